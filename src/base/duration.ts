@@ -1,0 +1,52 @@
+import { PawlError } from "./errors.ts";
+
+type Unit = "ms" | "s" | "m" | "h" | "d" | "w";
+
+/** A length of time: milliseconds as a number, or a text such as `"90s"`, `"10m"`, `"1.5h"`, `"60d"`. */
+export type Duration = number | `${number}${Unit}`;
+
+const unitMs: Record<Unit, number> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+const longestMs = 100 * 365.25 * unitMs.d;
+const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
+
+/** A duration in whole milliseconds, or the sentence that says why it is none. */
+export function parseDuration(duration: unknown): number | string {
+  const ms = typeof duration === "number" ? duration : parseText(duration);
+  if (ms === undefined || !Number.isFinite(ms) || ms < 0) {
+    return `${JSON.stringify(duration)} is not a duration; write one such as "90s", "10m", "2h", "60d" or milliseconds.`;
+  }
+  return ms > longestMs ? `${JSON.stringify(duration)} is longer than a hundred years.` : Math.round(ms);
+}
+
+/** A duration in whole milliseconds; throws `option_invalid` naming `what` it was given for. */
+export function durationMs(duration: unknown, what: string): number {
+  const ms = parseDuration(duration);
+  if (typeof ms === "string") throw new PawlError("option_invalid", `${what}: ${ms}`, { what, given: duration });
+  return ms;
+}
+
+function parseText(text: unknown): number | undefined {
+  const parts = typeof text === "string" ? pattern.exec(text) : null;
+  return parts === null ? undefined : Number(parts[1]) * unitMs[parts[2] as Unit];
+}
+
+const shown: readonly (readonly [Unit, number])[] = [
+  ["d", unitMs.d],
+  ["h", unitMs.h],
+  ["m", unitMs.m],
+  ["s", unitMs.s],
+  ["ms", 1],
+];
+
+/** A length of time as a person writes it: its largest unit that leaves no rest. */
+export function formatDuration(ms: number): string {
+  const [unit, size] = shown.find(([, each]) => ms >= each && ms % each === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}

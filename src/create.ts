@@ -1,0 +1,100 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { PawlError } from "./base/errors.ts";
+import type { AnyLifecycle } from "./definition/face.ts";
+import type { LifecycleModel } from "./definition/model.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Faults } from "./kernel/faults.ts";
+import { type Kernel, makeKernel } from "./kernel/kernel.ts";
+import { registerLifecycles } from "./kernel/register.ts";
+import { Pawl } from "./pawl.ts";
+import type { Db } from "./store/db.ts";
+import { migrate, pendingMigrations } from "./store/migrate.ts";
+
+export interface PawlOptions {
+  /** A PostgreSQL URL. Without one, the database is embedded in `folder`. */
+  readonly database?: string | undefined;
+  /** Where the embedded database lives; `./.pawl` unless given. One process at a time. */
+  readonly folder?: string;
+  /** Everything that this process declares: lifecycles and jobs. */
+  readonly lifecycles: readonly AnyLifecycle[];
+  /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
+  readonly migrate?: boolean;
+  /** The most connections to PostgreSQL; 10 unless given. */
+  readonly connections?: number;
+  /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. */
+  readonly onWarning?: (text: string) => void;
+}
+
+/**
+ * Opens a Pawl: connects, brings the schema up to date, and makes the lifecycles known to the database.
+ *
+ * ```ts
+ * const pawl = await createPawl({ database: process.env.DATABASE_URL, lifecycles: [essay] });
+ * ```
+ */
+export async function createPawl(options: PawlOptions): Promise<Pawl> {
+  checkOptions(options);
+  const db = await openDatabase(options);
+  return (await openOn(db, options)).pawl;
+}
+
+/** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
+export async function openOn(
+  db: Db,
+  options: Pick<PawlOptions, "lifecycles" | "migrate">,
+  seams: { clock?: Clock; faults?: Faults | undefined } = {},
+): Promise<{ pawl: Pawl; kernel: Kernel }> {
+  try {
+    await prepare(db, options.migrate ?? true);
+    const kernel = makeKernel({ db, lifecycles: options.lifecycles as readonly LifecycleModel[], ...seams });
+    await registerLifecycles(kernel);
+    return { kernel, pawl: new Pawl(kernel, () => db.close()) };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+async function prepare(db: Db, migrating: boolean): Promise<void> {
+  if (migrating) {
+    await migrate(db);
+    return;
+  }
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return;
+  const names = pending.map((one) => one.name).join(", ");
+  throw new PawlError("not_migrated", `The database lacks ${pending.length} migrations of this Pawl (${names}). Run \`pawl migrate\`, or leave out \`migrate: false\`.`);
+}
+
+/** Opens the database that the options name. Drivers are loaded only when they are used. */
+export async function openDatabase(options: Pick<PawlOptions, "database" | "folder" | "connections" | "onWarning">): Promise<Db> {
+  const { database, onWarning } = options;
+  if (database !== undefined && database !== "") {
+    const { openPostgres } = await import("./store/postgres/open.ts");
+    return openPostgres({ url: database, connections: options.connections, onWarning });
+  }
+  const folder = resolve(options.folder ?? ".pawl");
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new PawlError("folder_unusable", `The folder ${folder} cannot be made: ${(error as Error).message}.`, { folder }, { cause: error });
+  }
+  const { openPglite } = await import("./store/pglite/open.ts");
+  return openPglite({ folder: join(folder, "db"), onWarning });
+}
+
+function checkOptions(options: PawlOptions): void {
+  const given = options as Partial<PawlOptions> | undefined;
+  if (!Array.isArray(given?.lifecycles)) throw new PawlError("option_invalid", "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.");
+  const names = new Set<string>();
+  for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
+    if (one?.kind !== "lifecycle") throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
+    if (names.has(one.name!)) throw new PawlError("option_invalid", `Two lifecycles are called \`${one.name}\`; a name stands for one definition.`);
+    names.add(one.name!);
+  }
+  const { database } = given;
+  if (database !== undefined && database !== "" && !/^postgres(ql)?:\/\//.test(String(database))) {
+    throw new PawlError("option_invalid", "`database` must be a URL such as postgres://user:password@host:5432/name; for the embedded database, leave it out and give `folder`.");
+  }
+}

@@ -1,0 +1,92 @@
+import { type Faults, shown } from "./fault.ts";
+import { failed, type LifecycleModel, type StateModel } from "./model.ts";
+
+/** What only a look at the whole can tell: whether every state is reached, ends, and comes back from a failure. */
+export function checkGraph(model: LifecycleModel, faults: Faults): void {
+  const declared = [...model.states.values()].filter((state) => !state.builtIn);
+  if (model.states.has(model.initial)) checkReached(model, declared, faults);
+  checkEnds(model, declared, faults);
+  for (const state of declared) {
+    checkWait(state, model, faults);
+    checkFailure(state, model, faults);
+  }
+}
+
+function checkReached(model: LifecycleModel, declared: readonly StateModel[], faults: Faults): void {
+  // A recovery only goes back to where an instance has been.
+  const ways = model.edges.filter((edge) => !(edge.builtIn && edge.event === "recover"));
+  const reached = closure([model.initial], ways, "from", "to");
+  for (const state of declared.filter((state) => !reached.has(state.name))) {
+    const problem = `Nothing leads here from ${shown(model.initial)}, where an instance starts.`;
+    faults.add("state_unreachable", `states.${state.name}`, problem, "Add an edge to it, or take the state out.");
+  }
+}
+
+function checkEnds(model: LifecycleModel, declared: readonly StateModel[], faults: Faults): void {
+  const ends = [...model.states.values()].filter((state) => state.final !== undefined).map((state) => state.name);
+  // To discard it is always possible, and no plan for its end.
+  const ways = model.edges.filter((edge) => !edge.builtIn);
+  const ending = closure(ends, ways, "to", "from");
+  for (const state of declared.filter((state) => !ending.has(state.name))) {
+    const problem = "No way from here leads to an end.";
+    const remedy = 'Add an edge towards a state with `final: "success"` or `final: "failure"`.';
+    faults.add("end_unreachable", `states.${state.name}`, problem, remedy);
+  }
+}
+
+/** All states that can be come to from `starts` by following edges from one side to the other. */
+function closure(
+  starts: readonly string[],
+  edges: LifecycleModel["edges"],
+  side: "from" | "to",
+  other: "from" | "to",
+): Set<string> {
+  const next = new Map<string, string[]>();
+  for (const edge of edges) {
+    const [here, there] = [edge[side], edge[other]];
+    if (here === null || there === null) continue;
+    const known = next.get(here);
+    if (known === undefined) next.set(here, [there]);
+    else known.push(there);
+  }
+  const found = new Set(starts);
+  for (const state of found) for (const one of next.get(state) ?? []) found.add(one);
+  return found;
+}
+
+function checkWait(state: StateModel, model: LifecycleModel, faults: Faults): void {
+  if (state.kind !== "wait" || state.forever || state.timeouts.length > 0 || model.deadline !== undefined) return;
+  const problem = "An instance could wait here for ever.";
+  const remedy = "Give the state a `timeout` or the lifecycle a `deadline`, or say `forever: true` if that is meant.";
+  faults.add("wait_endless", `states.${state.name}`, problem, remedy);
+}
+
+function checkFailure(state: StateModel, model: LifecycleModel, faults: Faults): void {
+  if (state.final !== undefined) return;
+  const own = model.edgesFrom(state.name, "fail").filter((edge) => !edge.builtIn);
+  const caught = own.some((edge) => edge.guard === undefined);
+  const place = `states.${state.name}`;
+  if (!model.builtIns) {
+    if (caught || !canFail(state, model)) return;
+    const problem = "It can fail, and without built-ins nothing says where that leads.";
+    faults.add("built_in_missing", `${place}.on.fail`, problem, 'Add `on: { fail: "state" }`, without a guard.');
+    return;
+  }
+  const { recovery } = model;
+  if (recovery === undefined || recovery.onlyPermitted || recovery.fallback !== undefined) return;
+  // A deadline fails the instance itself, past the state's own way out.
+  const staysHere = caught && own.every((edge) => edge.to !== failed) && model.deadline === undefined;
+  const target = model.states.get(state.checkpoint ?? state.name) ?? state;
+  if (staysHere || target.kind !== "wait" || target.recoverWith !== undefined) return;
+  const whose = target === state ? "it" : `its checkpoint ${shown(target.name)}`;
+  const problem = `After a failure here a recovery would not know what to do: ${whose} only waits.`;
+  const remedy = "Give it `recoverWith` or a `checkpoint` that works, or the recovery a `fallback`.";
+  faults.add("recovery_missing", place, problem, remedy);
+}
+
+/** Whether Pawl itself may send `fail` to an instance in this state. */
+function canFail(state: StateModel, model: LifecycleModel): boolean {
+  if (state.kind === "work") return true;
+  if (state.kind === "ask") return model.edgesFrom(state.name, "unanswered").length === 0;
+  return state.kind === "join" && state.join?.failed === "fail";
+}

@@ -1,0 +1,21 @@
+/** One piece of work living through a lifecycle, as it stood when it was read. Times are milliseconds since 1970. */
+export interface InstanceModel {
+  readonly id: string;
+  readonly lifecycle: string;
+  /** The version of the definition that moved it last. */
+  readonly definition: number;
+  readonly key: string | null;
+  readonly state: string;
+  /** How many moves it has made: the number of its last journal row. */
+  readonly version: number;
+  /** The version of the move that entered its state. */
+  readonly visit: number;
+  /** 1 + the number of its restarts. */
+  readonly run: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly deadlineAtMs: number | null;
+  readonly failedFrom: string | null;
+  readonly failedVisit: number | null;
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly createdAtMs: number;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { job } from "./job.ts";
+
+const payload = z.object({ to: z.string() });
+const run = async () => {};
+
+describe("a job is a lifecycle of one step", () => {
+  const mail = job("send-email", { payload, run, priority: 5, limit: 2, rate: "10/s", uses: "smtp" });
+
+  test("pending until it has run, then done, or in error when its attempts are used up", () => {
+    expect(mail).toMatchObject({
+      kind: "lifecycle",
+      name: "send-email",
+      initial: "pending",
+      builtIns: false,
+      job: true,
+    });
+    expect([...mail.states.values()].map((state) => [state.name, state.kind, state.final])).toEqual([
+      ["pending", "work", undefined],
+      ["done", "end", "success"],
+      ["error", "end", "failure"],
+    ]);
+    expect(mail.states.get("pending")).toMatchObject({
+      run,
+      outcome: "done",
+      priority: 5,
+      limit: 2,
+      rate: "10/s",
+      uses: "smtp",
+    });
+    expect(mail.data).toBe(payload);
+  });
+
+  test("R94 what is done stays done, and what is in error runs again only when somebody says so", () => {
+    expect(mail.edges.map(({ from, event, to, builtIn }) => ({ from, event, to, builtIn }))).toEqual([
+      { from: "pending", event: "done", to: "done", builtIn: false },
+      { from: "pending", event: "fail", to: "error", builtIn: false },
+      { from: "error", event: "restart", to: "pending", builtIn: true },
+    ]);
+  });
+
+  test("its history is kept for seven days unless told otherwise", () => {
+    expect(mail.keepClosedMs).toBe(7 * 86_400_000);
+    expect(job("tidy", { run, keepClosed: "1h" }).keepClosedMs).toBe(3_600_000);
+  });
+
+  test("faults name the place in the job, not in its lifecycle", () => {
+    const make = () =>
+      job("Tidy", { payload: 5, run: "x", retry: {}, rate: "often", version: 0, keepClosed: "long" } as never);
+    expect(make).toThrow(/^The job "Tidy" has 8 faults:/);
+    for (const place of [
+      "name",
+      "payload",
+      "run",
+      "retry.maxAttempts",
+      "retry.backoff",
+      "rate",
+      "version",
+      "keepClosed",
+    ]) {
+      expect(make).toThrow(`\n  - ${place}: `);
+    }
+    expect(() => job("tidy", {} as never)).toThrow("run: It is missing.");
+    expect(() => job("tidy", { run, payloads: payload } as never)).toThrow('Did you mean "payload"?');
+    expect(() => job("tidy", undefined as never)).toThrow("Write an object.");
+  });
+});

@@ -1,0 +1,101 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Duration } from "../base/duration.ts";
+import { buildLifecycle } from "./build.ts";
+import type { Failure } from "./built-in.ts";
+import type { Lifecycle } from "./face.ts";
+import { Faults, shown } from "./fault.ts";
+import type { Input, NoData, Output } from "./inferred.ts";
+import type { Rate } from "./language.ts";
+import type { RetryModel } from "./model.ts";
+import { readFields } from "./read.ts";
+import type { GiveUp, RetryLater, Work } from "./step.ts";
+import type { StorableFields } from "./storable.ts";
+
+/** What a job's `run` gets. */
+export interface JobStep<Payload = Record<string, never>> extends Work<Payload> {
+  /** What the job was enqueued with; `data` is the same. */
+  readonly payload: Payload;
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: it is the return type of a function that returns nothing.
+type JobReturned = void | undefined | RetryLater | GiveUp;
+
+export interface JobDefinition<Schema> {
+  readonly payload?: Schema & StorableFields<Output<NoInfer<Schema>>>;
+  readonly run: (step: JobStep<Output<Schema>>) => JobReturned | Promise<JobReturned>;
+  /** How often it is tried and how long it rests in between. */
+  readonly retry?: RetryModel;
+  /** Lower runs sooner. */
+  readonly priority?: number;
+  /** The outside dependency that the job needs, by the name of its breaker. */
+  readonly uses?: string;
+  /** How many may run at a time, over all workers. */
+  readonly limit?: number;
+  /** How many may begin in a time: `"100/m"`. */
+  readonly rate?: Rate;
+  readonly version?: number;
+  /** How long an ended job is kept. Seven days unless given. */
+  readonly keepClosed?: Duration;
+}
+
+/** A background job: a lifecycle of one step, with all the same guarantees. */
+export interface Job<Name extends string = string, Payload = unknown, Given = unknown>
+  extends Lifecycle<{
+    readonly name: Name;
+    readonly data: Payload;
+    readonly input: Given;
+    readonly state: "pending" | "done" | "error";
+    readonly events: {
+      readonly done: undefined;
+      readonly fail: Partial<Failure> | undefined;
+      readonly restart: undefined;
+    };
+  }> {
+  readonly job: true;
+}
+
+export type AnyJob = Job;
+
+/** What `enqueue` takes with a job. */
+export type JobPayloadOf<J extends AnyJob> = NonNullable<J["~facts"]>["input"];
+
+const keys = ["payload", "run", "retry", "priority", "uses", "limit", "rate", "version", "keepClosed"];
+
+/**
+ * A plain background job. It is `pending` until its `run` has succeeded (`running` while a worker has it), then `done`,
+ * or `error` when its attempts are used up; a person can `restart` it from there. Its key is unique while it is open.
+ *
+ * ```ts
+ * const sendEmail = job("send-email", {
+ *   payload: z.object({ to: z.string(), text: z.string() }),
+ *   run: async (step) => { await mailer.send(step.payload, { signal: step.signal }); },
+ * });
+ * await pawl.enqueue(sendEmail, { to: "ada@example.com", text: "Hello" });
+ * ```
+ */
+export function job<Name extends string, Schema extends StandardSchemaV1 = NoData>(
+  name: Name,
+  definition: JobDefinition<Schema>,
+): Job<Name, Output<Schema>, Input<Schema>> {
+  const faults = new Faults();
+  const fields = readFields(definition, keys, "definition", faults) ?? {};
+  if (fields.run === undefined) faults.add("kind_missing", "run", "It is missing.", "Write the function to run.");
+  faults.throwIfAny(`job ${shown(name)}`);
+  const { payload, version, keepClosed = "7d", ...step } = fields;
+  return buildLifecycle(
+    name,
+    {
+      data: payload,
+      version,
+      keepClosed,
+      builtIns: false,
+      initial: "pending",
+      states: {
+        pending: { ...step, on: { done: "done", fail: "error" } },
+        done: { final: "success" },
+        error: { final: "failure" },
+      },
+    },
+    { job: true },
+  ) as Job<Name, Output<Schema>, Input<Schema>>;
+}

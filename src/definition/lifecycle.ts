@@ -1,0 +1,50 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { buildLifecycle } from "./build.ts";
+import type { Lifecycle } from "./face.ts";
+import type { AnyLabel, EventNames, Input, NoData, Output, PayloadSent, Schemas, SharedBy } from "./inferred.ts";
+import type { Definition } from "./language.ts";
+
+/**
+ * Declares the states that a piece of work goes through, who does each step and how it recovers. Names that do not
+ * exist do not compile; what only a look at the whole can tell is checked here, and `definition_invalid` lists every
+ * fault at once.
+ *
+ * ```ts
+ * const parcel = lifecycle("parcel", {
+ *   data: z.object({ address: z.string(), label: z.string().optional() }),
+ *   initial: "labeling",
+ *   states: {
+ *     labeling: { run: buyLabel, on: { labeled: "ready" } },
+ *     ready: { timeout: { after: "7d", send: "fail" }, on: { shipped: "done" } },
+ *     done: { final: "success" },
+ *   },
+ * });
+ * ```
+ */
+export function lifecycle<
+  Name extends string,
+  Own,
+  Labels,
+  Common extends string = never,
+  Data extends StandardSchemaV1 = NoData,
+  // biome-ignore lint/complexity/noBannedTypes: no event with a payload.
+  Events extends Schemas = {},
+  BuiltIns extends boolean = true,
+>(
+  name: Name,
+  definition: Definition<Own, Labels, Common, Data, Events, BuiltIns>,
+): Lifecycle<{
+  readonly name: Name;
+  readonly data: Output<Data>;
+  readonly input: Input<Data>;
+  readonly state: SharedBy<Own, Common, Data, Events, BuiltIns>["state"];
+  readonly events: {
+    readonly [Event in EventNames<SharedBy<Own, Common, Data, Events, BuiltIns>>]: PayloadSent<
+      SharedBy<Own, Common, Data, Events, BuiltIns>,
+      Event,
+      AnyLabel<Labels>
+    >;
+  };
+}> {
+  return buildLifecycle(name, definition);
+}

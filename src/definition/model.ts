@@ -1,0 +1,123 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Duration } from "../base/duration.ts";
+
+/**
+ * A lifecycle as the rest of Pawl sees it: untyped, complete (built-in states and events are in it), indexed. The
+ * typed face that users hold is `Lifecycle` in `lifecycle.ts`; at run time the two are one object.
+ */
+export interface LifecycleModel {
+  readonly kind: "lifecycle";
+  readonly name: string;
+  /** The number of the definition. */
+  readonly version: number;
+  readonly initial: string;
+  /** In order of declaration; `failed` and `discarded` come last unless declared elsewhere. */
+  readonly states: ReadonlyMap<string, StateModel>;
+  /** Every edge, the built-in ones too, in the order in which they are tried. */
+  readonly edges: readonly EdgeModel[];
+  /** Edges of one event from one state, the state's own before those of `on` beside `states`, built-in ones last. */
+  edgesFrom(state: string, event: string): readonly EdgeModel[];
+  /** The events that have an edge from this state, in order of declaration. */
+  eventsFrom(state: string): readonly string[];
+  readonly data: StandardSchemaV1 | undefined;
+  /** Schemas of the payloads; an event without one takes none. */
+  readonly events: ReadonlyMap<string, StandardSchemaV1>;
+  readonly deadline: { readonly within: Timing; readonly late: "keep" | "reject" | "accept" } | undefined;
+  readonly recovery: RecoveryModel | undefined;
+  readonly builtIns: boolean;
+  readonly renamed: Readonly<Record<string, string>>;
+  /** What open children get when their parent's asking state is left. */
+  readonly whenParentEnds: string | undefined;
+  /** A plain job: its key is unique only while it is open. */
+  readonly job: boolean;
+  /** How long a closed instance is kept, in milliseconds; undefined keeps it for ever. */
+  readonly keepClosedMs: number | undefined;
+}
+
+export type StateKind = "work" | "wait" | "ask" | "park" | "join" | "end";
+
+export interface StateModel {
+  readonly name: string;
+  /** Place in the order of declaration, from 0. */
+  readonly rank: number;
+  readonly kind: StateKind;
+  readonly run: ((step: never) => unknown) | undefined;
+  /** The event that a `run` means when it returns nothing: the state's only own one, if it needs no payload. */
+  readonly outcome: string | undefined;
+  readonly final: "success" | "failure" | undefined;
+  readonly timeouts: readonly { readonly after: Timing; readonly send: string }[];
+  readonly forever: boolean;
+  readonly checkpoint: string | undefined;
+  readonly recoverWith: string | undefined;
+  readonly retry: RetryModel | undefined;
+  readonly uses: string | undefined;
+  readonly limit: number | undefined;
+  readonly rate: string | undefined;
+  /** Lower runs sooner; 0 unless declared. */
+  readonly priority: number;
+  readonly release: { readonly every: Duration; readonly atMost: number; readonly send: string } | undefined;
+  readonly join: { readonly failed: "fail" | "count" | "wait" } | undefined;
+  /** The queue or crowd job that is asked, as the user gave it. */
+  readonly ask: unknown;
+  /** `failed` and `discarded`, even where a definition adds edges to `failed`. */
+  readonly builtIn: boolean;
+}
+
+export interface EdgeModel {
+  readonly from: string;
+  readonly event: string;
+  /** Null: the instance stays, its task and timers go on. */
+  readonly to: string | null;
+  readonly guard: ((context: Context) => boolean | string) | undefined;
+  readonly set: ((context: Context) => Record<string, unknown>) | undefined;
+  readonly before: ((context: Context & { tx: unknown }) => unknown) | undefined;
+  readonly after: ((effect: never) => unknown) | undefined;
+  readonly deadLetter: boolean;
+  readonly builtIn: boolean;
+}
+
+/** A moment after entering: a duration, or a function of the data that may answer null for none. */
+export type Timing = Duration | ((context: Context) => Duration | null);
+
+/** What every function of a definition gets. */
+// biome-ignore lint/suspicious/noExplicitAny: the untyped face; `lifecycle.ts` gives each function its own types.
+export interface Context<Data = any, Payload = any> {
+  readonly data: Data;
+  readonly payload: Payload;
+  /** Who caused it, as the caller said; null when nobody was named. */
+  readonly actor: string | null;
+  readonly id: string;
+  readonly key: string | null;
+  /** The database's time as an ISO text, so that it can go straight into the data. */
+  readonly now: string;
+}
+
+export interface RecoveryModel {
+  readonly maxFailures: number;
+  readonly after: Duration;
+  readonly scope: "restart" | "state" | "lifetime";
+  readonly fallback: string | undefined;
+  readonly onlyPermitted: boolean;
+  readonly reset: { readonly before: string; readonly run: (work: never) => unknown } | undefined;
+}
+
+export interface RetryModel {
+  readonly maxAttempts: number;
+  /** Milliseconds to wait after the n-th failed attempt (from 1), given a random number in [0, 1). */
+  readonly backoff: (failedAttempts: number, random: number) => number;
+}
+
+/** The states and events that every lifecycle has unless it says `builtIns: false`. */
+export const failed = "failed";
+export const discarded = "discarded";
+export const builtInEvents = ["fail", "recover", "restart", "discard"] as const;
+
+/** The lane that a state's tasks wait in. */
+export function laneOf(lifecycle: Pick<LifecycleModel, "name" | "version">, state: string): string {
+  return `${lifecycle.name}@${lifecycle.version}/${state}`;
+}
+
+/** The lane of a lifecycle's after-effects. */
+export function effectLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">): string {
+  return `${lifecycle.name}@${lifecycle.version}:after`;
+}

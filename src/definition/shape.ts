@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import type { LifecycleModel, StateKind } from "./model.ts";
+
+/** One way that the database lets an instance go. A start comes from "". */
+export interface EdgeRow {
+  readonly from: string;
+  readonly event: string;
+  readonly to: string;
+}
+
+/** What of a definition must not shrink under the same version: its states and its edges, as plain sorted JSON. */
+export interface Shape {
+  readonly states: readonly { readonly name: string; readonly kind: StateKind; readonly final: string | null }[];
+  readonly edges: readonly EdgeRow[];
+}
+
+/** The same definition gives the same shape, in whichever order it was written. */
+export function shapeOf(model: LifecycleModel): Shape {
+  const states = [...model.states.values()].map(({ name, kind, final = null }) => ({ name, kind, final }));
+  return { states: states.sort((one, other) => compare(one.name, other.name)), edges: statesAndEdges(model) };
+}
+
+/** Sixteen characters that tell two shapes apart. */
+export function hashOf(shape: Shape): string {
+  return createHash("sha256").update(JSON.stringify(shape)).digest("hex").slice(0, 16);
+}
+
+/** Every row that the journal may hold: the moves, the start, and a `rename` for each state that has a new name. */
+export function statesAndEdges(model: LifecycleModel): EdgeRow[] {
+  const rows = [
+    { from: "", event: "start", to: model.initial },
+    ...model.edges.map(({ from, event, to }) => ({ from, event, to: to ?? from })),
+    ...Object.entries(model.renamed).map(([from, to]) => ({ from, event: "rename", to })),
+  ];
+  const distinct = new Map(rows.map((row) => [`${row.from} ${row.event} ${row.to}`, row]));
+  return [...distinct].sort(([one], [other]) => compare(one, other)).map(([, row]) => row);
+}
+
+/** By code units: the same on every machine. */
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,124 @@
+import type { Duration } from "../base/duration.ts";
+import type { AnyLifecycle, DataOf, EventOf, PayloadArgument, PayloadOf, StartDataOf, StateOf } from "./face.ts";
+import type { Storable } from "./storable.ts";
+
+/** The step ends with an event: `return step.go("graded", { score: 7 })`. */
+export interface Go<Event extends string = string, Payload = unknown> {
+  readonly kind: "go";
+  readonly event: Event;
+  readonly payload: Payload;
+}
+
+/** The step is to run again later, and this attempt does not count. */
+export interface RetryLater {
+  readonly kind: "retry_later";
+  readonly after: Duration | undefined;
+  readonly reason: string | undefined;
+}
+
+/** The step will never succeed: no further attempt, the instance fails with this reason. */
+export interface GiveUp {
+  readonly kind: "give_up";
+  readonly reason: string;
+}
+
+/** An instance that a step or an effect started. */
+export interface Child<L extends AnyLifecycle = AnyLifecycle> {
+  readonly id: string;
+  readonly key: string | null;
+  readonly state: StateOf<L>;
+  readonly data: DataOf<L>;
+}
+
+/** Which instance is meant: its key, or its id. */
+export type InstanceRef = string | { readonly id: string };
+
+/** The data of a start, which may be left out when the lifecycle has none that must be given. */
+export type StartOptions<L extends AnyLifecycle> = {
+  /** Its own name, unique per lifecycle: a second start with the same key finds the first. */
+  readonly key?: string;
+} & (Record<string, never> extends StartDataOf<L>
+  ? { readonly data?: StartDataOf<L> }
+  : { readonly data: StartDataOf<L> });
+
+/** What a step and an effect have in common: the instance, and ways to act that commit with the outcome. */
+export interface Work<Data> {
+  readonly data: Data;
+  readonly id: string;
+  readonly key: string | null;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number;
+  /** The same over all attempts of this visit: give it to services that recognise repeated requests. */
+  readonly idempotencyKey: string;
+  /** Aborts when the result would no longer count; its reason says why. */
+  readonly signal: AbortSignal;
+  /** Puts a message in the outbox, published if and only if the outcome commits. */
+  publish<Payload>(topic: string, payload: Payload & Storable<Payload>): void;
+  /** Starts a child with the outcome. A key makes it the same child when the step runs again. */
+  start<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L>): void;
+  /** The children of this instance that live through `lifecycle`, as they are now. */
+  children<L extends AnyLifecycle>(lifecycle: L): Promise<Child<L>[]>;
+  /** Sends an event to another instance with the outcome. */
+  send<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...payload: PayloadArgument<PayloadOf<L, Event>>
+  ): void;
+  /** Keeps the result of `work`, so that the next attempt does not do it again. */
+  once<Result>(
+    name: string,
+    work: () => (Result & Storable<Result>) | Promise<Result & Storable<Result>>,
+  ): Promise<Result>;
+  /** Shown in console and CLI: `step.progress(0.4, "page 12 of 30")`. */
+  progress(fraction: number, note?: string): void;
+  /** A line in the log, with the instance and the attempt named. */
+  log(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Calls an outside dependency under its breaker: refused at once while it is open, and counted. */
+  call<Result>(dependency: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
+  /** `return step.retryLater({ after: "10m" })`: runs again later without spending an attempt. */
+  retryLater(options?: { readonly after?: Duration; readonly reason?: string }): RetryLater;
+  /** `return step.giveUp("no such address")`: no further attempt. */
+  giveUp(reason: string): GiveUp;
+}
+
+/**
+ * What a state's `run` gets. Handlers in files of their own name the data and the outcomes that they use:
+ *
+ * ```ts
+ * async function grade(step: Step<Essay, { graded: { score: number } }>) {
+ *   const score = await llm.grade(step.data.text, { signal: step.signal });
+ *   return step.go("graded", { score });
+ * }
+ * ```
+ */
+export interface Step<Data = Record<string, never>, Outcomes extends object = object> extends Work<Data> {
+  /** The payload of the event that led into this state. */
+  readonly payload: unknown;
+  /** A patch of the data, committed with the outcome and with nothing else. */
+  set(patch: Partial<Data>): void;
+  /** The event to end with. */
+  go<Event extends keyof Outcomes & string>(
+    event: Event,
+    ...payload: PayloadArgument<Outcomes[Event]>
+  ): Go<Event, Outcomes[Event]>;
+}
+
+/** What an edge's `after` gets: a task of its own, retried on its own, after the move was committed. */
+export interface Effect<Data = Record<string, never>, Payload = unknown> extends Work<Data> {
+  /** The payload of the event that made the move. */
+  readonly payload: Payload;
+}
+
+type OutcomeOf<Outcomes> = { [Event in keyof Outcomes & string]: Go<Event, Outcomes[Event]> }[keyof Outcomes & string];
+
+/**
+ * What a `run` returns: one of its state's outcomes, or `retryLater` or `giveUp`. Nothing stands for the only event of
+ * its state, provided that there is only one and that it needs no payload.
+ */
+export type Returned<Outcomes, Nothing> =
+  | OutcomeOf<Outcomes>
+  | RetryLater
+  | GiveUp
+  | Nothing
+  | Promise<OutcomeOf<Outcomes> | RetryLater | GiveUp | Nothing>;

@@ -1,0 +1,55 @@
+import type { Executor } from "../store/db.ts";
+import { insertRefusals } from "../store/attempts.ts";
+import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
+import { insertJournal } from "../store/journal.ts";
+import { insertMessages } from "../store/messages.ts";
+import { insertRequests } from "../store/requests.ts";
+import { insertEffects, placeSteps } from "../store/tasks.ts";
+import { insertTimers } from "../store/timers.ts";
+import { type Course, noRows, type Rows } from "./course.ts";
+import type { Kernel } from "./kernel.ts";
+
+/**
+ * The one door: writes what a list of courses makes of their instances, in one statement, for those that are free and
+ * unchanged since they were read. Gives back which those were, and when. Nothing else writes an instance or the journal.
+ */
+export async function commit(kernel: Kernel, db: Executor, courses: readonly Course[]): Promise<Map<string, number>> {
+  const rows = noRows();
+  // In the order of their ids: rows of a batch land side by side.
+  const sorted = [...courses].sort((one, other) => (one.instance.id < other.instance.id ? -1 : 1));
+  const moved = sorted.map((course) => course.plan(rows));
+  if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
+  const written = await moveInstances(db, moved, belongingsOf(rows));
+  if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
+  return noted(kernel, written);
+}
+
+/** Writes new instances, those whose key is not taken. Gives back which those were, and when. */
+export async function commitStarts(
+  kernel: Kernel,
+  db: Executor,
+  starts: readonly NewInstance[],
+  rows: Rows,
+): Promise<Map<string, number>> {
+  if (kernel.faults !== undefined) await kernel.faults.at("start.before");
+  const written = await insertInstances(db, starts, belongingsOf(rows));
+  if (kernel.faults !== undefined) await kernel.faults.at("start.after");
+  return noted(kernel, written);
+}
+
+function belongingsOf(rows: Rows): Belongings {
+  return {
+    journal: insertJournal(rows.journal),
+    steps: placeSteps(rows.steps),
+    effects: insertEffects(rows.effects),
+    timers: insertTimers(rows.timers),
+    messages: insertMessages(rows.messages),
+    requests: insertRequests(rows.requests),
+    refusals: insertRefusals(rows.refusals),
+  };
+}
+
+function noted(kernel: Kernel, written: readonly Written[]): Map<string, number> {
+  if (written.length > 0) kernel.clock.observe(written[0]!.now_ms);
+  return new Map(written.map((one) => [one.id, one.now_ms]));
+}

@@ -1,0 +1,55 @@
+import { decide, decideRename } from "../definition/decide.ts";
+import type { Executor } from "../store/db.ts";
+import { type DueTimer, readDueTimers } from "../store/timers.ts";
+import type { Course, Maker } from "./course.ts";
+
+const byTimer: Maker = { source: "timer", requestId: null, lease: null };
+const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
+
+/**
+ * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state and
+ * with its overdue timers, so that no outcome depends on when a sweeper ran. One statement for all, and only if the
+ * rows say that there is something. A definition that throws here stops its own instance, and nothing is dropped.
+ */
+export async function catchUp(db: Executor, courses: readonly Course[]): Promise<void> {
+  for (const course of courses) {
+    course.attempt(() => {
+      const renamed = decideRename(course.lifecycle, course.instance, course.row.now_ms);
+      if (renamed !== undefined) course.add(renamed, byPawl);
+    });
+  }
+  const overdue = courses.filter(({ row }) => row.next_due_ms !== null && row.next_due_ms <= row.now_ms);
+  if (overdue.length === 0) return;
+  const timers = await readDueTimers(db, overdue.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms })));
+  const byInstance = new Map<string, DueTimer[]>();
+  for (const timer of timers) {
+    const list = byInstance.get(timer.instance_id) ?? [];
+    list.push(timer);
+    byInstance.set(timer.instance_id, list);
+  }
+  for (const course of overdue) {
+    course.attempt(() => {
+      course.settle(course.row.now_ms);
+      ring(course, byInstance.get(course.row.id) ?? []);
+    });
+  }
+}
+
+function ring(course: Course, timers: readonly DueTimer[]): void {
+  const { run } = course.instance;
+  for (const timer of timers) {
+    // An earlier one may have ended the visit or the whole run: what belonged to it is void.
+    if (course.instance.outcome !== null || course.instance.run !== run) return;
+    if (timer.visit !== null && timer.visit !== course.instance.visit) continue;
+    const event = {
+      name: timer.event,
+      payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
+      actor: timer.actor,
+      reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
+      pastOwnFailEdge: timer.kind === "deadline",
+    };
+    const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
+    if (decided.kind === "decided") course.add(decided, byTimer);
+    else if (timer.kind !== "deadline") course.refuse(timer.id, { event: timer.event, blockers: decided.blockers });
+  }
+}

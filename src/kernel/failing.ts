@@ -1,0 +1,43 @@
+import { cleanText } from "../base/json.ts";
+import { PermanentError, TransientError } from "../base/step-errors.ts";
+import type { Taken } from "./take.ts";
+
+/** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
+export interface Failing {
+  readonly kind: "failing";
+  readonly what: "failed" | "lapsed";
+  /** No further attempt can help. */
+  readonly final: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly payload: {
+    readonly reason: string;
+    readonly attempts: number;
+    readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
+  };
+}
+
+type Failed =
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
+  | { readonly kind: "lapsed" };
+
+export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Failing {
+  const attempts = taken.attempt;
+  if (outcome.kind === "lapsed") {
+    return { kind: "failing", what: "lapsed", final: false, retryAfterMs: undefined, payload: { reason: "worker_lost", attempts, error: null } };
+  }
+  const error = outcome.error === undefined ? null : describe(outcome.error);
+  if (outcome.kind === "gave_up") {
+    const reason = cleanText(outcome.reason, 500);
+    return { kind: "failing", what: "failed", final: true, retryAfterMs: undefined, payload: { reason, attempts, error } };
+  }
+  const final = outcome.error instanceof PermanentError;
+  const retryAfterMs = outcome.error instanceof TransientError ? outcome.error.retryAfterMs : undefined;
+  return { kind: "failing", what: "failed", final, retryAfterMs, payload: { reason: "attempts_used_up", attempts, error } };
+}
+
+function describe(error: unknown): { name: string; message: string; stack?: string } {
+  if (!(error instanceof Error)) return { name: "thrown", message: cleanText(String(error), 2_000) };
+  const stack = error.stack === undefined ? {} : { stack: cleanText(error.stack, 5_000) };
+  return { name: cleanText(error.name, 200), message: cleanText(error.message, 2_000), ...stack };
+}

@@ -1,0 +1,23 @@
+import { messageOf, PawlError } from "../base/errors.ts";
+import type { Tx } from "../store/db.ts";
+import type { Course } from "./course.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** Runs the `before` hooks of decisions inside their transaction. A throw leaves nothing behind: whoever holds the transaction rolls it back. */
+export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[]): Promise<void> {
+  for (const course of courses) {
+    for (const decision of course.hooked) {
+      const what = `the \`before\` hook of \`${decision.event}\` in \`${decision.from}\``;
+      try {
+        await kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx }));
+      } catch (thrown) {
+        throw new PawlError(
+          "hook_failed",
+          `${what[0]!.toUpperCase()}${what.slice(1)} of \`${course.lifecycle.name}\` threw: ${messageOf(thrown)}. Nothing was changed.`,
+          { lifecycle: course.lifecycle.name, event: decision.event, from: decision.from },
+          { cause: thrown },
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { PawlError } from "../base/errors.ts";
+import { idMaker } from "../base/ids.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { Db } from "../store/db.ts";
+import { type Clock, databaseClock } from "./clock.ts";
+import type { Faults } from "./faults.ts";
+import { Signals } from "./signals.ts";
+
+/** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */
+export interface Kernel {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly signals: Signals;
+  readonly faults: Faults | undefined;
+  /** Set while a hook or an embedded transaction runs: a call without `tx` there would wait for itself. */
+  readonly inside: AsyncLocalStorage<string>;
+  /** Every lifecycle of this process by name. */
+  readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
+}
+
+export function makeKernel(given: {
+  db: Db;
+  lifecycles: readonly LifecycleModel[];
+  clock?: Clock;
+  faults?: Faults;
+}): Kernel {
+  const clock = given.clock ?? databaseClock();
+  return {
+    db: given.db,
+    clock,
+    newId: idMaker(() => clock.nowMs()),
+    signals: new Signals(),
+    faults: given.faults,
+    inside: new AsyncLocalStorage(),
+    lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
+  };
+}
+
+/** The definition by which this process moves an instance: its own, if that is not older than the instance's. */
+export function lifecycleOf(kernel: Kernel, instance: { lifecycle: string; definition: number; id: string }): LifecycleModel {
+  const lifecycle = kernel.lifecycles.get(instance.lifecycle);
+  if (lifecycle === undefined) {
+    throw new PawlError(
+      "lifecycle_unknown",
+      `Instance ${instance.id} lives through \`${instance.lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`,
+      { lifecycle: instance.lifecycle },
+    );
+  }
+  if (instance.definition > lifecycle.version) {
+    throw new PawlError(
+      "definition_newer",
+      `Instance ${instance.id} was moved by version ${instance.definition} of \`${instance.lifecycle}\`, and this process has version ${lifecycle.version}. Upgrade this process.`,
+      { lifecycle: instance.lifecycle, instance: instance.definition, process: lifecycle.version },
+    );
+  }
+  return lifecycle;
+}
+
+/** Refuses a call that would wait for the very transaction it is made in. */
+export function refuseInside(kernel: Kernel, verb: string): void {
+  const where = kernel.inside.getStore();
+  if (where === undefined) return;
+  throw new PawlError(
+    "transaction_required",
+    `\`${verb}\` was called without \`tx\` inside ${where}: it would wait for that transaction to end. Pass its \`tx\` along.`,
+    { verb, inside: where },
+  );
+}

@@ -1,0 +1,71 @@
+import { PawlError } from "../base/errors.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import { hashOf, shapeOf, statesAndEdges } from "../definition/shape.ts";
+import type { Tx } from "../store/db.ts";
+import { type KnownDefinition, lockDefinitions, putDefinition } from "../store/definitions.ts";
+import { readCounts } from "../views/counts.ts";
+import type { Kernel } from "./kernel.ts";
+
+/**
+ * Makes the definitions of this process known to the database, which from then on refuses every move that they do not
+ * declare. The same number may gain states and edges; what would strand or redirect live instances is refused here.
+ */
+export function registerLifecycles(kernel: Kernel): Promise<void> {
+  const lifecycles = [...kernel.lifecycles.values()];
+  return kernel.db.transaction(async (tx) => {
+    const known = await lockDefinitions(tx, lifecycles.map((one) => one.name));
+    for (const lifecycle of lifecycles) {
+      await register(tx, lifecycle, known.filter((one) => one.name === lifecycle.name));
+    }
+  });
+}
+
+async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<void> {
+  const shape = shapeOf(lifecycle);
+  const hash = hashOf(shape);
+  const same = known.find((one) => one.version === lifecycle.version);
+  // A process of an earlier deploy, or simply the next start: nothing new.
+  if (same?.shapes.includes(hash)) return;
+  if (same !== undefined) refuseChange(lifecycle, same);
+  await refuseStranded(tx, lifecycle, known);
+  await putDefinition(tx, {
+    name: lifecycle.name,
+    version: lifecycle.version,
+    hash,
+    shapeText: JSON.stringify({ ...shape, edges: statesAndEdges(lifecycle) }),
+    keepClosedMs: lifecycle.keepClosedMs ?? null,
+    edges: statesAndEdges(lifecycle),
+  });
+}
+
+function refuseChange(lifecycle: LifecycleModel, known: KnownDefinition): void {
+  const has = new Set(statesAndEdges(lifecycle).map(nameOf));
+  const lost = known.shape.edges.filter((edge) => !has.has(nameOf(edge))).map(nameOf);
+  if (lost.length === 0) return;
+  throw new PawlError(
+    "definition_changed",
+    `\`${lifecycle.name}\` version ${lifecycle.version} lacks what was registered under that number: ${lost.slice(0, 5).join("; ")}${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. A definition may gain states and edges; to remove or redirect one, raise \`version\` to ${lifecycle.version + 1}.`,
+    { lifecycle: lifecycle.name, version: lifecycle.version, lost },
+  );
+}
+
+function nameOf(edge: { from: string; event: string; to: string }): string {
+  return `${edge.from || "(start)"} -${edge.event}-> ${edge.to}`;
+}
+
+/** Live instances in states that this definition does not know could never be moved again. */
+async function refuseStranded(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<void> {
+  const older = known.filter((one) => one.version < lifecycle.version);
+  const left = new Set(older.flatMap((one) => one.shape.edges.map((edge) => edge.from)));
+  const gone = [...left].filter((state) => state !== "" && !lifecycle.states.has(state) && !(state in lifecycle.renamed));
+  if (gone.length === 0) return;
+  const counts = await readCounts(tx, [lifecycle.name]);
+  const stranded = counts.filter((count) => gone.includes(count.state));
+  if (stranded.length === 0) return;
+  const sentence = stranded.map((one) => `${one.instances} in \`${one.state}\``).join(", ");
+  throw new PawlError(
+    "states_removed",
+    `\`${lifecycle.name}\` version ${lifecycle.version} has no place for live instances: ${sentence}. Keep the state, or say what it is called now: \`renamed: { ${stranded[0]!.state}: "…" }\`.`,
+    { lifecycle: lifecycle.name, version: lifecycle.version, stranded },
+  );
+}

@@ -1,0 +1,306 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import { decide } from "../definition/decide.ts";
+import { nextAttemptMs, standardRetry } from "../policy/retry.ts";
+import type { Executor, Tx } from "../store/db.ts";
+import { lockInstances, readInstances } from "../store/instances.ts";
+import { readMovesOfTasks } from "../store/journal.ts";
+import { endEffects, putBackTasks, readHeldLeases, readLapsedLeases, type Setback } from "../store/tasks.ts";
+import { commit } from "./commit.ts";
+import { Course, type Maker, type Outgoing } from "./course.ts";
+import { catchUp } from "./due.ts";
+import { refusedError } from "./errors.ts";
+import { type Failing, failingOf } from "./failing.ts";
+import { runHooks } from "./hooks.ts";
+import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { untilAnswered } from "./lost-reply.ts";
+import { type Taken, takenOf } from "./take.ts";
+
+/** What became of a task in a worker's hands. */
+export type Outcome =
+  | {
+      readonly kind: "event";
+      readonly event: string;
+      readonly payload: unknown;
+      readonly patch: Readonly<Record<string, unknown>>;
+      readonly messages: readonly Outgoing[];
+    }
+  /** An effect that was carried out. */
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
+  | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
+  /** Given back unused: the worker stops. */
+  | { readonly kind: "released" }
+  /** Its worker fell silent. */
+  | { readonly kind: "lapsed" };
+
+export interface Report {
+  readonly taken: Taken;
+  readonly outcome: Outcome;
+}
+
+/** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */
+export type Reported = "written" | "lease_lost";
+
+/** A report as the kernel works on it. */
+class Filing {
+  readonly report: Report;
+  result: Reported | undefined;
+  /** A step's outcome that moves the instance. */
+  move: Extract<Outcome, { kind: "event" }> | Failing | undefined;
+  setback: Setback | undefined;
+  unsure = false;
+  /** A hook has to run, in a transaction of its own. */
+  alone = false;
+
+  constructor(report: Report) {
+    this.report = report;
+  }
+
+  get lease() {
+    return this.report.taken.lease;
+  }
+}
+
+const optimisticRounds = 3;
+const unwritableFailurePauseMs = 60_000;
+
+/**
+ * Takes down what workers did with their tasks, as many as there are in as few statements as can be. Decisions are made
+ * on what the claim returned, and fenced by the lease: a worker that lost its lease changes nothing.
+ */
+export async function report(kernel: Kernel, reports: readonly Report[]): Promise<Reported[]> {
+  const filings = reports.map((one) => new Filing(one));
+  for (const filing of filings) sort(filing);
+  if (kernel.faults !== undefined) await kernel.faults.at("report.before");
+  await move(kernel, filings.filter((filing) => filing.move !== undefined));
+  await setBack(kernel, filings.filter((filing) => filing.setback !== undefined && filing.result === undefined));
+  await end(kernel, filings.filter((filing) => filing.result === undefined));
+  if (kernel.faults !== undefined) await kernel.faults.at("report.after");
+  return filings.map((filing) => filing.result!);
+}
+
+/** Gives back the tasks of silent workers. A lapse is an outcome like any other: the predicate is looked at again. */
+export async function reportLapsed(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
+  const lapsed = await readLapsedLeases(kernel.db, lanes, limit);
+  if (kernel.faults !== undefined) await kernel.faults.at("lapse.read");
+  const results = await report(
+    kernel,
+    lapsed.map((task) => ({ taken: takenOf(kernel, task), outcome: { kind: "lapsed" as const } })),
+  );
+  return results.filter((result) => result === "written").length;
+}
+
+/** What kind of writing a report asks for. */
+function sort(filing: Filing): void {
+  const { taken, outcome } = filing.report;
+  switch (outcome.kind) {
+    case "event":
+      filing.move = outcome;
+      return;
+    case "done":
+      return;
+    case "retry_later":
+      filing.setback = setbackOf(taken, "deferred", outcome.afterMs, true, { reason: outcome.reason });
+      return;
+    case "released":
+      filing.setback = setbackOf(taken, "released", null, true, null);
+      return;
+    case "failed":
+    case "gave_up":
+    case "lapsed":
+      fail(filing, failingOf(taken, outcome));
+  }
+}
+
+/** An attempt that failed: again after a pause, or, when attempts are used up, the end of the step. */
+function fail(filing: Filing, failing: Failing): void {
+  const { taken } = filing.report;
+  const retry = taken.lifecycle.states.get(taken.row.state)?.retry ?? standardRetry;
+  const policy = taken.kind === "step" ? retry : standardRetry;
+  const pauseMs = failing.final ? undefined : nextAttemptMs(policy, taken.attempt, Math.random());
+  if (pauseMs === undefined) {
+    if (taken.kind === "step") filing.move = failing;
+    return;
+  }
+  const afterMs = failing.what === "lapsed" ? null : Math.round(failing.retryAfterMs ?? pauseMs);
+  filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+}
+
+function setbackOf(taken: Taken, what: Setback["what"], afterMs: number | null, refund: boolean, detail: unknown): Setback {
+  return { ...taken.lease, what, retryAfterMs: afterMs, refund, detailText: detail === null ? null : JSON.stringify(detail) };
+}
+
+async function move(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  const open = () => filings.filter((filing) => filing.result === undefined && filing.move !== undefined);
+  for (let round = 0; round < optimisticRounds; round++) {
+    const together = open().filter((filing) => !filing.alone);
+    if (together.length === 0) break;
+    await untilAnswered(() => moveTogether(kernel, together, round > 0));
+  }
+  for (const filing of open()) await moveAlone(kernel, filing);
+}
+
+/** A hook that throws is an attempt that failed; if even the failure cannot be written, it is tried again in a while. */
+async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
+  for (let failures = 0; filing.result === undefined && filing.move !== undefined; failures++) {
+    try {
+      await untilAnswered(() => moveInTransaction(kernel, filing));
+      return;
+    } catch (error) {
+      if (!isPawlError(error) || error.who !== "author") throw error;
+      const { taken } = filing.report;
+      const failing = failingOf(taken, { kind: "failed", error });
+      filing.move = undefined;
+      if (failures === 0) fail(filing, failing);
+      else filing.setback = setbackOf(taken, "failed", unwritableFailurePauseMs, false, failing.payload);
+    }
+  }
+}
+
+async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> {
+  let result: Reported | undefined;
+  try {
+    await kernel.db.transaction(async (tx) => {
+      await moveLocked(kernel, tx, filing);
+      result = filing.result;
+      filing.result = undefined; // It counts once the transaction is committed.
+    });
+  } catch (error) {
+    if (isPawlError(error, "outcome_unknown")) filing.unsure = true;
+    throw error;
+  }
+  filing.result = result;
+}
+
+async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgain: boolean): Promise<void> {
+  const again = readAgain || filings.some((filing) => filing.unsure);
+  const courses = again ? await coursesAnew(kernel, kernel.db, filings) : coursesAsClaimed(kernel, filings);
+  const free: Course[] = [];
+  for (const [course, filing] of courses) {
+    if (filing.result !== undefined) continue;
+    decideMove(course, filing);
+    if (filing.move === undefined) continue;
+    if (!course.changes && course.failure === undefined) filing.result = "lease_lost";
+    else if (course.failure !== undefined || course.hooked.length > 0) filing.alone = true;
+    else free.push(course);
+  }
+  if (free.length === 0) return;
+  let written: Map<string, number>;
+  try {
+    written = await commit(kernel, kernel.db, free);
+  } catch (error) {
+    if (isPawlError(error, "outcome_unknown")) for (const course of free) courses.get(course)!.unsure = true;
+    throw error;
+  }
+  for (const course of free) if (written.has(course.row.id)) finish(kernel, course, courses.get(course)!);
+}
+
+async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void> {
+  await lockInstances(tx, [filing.report.taken.row.id]);
+  const [[course] = []] = await coursesAnew(kernel, tx, [filing]);
+  if (course === undefined || filing.result !== undefined) return;
+  decideMove(course, filing);
+  if (filing.move === undefined) return;
+  if (course.failure !== undefined) throw course.failure;
+  await runHooks(kernel, tx, [course]);
+  const written = await commit(kernel, tx, [course]);
+  if (written.has(course.row.id)) finish(kernel, course, filing);
+  else filing.result = "lease_lost";
+}
+
+function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Course, Filing> {
+  return new Map(
+    filings.map((filing) => {
+      const { lifecycle, row } = filing.report.taken;
+      return [new Course(lifecycle, row, kernel.newId), filing];
+    }),
+  );
+}
+
+/** Reads the instances anew, for those whose lease still holds, and lets what is due come first. */
+async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Map<Course, Filing>> {
+  await settleLostReplies(db, filings);
+  const open = filings.filter((filing) => filing.result === undefined);
+  const held = new Set((await readHeldLeases(db, open.map((filing) => filing.lease))).map((one) => one.task_id));
+  const rows = new Map((await readInstances(db, open.map(({ report }) => report.taken.row.id))).map((row) => [row.id, row]));
+  const courses = new Map<Course, Filing>();
+  for (const filing of open) {
+    const row = rows.get(filing.report.taken.row.id);
+    if (row === undefined || !held.has(filing.lease.taskId)) filing.result = "lease_lost";
+    else courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), filing);
+  }
+  await catchUp(db, [...courses.keys()]);
+  return courses;
+}
+
+async function settleLostReplies(db: Executor, filings: readonly Filing[]): Promise<void> {
+  const unsure = filings.filter((filing) => filing.unsure && filing.result === undefined);
+  if (unsure.length === 0) return;
+  const moves = await readMovesOfTasks(
+    db,
+    unsure.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease, afterVersion: report.taken.row.version })),
+  );
+  const made = new Set(moves.map((move) => move.task_id));
+  for (const filing of unsure) if (made.has(filing.lease.taskId)) filing.result = "written";
+}
+
+function decideMove(course: Course, filing: Filing): void {
+  const { taken } = filing.report;
+  const { move } = filing;
+  // What was due ended the visit: the step's result has come too late.
+  if (course.instance.visit !== taken.visit || course.instance.outcome !== null || move === undefined) return;
+  const lease = { ...filing.lease, lapsed: move.kind === "failing" && move.what === "lapsed" };
+  const maker: Maker = { source: "worker", requestId: null, lease };
+  course.attempt(() => {
+    if (move.kind === "event") {
+      const event = { name: move.event, payload: move.payload, patch: move.patch, actor: null, reason: null, endsStep: true };
+      const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
+      if (decided.kind === "refused") throw refusedError(course, { event: move.event }, decided);
+      course.add(decided, maker, move.messages);
+    } else {
+      const event = { name: "fail", payload: move.payload, actor: null, reason: move.payload.reason, endsStep: true };
+      const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
+      if (decided.kind === "refused") throw refusedError(course, { event: "fail" }, decided);
+      course.add(decided, maker);
+    }
+  });
+  if (course.failure === undefined || move.kind === "failing") return;
+  // The step said what its lifecycle does not allow: that attempt failed.
+  filing.move = undefined;
+  fail(filing, failingOf(taken, { kind: "failed", error: course.failure }));
+}
+
+/** Written: with the report in it, or with what was due instead of it. */
+function finish(kernel: Kernel, course: Course, filing: Filing): void {
+  filing.result = course.fenced ? "written" : "lease_lost";
+  kernel.signals.hint(course.instance.id);
+  for (const lane of course.lanes) kernel.signals.hint(lane);
+}
+
+async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  if (filings.length === 0) return;
+  const written = await untilAnswered(() => putBackTasks(kernel.db, filings.map((filing) => filing.setback!)));
+  const lanes = new Map(written.map((one) => [one.task_id, one.lane]));
+  for (const filing of filings) {
+    const lane = lanes.get(filing.lease.taskId);
+    filing.result = lane === undefined ? "lease_lost" : "written";
+    if (lane !== undefined && filing.setback!.retryAfterMs === null) kernel.signals.hint(lane);
+  }
+}
+
+/** Effects that were carried out, or given up after their last attempt. */
+async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  if (filings.length === 0) return;
+  const stray = filings.find((filing) => filing.report.taken.kind !== "effect");
+  if (stray !== undefined) {
+    throw new PawlError("option_invalid", "A step ends with an event of its state; only an after-effect is simply done.");
+  }
+  const ends = filings.map(({ lease, report }) => {
+    const { taken, outcome } = report;
+    const given = outcome.kind === "done" ? null : failingOf(taken, outcome as { kind: "lapsed" });
+    return { ...lease, failure: given === null ? null : JSON.stringify(given.payload) };
+  });
+  const ended = new Set((await untilAnswered(() => endEffects(kernel.db, ends))).map((one) => one.task_id));
+  for (const filing of filings) filing.result = ended.has(filing.lease.taskId) ? "written" : "lease_lost";
+}

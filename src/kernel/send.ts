@@ -1,0 +1,371 @@
+import { broken, isPawlError, PawlError } from "../base/errors.ts";
+import { storableText } from "../base/json.ts";
+import { decide } from "../definition/decide.ts";
+import type { InstanceModel } from "../definition/instance.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import { validate } from "../definition/validate.ts";
+import type { Executor, Tx } from "../store/db.ts";
+import { type InstanceRow, lockInstances, readInstances, readInstancesByKey } from "../store/instances.ts";
+import { readMovesOfRequests } from "../store/journal.ts";
+import { type KnownRequest, readRequests } from "../store/requests.ts";
+import { commit } from "./commit.ts";
+import { Course, type Maker } from "./course.ts";
+import { catchUp } from "./due.ts";
+import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "./errors.ts";
+import { runHooks } from "./hooks.ts";
+import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { untilAnswered } from "./lost-reply.ts";
+import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
+
+/** Which instance is meant. */
+export type Ref = { readonly id: string } | { readonly key: string };
+
+/** An event on its way to an instance. */
+export interface Send {
+  readonly lifecycle: LifecycleModel;
+  readonly ref: Ref;
+  readonly event: string;
+  readonly payload: unknown;
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly expectedVersion: number | undefined;
+  readonly idempotency: { readonly key: string; readonly hash: string } | undefined;
+  /** An event for later, kept as a timer. */
+  readonly delay: { readonly afterMs: number | null; readonly atMs: number | null } | undefined;
+  /** Made once for the call: the mark by which its move is found again after a lost reply. */
+  readonly requestId: string;
+}
+
+export type Sent = { readonly ok: true; readonly instance: Snapshot } | { readonly ok: false; readonly error: PawlError };
+
+/** A send and what is known of it so far. */
+class Pending {
+  readonly send: Send;
+  outcome: Sent | undefined;
+  /** The instance's version on which it was decided last. */
+  decidedOn: number | undefined;
+  /** The instance's version before the first write whose reply was lost. */
+  unsureSince: number | undefined;
+  /** Found in the journal after a lost reply: whatever happens to the batch, it is done. */
+  settled = false;
+
+  constructor(send: Send) {
+    this.send = send;
+  }
+}
+
+const optimisticRounds = 3;
+
+/**
+ * Sends a list of events, each to its instance, in as few statements as can be: one reads, one writes. What was changed
+ * meanwhile is read and decided anew; what has a hook, or meets too much traffic, gets a transaction of its own.
+ */
+export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<Sent[]> {
+  const pending = sends.map((send) => new Pending(send));
+  let open: Pending[] = pending;
+  for (let round = 0; open.length > 0 && round < optimisticRounds; round++) {
+    const alone: Pending[] = [];
+    await throughLostReplies(open, () => sendTogether(kernel, open, alone));
+    for (const one of alone) await sendAlone(kernel, one);
+    open = open.filter((one) => one.outcome === undefined);
+  }
+  for (const one of open) await sendAlone(kernel, one);
+  return pending.map((one) => one.outcome!);
+}
+
+/** Sends inside a transaction that somebody else commits. Rows are locked in the order of their ids. */
+export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
+  const pending = sends.map((send) => new Pending(send));
+  await sendLocked(kernel, tx, pending);
+  return pending.map((one) => one.outcome!);
+}
+
+async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: Pending[]): Promise<void> {
+  const { db } = kernel;
+  const byInstance = await readWanted(kernel, db, pending);
+  const courses = [...byInstance.keys()];
+  await catchUp(db, courses);
+  await settleLostReplies(db, byInstance);
+  const requests = await readKnownRequests(db, byInstance);
+  const answers = new Map<Pending, InstanceModel>();
+  for (const [course, waiting] of byInstance) {
+    for (const one of waiting) await take(db, course, one, requests, answers);
+  }
+  const free = courses.filter((course) => course.changes && course.failure === undefined && course.hooked.length === 0);
+  const written = free.length === 0 ? new Map<string, number>() : await commitOrDoubt(kernel, free, byInstance);
+  for (const [course, waiting] of byInstance) {
+    const atMs = written.get(course.instance.id);
+    if (atMs === undefined && course.changes && course.failure === undefined) {
+      // A hook has to run, or somebody moved or holds it: also what was refused was refused on ground that did not stand.
+      for (const one of waiting) if (!one.settled) one.outcome = undefined;
+      if (course.hooked.length > 0) alone.push(...waiting.filter((one) => !one.settled));
+      continue;
+    }
+    for (const one of waiting) finish(one, course, answers.get(one), atMs);
+    if (atMs !== undefined) announce(kernel, course);
+  }
+}
+
+async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
+  await throughLostReplies([one], async () => {
+    let outcome: Sent | undefined;
+    try {
+      await kernel.db.transaction(async (tx) => {
+        await sendLocked(kernel, tx, [one]);
+        outcome = one.outcome;
+        one.outcome = undefined; // It counts once the transaction is committed.
+        if (outcome?.ok === false) throw outcome.error;
+      });
+    } catch (error) {
+      if (isPawlError(error, "outcome_unknown")) one.unsureSince ??= one.decidedOn;
+      throw error;
+    }
+    one.outcome = outcome;
+    if (kernel.faults !== undefined) await kernel.faults.at("transaction.committed");
+  });
+}
+
+async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): Promise<void> {
+  const found = await readWanted(kernel, tx, pending);
+  const ids = [...found.keys()].map((course) => course.row.id).sort();
+  const rows = new Map((await lockInstances(tx, ids)).map((row) => [row.id, row]));
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.locked");
+  const byInstance = new Map<Course, Pending[]>();
+  for (const [course, waiting] of found) {
+    byInstance.set(new Course(course.lifecycle, rows.get(course.row.id)!, kernel.newId), waiting);
+  }
+  const courses = [...byInstance.keys()];
+  await catchUp(tx, courses);
+  await settleLostReplies(tx, byInstance);
+  const requests = await readKnownRequests(tx, byInstance);
+  const answers = new Map<Pending, InstanceModel>();
+  for (const [course, waiting] of byInstance) {
+    for (const one of waiting) await take(tx, course, one, requests, answers);
+  }
+  const changed = courses.filter((course) => course.changes && course.failure === undefined);
+  await runHooks(kernel, tx, changed);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
+  const written = changed.length === 0 ? new Map<string, number>() : await commit(kernel, tx, changed);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
+  for (const [course, waiting] of byInstance) {
+    const atMs = written.get(course.instance.id);
+    if (atMs === undefined && changed.includes(course)) {
+      throw new PawlError("hook_failed", `Instance ${course.instance.id} was moved inside the hook or transaction that is moving it; a hook moves other instances only.`);
+    }
+    for (const one of waiting) finish(one, course, answers.get(one), atMs);
+    if (atMs !== undefined) announce(kernel, course);
+  }
+}
+
+/** The instances that are meant, each with the sends for it in their order. What names nothing is answered at once. */
+async function readWanted(kernel: Kernel, db: Executor, pending: readonly Pending[]): Promise<Map<Course, Pending[]>> {
+  const byId = new Map<string, Pending[]>();
+  const byKey = new Map<string, { lifecycle: string; key: string; pending: Pending[] }>();
+  for (const one of pending) {
+    const { ref, lifecycle } = one.send;
+    if ("id" in ref) byId.set(ref.id, [...(byId.get(ref.id) ?? []), one]);
+    else {
+      const name = `${lifecycle.name}/${ref.key}`;
+      const list = byKey.get(name) ?? { lifecycle: lifecycle.name, key: ref.key, pending: [] };
+      list.pending.push(one);
+      byKey.set(name, list);
+    }
+  }
+  const [rowsById, rowsByKey] = await Promise.all([
+    byId.size === 0 ? [] : readInstances(db, [...byId.keys()]),
+    byKey.size === 0 ? [] : readInstancesByKey(db, [...byKey.values()]),
+  ]);
+  const meant = new Map<string, { row: InstanceRow; pending: Pending[] }>();
+  for (const row of rowsById) meant.set(row.id, { row, pending: byId.get(row.id)! });
+  for (const row of rowsByKey) {
+    const list = meant.get(row.id)?.pending ?? [];
+    meant.set(row.id, { row, pending: [...list, ...byKey.get(`${row.lifecycle}/${row.key}`)!.pending] });
+  }
+  const courses = new Map<Course, Pending[]>();
+  for (const { row, pending: waiting } of meant.values()) {
+    kernel.clock.observe(row.now_ms);
+    const right = waiting.filter((one) => one.send.lifecycle.name === row.lifecycle);
+    if (right.length === 0) continue;
+    try {
+      courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), right);
+    } catch (error) {
+      for (const one of right) one.outcome = { ok: false, error: asPawlError(error) };
+    }
+  }
+  const found = new Set([...courses.values()].flat());
+  for (const one of pending) {
+    if (!found.has(one) && one.outcome === undefined) one.outcome = { ok: false, error: unknownInstance(one.send) };
+  }
+  return courses;
+}
+
+/** Decides one send on its course. Its answer counts once the course is written. */
+async function take(
+  db: Executor,
+  course: Course,
+  one: Pending,
+  requests: ReadonlyMap<string, KnownRequest>,
+  answers: Map<Pending, InstanceModel>,
+): Promise<void> {
+  if (one.outcome !== undefined || course.failure !== undefined) return;
+  const { send } = one;
+  one.decidedOn = course.row.version;
+  try {
+    const known = send.idempotency && requests.get(requestName(course.row.id, send.idempotency.key));
+    if (known !== undefined && send.idempotency !== undefined) {
+      one.outcome = await firstAnswer(db, course, send, known, answers);
+      return;
+    }
+    if (send.expectedVersion !== undefined && send.expectedVersion !== course.instance.version) {
+      throw new PawlError(
+        "version_conflict",
+        `\`${send.event}\` expected version ${send.expectedVersion} of ${nameOf(course.row)}, and it is at ${course.instance.version}. Read it again and decide anew.`,
+        { expected: send.expectedVersion, actual: course.instance.version },
+      );
+    }
+    if (send.delay !== undefined) delay(course, send, send.delay);
+    else {
+      const decided = decide(course.lifecycle, course.instance, { ...send, name: send.event }, course.row.now_ms);
+      if (decided.kind === "refused") throw refusedError(course, send, decided);
+      const maker: Maker = { source: "call", requestId: send.requestId, lease: null };
+      course.add(decided, maker);
+    }
+    if (send.idempotency !== undefined) {
+      course.answer(send.idempotency.key, send.idempotency.hash);
+      const known = { instance_id: course.row.id, ...send.idempotency, version: course.instance.version };
+      (requests as Map<string, KnownRequest>).set(requestName(course.row.id, send.idempotency.key), known);
+    }
+    answers.set(one, course.instance);
+  } catch (thrown) {
+    one.outcome = { ok: false, error: asPawlError(thrown) };
+  }
+}
+
+/** The same key again: the first answer if it asks the same, a conflict if it asks something else. */
+async function firstAnswer(
+  db: Executor,
+  course: Course,
+  send: Send,
+  known: KnownRequest,
+  answers: ReadonlyMap<Pending, InstanceModel>,
+): Promise<Sent> {
+  if (known.hash !== send.idempotency!.hash) {
+    throw new PawlError(
+      "idempotency_conflict",
+      `The idempotency key \`${known.key}\` was used for another request to ${nameOf(course.row)} (its move ${known.version}). Use a new key for a new request.`,
+      { key: known.key, version: known.version },
+    );
+  }
+  // Asked twice in one batch: the first of them has not been written yet.
+  for (const [other, instance] of answers) {
+    if (other.send.idempotency?.key === known.key && instance.id === course.instance.id) {
+      return { ok: true, instance: snapshotAfter(instance, course.row.now_ms) };
+    }
+  }
+  return { ok: true, instance: await snapshotAt(db, course.row, known.version) };
+}
+
+function delay(course: Course, send: Send, when: { afterMs: number | null; atMs: number | null }): void {
+  const { lifecycle } = course;
+  const everywhere = [...lifecycle.states.keys()];
+  if (!everywhere.some((state) => lifecycle.edgesFrom(state, send.event).length > 0)) {
+    throw new PawlError("event_unknown", `\`${lifecycle.name}\` has no event \`${send.event}\`, so it cannot be sent later either.`, { event: send.event });
+  }
+  const checked = validate(lifecycle.events.get(send.event), send.payload, `The payload of \`${send.event}\``);
+  if (checked.faults !== undefined) throw payloadInvalid(lifecycle, send.event, checked.faults);
+  if (course.instance.outcome !== null) {
+    throw new PawlError("transition_refused", `\`${send.event}\` cannot be sent later to ${nameOf(course.row)}: it has ended in \`${course.instance.state}\`.`, {
+      blockers: [{ kind: "closed", event: send.event, from: course.instance.state, reason: "it has ended" }],
+    });
+  }
+  const payloadText = checked.value === undefined ? null : storableText(checked.value, `The payload of \`${send.event}\``);
+  course.delay({ id: send.requestId, ...when, event: send.event, payloadText, actor: send.actor, reason: send.reason });
+}
+
+function finish(one: Pending, course: Course, answer: InstanceModel | undefined, atMs: number | undefined): void {
+  if (one.outcome !== undefined) return;
+  if (course.failure !== undefined) {
+    one.outcome = { ok: false, error: asPawlError(course.failure) };
+    return;
+  }
+  if (answer === undefined) throw broken(`A send of \`${one.send.event}\` was neither decided nor refused.`);
+  const stands = answer.version === course.row.version;
+  one.outcome = { ok: true, instance: stands ? snapshotOf(course.row) : snapshotAfter(answer, atMs!) };
+}
+
+/** A lost reply is not a failure: each send of the batch is looked for in the journal before it is decided again. */
+async function commitOrDoubt(
+  kernel: Kernel,
+  courses: readonly Course[],
+  byInstance: ReadonlyMap<Course, Pending[]>,
+): Promise<Map<string, number>> {
+  try {
+    return await commit(kernel, kernel.db, courses);
+  } catch (error) {
+    if (isPawlError(error, "outcome_unknown")) {
+      for (const course of courses) {
+        for (const one of byInstance.get(course)!) {
+          one.unsureSince ??= course.row.version;
+          if (!one.settled) one.outcome = undefined;
+        }
+      }
+    }
+    throw error;
+  }
+}
+
+/** Those whose write got no reply: found in the journal, they are done. */
+async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<Course, Pending[]>): Promise<void> {
+  const unsure: { one: Pending; course: Course }[] = [];
+  for (const [course, waiting] of byInstance) {
+    for (const one of waiting) if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, course });
+  }
+  if (unsure.length === 0) return;
+  const asked = unsure.map(({ one, course }) => ({
+    id: course.row.id,
+    requestId: one.send.requestId,
+    afterVersion: one.unsureSince!,
+  }));
+  const moves = new Map((await readMovesOfRequests(db, asked)).map((move) => [move.request_id, move.version]));
+  for (const { one, course } of unsure) {
+    const version = moves.get(one.send.requestId);
+    if (version === undefined) continue;
+    one.outcome = { ok: true, instance: await snapshotAt(db, course.row, version) };
+    one.settled = true;
+  }
+}
+
+/** Runs a round to its end; what cannot be mended by waiting becomes the answer to those without one. */
+async function throughLostReplies(pending: readonly Pending[], round: () => Promise<void>): Promise<void> {
+  try {
+    await untilAnswered(round);
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    for (const one of pending) one.outcome ??= { ok: false, error };
+  }
+}
+
+async function readKnownRequests(
+  db: Executor,
+  byInstance: ReadonlyMap<Course, Pending[]>,
+): Promise<Map<string, KnownRequest>> {
+  const asked: { id: string; key: string }[] = [];
+  for (const [course, waiting] of byInstance) {
+    for (const { send } of waiting) {
+      if (send.idempotency !== undefined) asked.push({ id: course.row.id, key: send.idempotency.key });
+    }
+  }
+  if (asked.length === 0) return new Map();
+  const known = await readRequests(db, asked);
+  return new Map(known.map((request) => [requestName(request.instance_id, request.key), request]));
+}
+
+function requestName(id: string, key: string): string {
+  return `${id} ${key}`;
+}
+
+/** Wakes who waits in this process for the instance, or for work in its lane. */
+function announce(kernel: Kernel, course: Course): void {
+  kernel.signals.hint(course.instance.id);
+  for (const lane of course.lanes) kernel.signals.hint(lane);
+}

@@ -1,0 +1,62 @@
+import { broken } from "../base/errors.ts";
+import type { InstanceModel } from "../definition/instance.ts";
+import { type Executor, sql } from "../store/db.ts";
+import type { InstanceRow } from "../store/instances.ts";
+import { modelOf } from "./course.ts";
+
+/** An instance as a caller is shown it. */
+export interface Snapshot extends InstanceModel {
+  readonly movedAtMs: number;
+  readonly closedAtMs: number | null;
+}
+
+export function snapshotOf(row: InstanceRow): Snapshot {
+  return { ...modelOf(row), movedAtMs: row.moved_ms, closedAtMs: row.closed_ms };
+}
+
+/** An instance right after a move that was written at `atMs`. */
+export function snapshotAfter(instance: InstanceModel, atMs: number): Snapshot {
+  return { ...instance, movedAtMs: atMs, closedAtMs: instance.outcome === null ? null : atMs };
+}
+
+interface PastMove {
+  readonly version: number;
+  readonly event: string;
+  readonly to_state: string;
+  readonly definition: number;
+  readonly patch: Record<string, unknown> | null;
+  readonly cleared: string[] | null;
+  readonly at_ms: number;
+}
+
+/**
+ * An instance as it stood after an earlier move, told by its journal: the first answer to a request that comes again.
+ * The outcome is that of today only when that move is still the last.
+ */
+export async function snapshotAt(db: Executor, row: InstanceRow, version: number): Promise<Snapshot> {
+  if (version === row.version) return snapshotOf(row);
+  const moves = await db.rows<PastMove>(sql`
+    select version, event, to_state, definition, patch, to_json(cleared) as cleared, pawl.ms(at) as at_ms
+    from pawl.journal where instance_id = ${row.id}::uuid and version <= ${version}::int order by version`);
+  const last = moves.at(-1);
+  if (last === undefined) throw broken(`Instance ${row.id} has no move ${version}.`);
+  const data: Record<string, unknown> = {};
+  for (const move of moves) {
+    Object.assign(data, move.patch);
+    for (const key of move.cleared ?? []) delete data[key];
+  }
+  return {
+    ...modelOf(row),
+    definition: last.definition,
+    state: last.to_state,
+    version,
+    visit: Math.min(row.visit, version),
+    run: 1 + moves.filter((move) => move.event === "restart").length,
+    data,
+    failedFrom: null,
+    failedVisit: null,
+    outcome: null,
+    movedAtMs: last.at_ms,
+    closedAtMs: null,
+  };
+}

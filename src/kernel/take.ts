@@ -1,0 +1,73 @@
+import type { LifecycleModel } from "../definition/model.ts";
+import type { InstanceRow } from "../store/instances.ts";
+import { readInstances } from "../store/instances.ts";
+import { type Claim, type ClaimedTask, claimTasks, promoteTasks, renewLeases } from "../store/tasks.ts";
+import { type Kernel, lifecycleOf } from "./kernel.ts";
+
+/** A task in a worker's hands, with its instance as it stood. */
+export interface Taken {
+  readonly lease: { readonly taskId: string; readonly token: number };
+  readonly kind: "step" | "effect";
+  readonly lane: string;
+  readonly attempt: number;
+  readonly visit: number;
+  /** What an effect is about. */
+  readonly work: EffectWork | null;
+  readonly row: InstanceRow;
+  readonly lifecycle: LifecycleModel;
+}
+
+/** The move that an after-effect follows. */
+export interface EffectWork {
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  readonly payload: unknown;
+  readonly actor: string | null;
+  readonly version: number;
+}
+
+/** Claims up to `limit` tasks from these lanes: one round trip, one attempt spent for each. */
+export async function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
+  if (kernel.faults !== undefined) await kernel.faults.at("claim.before");
+  const claimed = await claimTasks(kernel.db, claim);
+  if (kernel.faults !== undefined) await kernel.faults.at("claim.after");
+  if (claimed.length > 0) kernel.clock.observe(claimed[0]!.now_ms);
+  // A claim may meet an instance that entered its state anew at this very moment: then it has read the older row.
+  const outdated = claimed.filter((task) => task.kind === "step" && task.visit !== task.task_visit);
+  const fresh = outdated.length === 0 ? [] : await readInstances(kernel.db, outdated.map((task) => task.id));
+  const rows = new Map(fresh.map((row) => [row.id, row]));
+  return claimed.map((task) => takenOf(kernel, task, rows.get(task.id)));
+}
+
+export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow): Taken {
+  return {
+    lease: { taskId: task.task_id, token: task.token },
+    kind: task.kind,
+    lane: task.lane,
+    attempt: task.attempt,
+    visit: task.task_visit,
+    work: task.work as EffectWork | null,
+    row: fresh ?? task,
+    // An effect follows a move that was made; by which version its instance is moved today does not matter to it.
+    lifecycle: task.kind === "effect" ? kernel.lifecycles.get(task.lifecycle)! : lifecycleOf(kernel, task),
+  };
+}
+
+/** Renews leases in one statement; gives back the ids of the tasks whose leases no longer held. */
+export async function renew(kernel: Kernel, leases: readonly Taken["lease"][], leaseMs: number): Promise<string[]> {
+  if (leases.length === 0) return [];
+  if (kernel.faults !== undefined) await kernel.faults.at("renew.before");
+  const held = new Set((await renewLeases(kernel.db, leases, leaseMs)).map((one) => one.task_id));
+  return leases.filter((lease) => !held.has(lease.taskId)).map((lease) => lease.taskId);
+}
+
+/** Puts scheduled tasks whose time has come into their lanes; gives back how many. */
+export async function promote(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
+  if (lanes.length === 0) return 0;
+  if (kernel.faults !== undefined) await kernel.faults.at("promote.before");
+  const promoted = await promoteTasks(kernel.db, lanes, limit);
+  if (kernel.faults !== undefined) await kernel.faults.at("promote.after");
+  for (const { lane } of promoted) kernel.signals.hint(lane);
+  return promoted.reduce((sum, one) => sum + one.tasks, 0);
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { type Permission, permissions } from "../definition/decide.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { Executor, Tx } from "../store/db.ts";
+import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
+import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
+import { Gatherer } from "./gather.ts";
+import { modelOf } from "./course.ts";
+import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
+import { type Ref, type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
+import { type Start, type Started, startAll } from "./start.ts";
+
+const batchSize = 500;
+
+/** The kernel's verbs as calls: gathered into group commits, or carried out inside the caller's own transaction. */
+export class Verbs {
+  readonly #kernel: Kernel;
+  readonly #sends: Gatherer<Send, Sent>;
+  readonly #starts: Gatherer<Start, Started>;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    // Two at once keep database and process busy at the same time; more would only meet each other's instances.
+    this.#sends = new Gatherer((batch) => sendAll(kernel, batch), { most: batchSize, atOnce: 2 });
+    this.#starts = new Gatherer((batch) => startAll(kernel, kernel.db, batch), { most: batchSize, atOnce: 2 });
+  }
+
+  start(start: Start, tx: unknown): Promise<Started> {
+    if (tx !== undefined) return this.#inTransaction(tx, async (own) => (await startAll(this.#kernel, own, [start]))[0]!);
+    refuseInside(this.#kernel, "start");
+    return this.#starts.ask(start);
+  }
+
+  async startMany(starts: readonly Start[], tx: unknown): Promise<Started[]> {
+    const kernel = this.#kernel;
+    if (tx !== undefined) return this.#inTransaction(tx, (own) => inBatches(starts, (batch) => startAll(kernel, own, batch)));
+    refuseInside(kernel, "startMany");
+    return inBatches(starts, (batch) => startAll(kernel, kernel.db, batch));
+  }
+
+  send(send: Send, tx: unknown): Promise<Sent> {
+    if (tx !== undefined) {
+      return this.#inTransaction(tx, async (own) => {
+        const sent = (await sendAllIn(this.#kernel, own, [send]))[0]!;
+        if (!sent.ok) throw sent.error;
+        return sent;
+      });
+    }
+    refuseInside(this.#kernel, "send");
+    return this.#sends.ask(send);
+  }
+
+  async sendMany(sends: readonly Send[], tx: unknown): Promise<Sent[]> {
+    const kernel = this.#kernel;
+    if (tx !== undefined) return this.#inTransaction(tx, (own) => inBatches(sends, (batch) => sendAllIn(kernel, own, batch)));
+    refuseInside(kernel, "sendMany");
+    return inBatches(sends, (batch) => sendAll(kernel, batch));
+  }
+
+  async read(lifecycle: LifecycleModel, ref: Ref, tx: unknown): Promise<InstanceRow | undefined> {
+    const db: Executor = tx === undefined ? this.#kernel.db : adoptTx(tx);
+    if (tx === undefined) refuseInside(this.#kernel, "get");
+    const [row] =
+      "id" in ref ? await readInstances(db, [ref.id]) : await readInstancesByKey(db, [{ lifecycle: lifecycle.name, key: ref.key }]);
+    return row?.lifecycle === lifecycle.name ? row : undefined;
+  }
+
+  permitted(row: InstanceRow, actor: string | null): Permission[] {
+    return permissions(lifecycleOf(this.#kernel, row), modelOf(row), actor, row.now_ms);
+  }
+
+  /** Owns the commit. On one connection, a call without its `tx` would wait for itself, and is refused. */
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const kernel = this.#kernel;
+    refuseInside(kernel, "transaction");
+    return kernel.db.transaction((tx) =>
+      kernel.db.kind === "pglite" ? kernel.inside.run("an embedded transaction", () => work(tx)) : work(tx),
+    );
+  }
+
+  #inTransaction<T>(tx: unknown, work: (own: Tx) => Promise<T>): Promise<T> {
+    const own = adoptTx(tx);
+    return withinSavepoint(own, () => work(own));
+  }
+}
+
+async function inBatches<Asked, Answer>(list: readonly Asked[], run: (batch: Asked[]) => Promise<Answer[]>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let from = 0; from < list.length; from += batchSize) answers.push(...(await run(list.slice(from, from + batchSize))));
+  return answers;
+}
+
+const longestName = 500;
+
+/** Which instance a caller means: a key, `{ key }` or `{ id }`. */
+export function refOf(given: unknown): Ref {
+  if (typeof given === "string") return { key: checkedText(given, "The key", "key_invalid") };
+  if (given instanceof Object && "id" in given) {
+    const id = typeof given.id === "string" ? given.id.toLowerCase() : given.id;
+    if (!isId(id)) throw new PawlError("option_invalid", `${JSON.stringify(given.id)} is not an instance's id; a key is passed as a plain string.`);
+    return { id };
+  }
+  if (given instanceof Object && "key" in given) return { key: checkedText(given.key, "The key", "key_invalid") };
+  throw new PawlError("option_invalid", "Say which instance is meant: its key as a string, or { id }.");
+}
+
+/** A short text that an index can hold. */
+export function checkedText(given: unknown, what: string, code: "key_invalid" | "option_invalid" = "option_invalid"): string {
+  if (typeof given !== "string" || given === "" || given.length > longestName) {
+    throw new PawlError(code, `${what} must be a text of 1 to ${longestName} characters.`);
+  }
+  if (given.includes("\u0000") || !given.isWellFormed()) {
+    throw new PawlError(code, `${what} holds a character that cannot be stored (NUL, or half of a surrogate pair).`);
+  }
+  return given;
+}
+
+/** What tells two requests apart that use one idempotency key. */
+export function requestHash(event: string, payload: unknown, delay: unknown): string {
+  return createHash("sha256").update(JSON.stringify([event, payload ?? null, delay ?? null])).digest("base64url").slice(0, 27);
+}

@@ -1,0 +1,20 @@
+import { type Fired, fire } from "../kernel/fire.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { reportLapsed } from "../kernel/report.ts";
+import { promote } from "../kernel/take.ts";
+
+/** What one round of maintenance did. */
+export interface Round extends Fired {
+  readonly lapsed: number;
+  readonly promoted: number;
+}
+
+const pageSize = 500;
+
+/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due. */
+export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
+  const lapsed = await reportLapsed(kernel, lanes, pageSize);
+  const promoted = await promote(kernel, lanes, pageSize);
+  const { fired, failures } = await fire(kernel, pageSize);
+  return { lapsed, promoted, fired, failures };
+}

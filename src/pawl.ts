@@ -1,0 +1,431 @@
+import { type Duration, durationMs } from "./base/duration.ts";
+import { PawlError } from "./base/errors.ts";
+import type { Permission } from "./definition/decide.ts";
+import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
+import type { LifecycleModel } from "./definition/model.ts";
+import type { StartOptions } from "./definition/step.ts";
+import { type Kernel, refuseInside } from "./kernel/kernel.ts";
+import type { Send, Sent } from "./kernel/send.ts";
+import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";
+import type { Start, Started } from "./kernel/start.ts";
+import { checkedText, refOf, requestHash, Verbs } from "./kernel/verbs.ts";
+import { waitFor } from "./kernel/wait.ts";
+import { driveMaintenance } from "./maintenance/drive.ts";
+import type { Tx } from "./store/db.ts";
+import { adoptTx, type TransactionLike } from "./store/foreign-tx.ts";
+import { readCounts } from "./views/counts.ts";
+import { type AttemptRow, type MoveRow, readAttempts, readMoves } from "./views/history.ts";
+import { findInStates, findResting } from "./views/instances.ts";
+
+/** Which instance is meant: its key, or its id. */
+export type InstanceRef = string | { readonly id: string } | { readonly key: string };
+
+/** One piece of work, as it stood when it was read. */
+export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
+  readonly id: string;
+  readonly key: string | null;
+  readonly lifecycle: string;
+  /** The version of the definition that moved it last. */
+  readonly definition: number;
+  readonly state: StateOf<L>;
+  /** How many moves it has made. */
+  readonly version: number;
+  readonly data: DataOf<L>;
+  /** How it ended; null while it is open. */
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly createdAt: Date;
+  readonly movedAt: Date;
+  readonly closedAt: Date | null;
+  readonly deadlineAt: Date | null;
+}
+
+/** A started instance; `created` is false when its key was taken, and it is the instance that has it. */
+export type StartedInstance<L extends AnyLifecycle = AnyLifecycle> = Instance<L> & { readonly created: boolean };
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Your own transaction: the change is part of it, and comes true when you commit. */
+  readonly tx?: TransactionLike | Tx;
+}
+
+export interface StartCallOptions extends CallOptions {
+  /** Who causes it; shown in the journal. */
+  readonly actor?: string;
+  readonly reason?: string;
+}
+
+export interface SendOptions extends StartCallOptions {
+  /** Refuse unless the instance is still at this version. */
+  readonly expectedVersion?: number;
+  /** A repeated call with the same key and content gets the first answer and changes nothing. */
+  readonly idempotencyKey?: string;
+  /** Send it later: kept in the database until then. */
+  readonly after?: Duration;
+  readonly at?: Date;
+}
+
+/** The end of `send`'s arguments: a payload where the event takes one, then options. */
+export type SendArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [PayloadOf<L, Event>] extends [undefined]
+  ? [options?: SendOptions]
+  : undefined extends PayloadOf<L, Event>
+    ? [payload?: PayloadOf<L, Event>, options?: SendOptions]
+    : [payload: PayloadOf<L, Event>, options?: SendOptions];
+
+/** One of many sends. */
+export type SendItem<L extends AnyLifecycle> = {
+  [Event in EventOf<L>]: { readonly to: InstanceRef; readonly event: Event } & (undefined extends PayloadOf<L, Event>
+    ? { readonly payload?: PayloadOf<L, Event> }
+    : { readonly payload: PayloadOf<L, Event> }) &
+    Omit<SendOptions, "tx">;
+}[EventOf<L>];
+
+export type SendResult<L extends AnyLifecycle = AnyLifecycle> =
+  | { readonly ok: true; readonly instance: Instance<L> }
+  | { readonly ok: false; readonly error: PawlError };
+
+export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
+  readonly state?: StateOf<L> | readonly StateOf<L>[];
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
+}
+
+/** A move of an instance. */
+export interface JournalEntry {
+  readonly kind: "move";
+  readonly version: number;
+  readonly event: string;
+  /** Null for the start. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly at: Date;
+  /** By whom it came: a `call`, a `worker`, a `timer`, or `pawl` itself. */
+  readonly source: MoveRow["source"];
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payload: unknown;
+  /** What it changed in the data, and which keys it removed. */
+  readonly patch: Readonly<Record<string, unknown>> | null;
+  readonly cleared: readonly string[] | null;
+  readonly definition: number;
+}
+
+/** Something that was tried and did not move the instance. */
+export interface AttemptEntry {
+  readonly kind: "attempt";
+  readonly what: AttemptRow["what"];
+  readonly at: Date;
+  readonly lane: string | null;
+  readonly attempt: number | null;
+  readonly worker: string | null;
+  readonly detail: unknown;
+}
+
+/**
+ * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
+ *
+ * ```ts
+ * const pawl = await createPawl({ database: process.env.DATABASE_URL, lifecycles: [essay] });
+ * await pawl.start(essay, { key: "sub-42", data: { text: "…" } });
+ * await pawl.send(essay, "sub-42", "graded", { score: 7 }, { actor: "ada" });
+ * ```
+ */
+export class Pawl {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #close: () => Promise<void>;
+  readonly #drivers = new Set<{ stop(): Promise<void> }>();
+
+  /** @internal Use `createPawl`. */
+  constructor(kernel: Kernel, close: () => Promise<void>) {
+    this.#kernel = kernel;
+    this.#verbs = new Verbs(kernel);
+    this.#close = close;
+  }
+
+  /** The lifecycles that this process declares. */
+  get lifecycles(): readonly AnyLifecycle[] {
+    return [...this.#kernel.lifecycles.values()];
+  }
+
+  /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
+  async start<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L> & StartCallOptions): Promise<StartedInstance<L>> {
+    const started = await this.#verbs.start(this.#startOf(lifecycle, options, options), options.tx);
+    return startedOf<L>(started);
+  }
+
+  /** Starts many; each gets its answer in the order given. Without `tx` they are committed in batches. */
+  async startMany<L extends AnyLifecycle>(
+    lifecycle: L,
+    items: readonly StartOptions<L>[],
+    options: StartCallOptions = {},
+  ): Promise<StartedInstance<L>[]> {
+    const starts = items.map((item) => this.#startOf(lifecycle, item, options));
+    const started = await this.#verbs.startMany(starts, options.tx);
+    return started.map((one) => startedOf<L>(one));
+  }
+
+  /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
+  async send<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: SendArguments<L, Event>
+  ): Promise<Instance<L>> {
+    const { payload, options } = this.#split(lifecycle, event, rest);
+    const sent = await this.#verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
+    if (!sent.ok) throw sent.error;
+    return instanceOf<L>(sent.instance);
+  }
+
+  /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
+  async trySend<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: SendArguments<L, Event>
+  ): Promise<SendResult<L>> {
+    try {
+      return { ok: true, instance: await this.send(lifecycle, instance, event, ...rest) };
+    } catch (error) {
+      if (error instanceof PawlError && error.who === "caller") return { ok: false, error };
+      throw error;
+    }
+  }
+
+  /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
+  async sendMany<L extends AnyLifecycle>(lifecycle: L, items: readonly SendItem<L>[], options: CallOptions = {}): Promise<SendResult<L>[]> {
+    const sends = items.map((item) => this.#sendOf(lifecycle, item.to, item.event, item.payload, item as SendOptions));
+    const sent = await this.#verbs.sendMany(sends, options.tx);
+    return sent.map((one) => (one.ok ? { ok: true, instance: instanceOf<L>(one.instance) } : one));
+  }
+
+  /** The instance, or undefined when there is none. */
+  async get<L extends AnyLifecycle>(lifecycle: L, instance: InstanceRef, options: CallOptions = {}): Promise<Instance<L> | undefined> {
+    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    return row === undefined ? undefined : instanceOf<L>(snapshotOf(row));
+  }
+
+  /** What may be sent now: yes, no with the reasons, or it depends on the payload. */
+  async permitted<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions & { actor?: string } = {},
+  ): Promise<Permission[]> {
+    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    return this.#verbs.permitted(row, options.actor ?? null);
+  }
+
+  /** Instances of a lifecycle, newest first. */
+  async find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
+    const { states, name } = this.#known(lifecycle);
+    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
+    if (options.tx === undefined) refuseInside(this.#kernel, "find");
+    const wanted = options.state === undefined ? [...states.keys()] : [options.state].flat();
+    const stray = wanted.find((state) => !states.has(state));
+    if (stray !== undefined) {
+      throw new PawlError("option_invalid", `\`${name}\` has no state \`${stray}\`; it has ${[...states.keys()].join(", ")}.`);
+    }
+    const limit = options.limit ?? 100;
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
+      throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
+    }
+    const beforeId = options.after === undefined ? null : idOf(options.after);
+    const resting = wanted.every((state) => states.get(state)!.kind !== "work");
+    const find = resting ? findResting : findInStates;
+    const rows = await find(db, wanted, { lifecycle: name, beforeId, limit });
+    return rows.map((row) => instanceOf<L>(snapshotOf(row)));
+  }
+
+  /** How many instances stand in each state. */
+  async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
+    refuseInside(this.#kernel, "counts");
+    const rows = await readCounts(this.#kernel.db, [this.#known(lifecycle).name]);
+    return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
+  }
+
+  /** Waits until the instance stands in one of these states (or has ended, when none is named). */
+  async wait<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: { until?: StateOf<L> | readonly StateOf<L>[]; timeout?: Duration; signal?: AbortSignal } = {},
+  ): Promise<Instance<L>> {
+    const until = options.until === undefined ? undefined : new Set<string>([options.until].flat());
+    const row = await waitFor(this.#kernel, {
+      read: () => this.#verbs.read(this.#known(lifecycle), refOf(instance), undefined),
+      missing: () => noInstance(lifecycle, instance),
+      until,
+      timeoutMs: durationMs(options.timeout ?? "60s", "timeout"),
+      signal: options.signal,
+    });
+    return instanceOf<L>(snapshotOf(row));
+  }
+
+  /** All moves of an instance, in their order; with `attempts: true` also what was tried without moving it. */
+  journal<L extends AnyLifecycle>(lifecycle: L, instance: InstanceRef, options?: CallOptions & { attempts?: false }): Promise<JournalEntry[]>;
+  journal<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions & { attempts: true },
+  ): Promise<(JournalEntry | AttemptEntry)[]>;
+  async journal(
+    lifecycle: AnyLifecycle,
+    instance: InstanceRef,
+    options: CallOptions & { attempts?: boolean } = {},
+  ): Promise<(JournalEntry | AttemptEntry)[]> {
+    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
+    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    const moves = (await readMoves(db, row.id, 0, 100_000)).map(entryOf);
+    if (options.attempts !== true) return moves;
+    const attempts = (await readAttempts(db, row.id, 100_000)).map(attemptOf);
+    // Moves keep their own order, which is the version; attempts are laid between them by time.
+    const history: (JournalEntry | AttemptEntry)[] = [];
+    for (const move of moves) {
+      while (attempts.length > 0 && attempts[0]!.at < move.at) history.push(attempts.shift()!);
+      history.push(move);
+    }
+    return [...history, ...attempts];
+  }
+
+  /** Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#verbs.transaction(work);
+  }
+
+  /**
+   * Keeps time in this process: fires what is due, readies what was scheduled, gives back what a dead worker held. Any
+   * number of processes may do so at once. It goes on until `stop`, or until this Pawl is closed.
+   */
+  maintain(options: { every?: Duration; onFailure?: (error: unknown) => void } = {}): { stop(): Promise<void> } {
+    const driver = driveMaintenance(this.#kernel, {
+      everyMs: durationMs(options.every ?? "1s", "every"),
+      onFailure: options.onFailure ?? (() => {}),
+    });
+    this.#drivers.add(driver);
+    return driver;
+  }
+
+  /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
+  async close(): Promise<void> {
+    for (const driver of this.#drivers) await driver.stop();
+    await this.#close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** A lifecycle as this process registered it: the same value, not another one of that name. */
+  #known(lifecycle: AnyLifecycle): LifecycleModel {
+    const name = (lifecycle as { name?: unknown } | null)?.name;
+    const known = this.#kernel.lifecycles.get(String(name));
+    if (known === undefined || known !== lifecycle) {
+      const why = known === undefined ? "is not among the `lifecycles` of this Pawl" : "is another value than the one registered under that name";
+      throw new PawlError("lifecycle_unknown", `The lifecycle ${name === undefined ? "given" : `\`${String(name)}\``} ${why}. Pass it to createPawl({ lifecycles: […] }).`);
+    }
+    return known;
+  }
+
+  #startOf<L extends AnyLifecycle>(lifecycle: L, item: { key?: string; data?: StartDataOf<L> }, options: StartCallOptions): Start {
+    return {
+      lifecycle: this.#known(lifecycle),
+      key: item.key === undefined || item.key === null ? null : checkedText(item.key, "The key", "key_invalid"),
+      data: item.data,
+      actor: textOrNull(options.actor, "The actor"),
+      reason: textOrNull(options.reason, "The reason"),
+      requestId: this.#kernel.newId(),
+    };
+  }
+
+  #sendOf(lifecycle: AnyLifecycle, instance: InstanceRef, event: string, payload: unknown, options: SendOptions): Send {
+    const { expectedVersion, idempotencyKey } = options;
+    if (expectedVersion !== undefined && !Number.isInteger(expectedVersion)) {
+      throw new PawlError("option_invalid", "`expectedVersion` must be the version of an instance, a whole number.");
+    }
+    const delay = delayOf(options);
+    return {
+      lifecycle: this.#known(lifecycle),
+      ref: refOf(instance),
+      event: checkedText(event, "The event"),
+      payload,
+      actor: textOrNull(options.actor, "The actor"),
+      reason: textOrNull(options.reason, "The reason"),
+      expectedVersion,
+      idempotency:
+        idempotencyKey === undefined
+          ? undefined
+          : { key: checkedText(idempotencyKey, "The idempotency key"), hash: requestHash(event, payload, delay) },
+      delay,
+      requestId: this.#kernel.newId(),
+    };
+  }
+
+  /** An event without a payload takes its options at once. */
+  #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
+    const takesPayload = this.#known(lifecycle).events.has(event) || event === "fail" || rest.length > 1;
+    const [payload, options] = takesPayload ? rest : [undefined, rest[0]];
+    if (options !== undefined && (typeof options !== "object" || options === null)) {
+      throw new PawlError("option_invalid", `\`${event}\` takes no payload; what follows it are options such as { actor }.`);
+    }
+    return { payload, options: (options ?? {}) as SendOptions };
+  }
+}
+
+function startedOf<L extends AnyLifecycle>(started: Started): StartedInstance<L> {
+  if (!started.ok) throw started.error;
+  return { ...instanceOf<L>(started.instance), created: started.created };
+}
+
+function instanceOf<L extends AnyLifecycle>(snapshot: Snapshot): Instance<L> {
+  return {
+    id: snapshot.id,
+    key: snapshot.key,
+    lifecycle: snapshot.lifecycle,
+    definition: snapshot.definition,
+    state: snapshot.state as StateOf<L>,
+    version: snapshot.version,
+    data: snapshot.data as DataOf<L>,
+    outcome: snapshot.outcome,
+    createdAt: new Date(snapshot.createdAtMs),
+    movedAt: new Date(snapshot.movedAtMs),
+    closedAt: snapshot.closedAtMs === null ? null : new Date(snapshot.closedAtMs),
+    deadlineAt: snapshot.deadlineAtMs === null ? null : new Date(snapshot.deadlineAtMs),
+  };
+}
+
+function entryOf(row: MoveRow): JournalEntry {
+  const { version, event, source, actor, reason, payload, patch, cleared, definition } = row;
+  const at = new Date(row.at_ms);
+  return { kind: "move", version, event, from: row.from_state, to: row.to_state, at, source, actor, reason, payload, patch, cleared, definition };
+}
+
+function attemptOf(row: AttemptRow): AttemptEntry {
+  const { what, lane, attempt, worker, detail } = row;
+  return { kind: "attempt", what, at: new Date(row.at_ms), lane, attempt, worker, detail };
+}
+
+function delayOf(options: SendOptions): Send["delay"] {
+  const { after, at } = options;
+  if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
+  if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };
+  if (at === undefined) return undefined;
+  if (!(at instanceof Date) || Number.isNaN(at.getTime())) throw new PawlError("option_invalid", "`at` must be a valid Date.");
+  return { afterMs: null, atMs: at.getTime() };
+}
+
+function textOrNull(given: unknown, what: string): string | null {
+  return given === undefined || given === null ? null : checkedText(given, what);
+}
+
+function idOf(after: { id: string }): string {
+  const ref = refOf(after);
+  return "id" in ref ? ref.id : ref.key;
+}
+
+function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {
+  const which = typeof instance === "string" ? `the key "${instance}"` : JSON.stringify(instance);
+  return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, { lifecycle: lifecycle.name });
+}

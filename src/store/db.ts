@@ -1,0 +1,129 @@
+/**
+ * The port to a database. Parameters are texts, numbers, booleans or null (lists go as one array literal, see
+ * `textArray`), and Pawl's own statements give back texts, 4-byte numbers, floats, booleans and JSON only, so that
+ * every driver, also a user's own, reads the same values.
+ */
+export type Param = string | number | boolean | null;
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly Param[];
+  /** Stable name of a static text, for drivers that keep prepared statements. */
+  readonly name: string;
+}
+
+/** Whatever runs statements: the database itself, or one transaction on it. */
+export interface Executor {
+  rows<Row>(statement: Statement): Promise<Row[]>;
+}
+
+/** One open transaction. It also runs a user's own texts, in `before` hooks and `pawl.transaction`. */
+export interface Tx extends Executor {
+  query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
+}
+
+export interface Db extends Executor {
+  readonly kind: "postgres" | "pglite";
+  /** Begins, runs `work`, commits; a throw rolls back and comes out as it was thrown. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Several statements in one text without parameters: migrations. Runs in a transaction of its own. */
+  script(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A part of a statement: text with values, without a name. Made by `part`, used inside `sql`. */
+export class Part {
+  readonly strings: TemplateStringsArray;
+  readonly values: readonly (Param | Part)[];
+
+  constructor(strings: TemplateStringsArray, values: readonly (Param | Part)[]) {
+    this.strings = strings;
+    this.values = values;
+  }
+}
+
+/** A part that several statements share, such as the rows of one table in the statement that commits a move. */
+export function part(strings: TemplateStringsArray, ...values: (Param | Part)[]): Part {
+  return new Part(strings, values);
+}
+
+interface Text {
+  readonly text: string;
+  readonly name: string;
+  readonly parts: readonly TemplateStringsArray[];
+}
+
+const texts = new WeakMap<TemplateStringsArray, Text[]>();
+
+/**
+ * A static statement with its values: sql`select … where id = ${id}`. The text is fixed by the place in the code (and
+ * the parts it is made of), so it can be pasted into psql, prepared by name, and explained by a test.
+ */
+export function sql(strings: TemplateStringsArray, ...given: (Param | Part)[]): Statement {
+  const values: Param[] = [];
+  const parts: TemplateStringsArray[] = [];
+  collect(given, values, parts);
+  const made = texts.get(strings) ?? [];
+  let found = made.find((one) => one.parts.every((each, index) => each === parts[index]));
+  if (found === undefined) {
+    const text = write(strings, given, { count: 0 });
+    found = { text, name: statementName(text), parts };
+    made.push(found);
+    texts.set(strings, made);
+  }
+  return { text: found.text, name: found.name, values };
+}
+
+function collect(given: readonly (Param | Part)[], values: Param[], parts: TemplateStringsArray[]): void {
+  for (const one of given) {
+    if (one instanceof Part) {
+      parts.push(one.strings);
+      collect(one.values, values, parts);
+    } else values.push(one);
+  }
+}
+
+function write(strings: TemplateStringsArray, given: readonly (Param | Part)[], params: { count: number }): string {
+  let text = strings[0]!;
+  for (let index = 0; index < given.length; index++) {
+    const one = given[index];
+    if (one instanceof Part) text += write(one.strings, one.values, params);
+    else text += `$${++params.count}`;
+    text += strings[index + 1]!;
+  }
+  return text;
+}
+
+/** FNV-1a over the text: equal texts share a prepared statement, different ones never meet. */
+function statementName(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x01000193;
+  for (let index = 0; index < text.length; index++) {
+    low = Math.imul(low ^ text.charCodeAt(index), 0x01000193) >>> 0;
+    high = Math.imul(high ^ text.charCodeAt(text.length - 1 - index), 0x85ebca6b) >>> 0;
+  }
+  return `pawl_${low.toString(16)}${high.toString(16)}`;
+}
+
+/**
+ * A list as a Postgres array literal. Statements cast it twice, `$1::text::uuid[]`: as a plain text any driver can
+ * send it, and the planner cannot count its elements, so a plan does not depend on the size of a batch.
+ */
+export function textArray(list: readonly (Param | undefined)[]): string {
+  let literal = "{";
+  for (let index = 0; index < list.length; index++) {
+    if (index > 0) literal += ",";
+    const value = list[index];
+    if (value === null || value === undefined) literal += "NULL";
+    else if (typeof value === "string") literal += quote(value);
+    else literal += value;
+  }
+  return `${literal}}`;
+}
+
+const special = /["\\]/g;
+const mustEscape = /["\\]/;
+
+function quote(text: string): string {
+  return mustEscape.test(text) ? `"${text.replace(special, "\\$&")}"` : `"${text}"`;
+}

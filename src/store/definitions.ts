@@ -1,0 +1,53 @@
+import { type Executor, sql, textArray } from "./db.ts";
+
+/** A definition as it is registered. */
+export interface DefinitionRow {
+  readonly name: string;
+  readonly version: number;
+  readonly hash: string;
+  readonly shapeText: string;
+  readonly keepClosedMs: number | null;
+  readonly edges: readonly { from: string; event: string; to: string }[];
+}
+
+export interface KnownDefinition {
+  readonly name: string;
+  readonly version: number;
+  readonly shapes: string[];
+  readonly shape: {
+    edges: { from: string; event: string; to: string }[];
+    states: { name: string; kind: string }[];
+  };
+}
+
+/** Everything registered under these names, behind the lock of those who register: nobody else does so meanwhile. */
+export async function lockDefinitions(tx: Executor, names: readonly string[]): Promise<KnownDefinition[]> {
+  await tx.rows(sql`select pg_advisory_xact_lock(7296)`);
+  return readDefinitions(tx, names);
+}
+
+export function readDefinitions(db: Executor, names: readonly string[]): Promise<KnownDefinition[]> {
+  return db.rows<KnownDefinition>(sql`
+    select name, version, shapes, shape from pawl.lifecycles
+    where name = any(${textArray(names)}::text::text[])
+    order by name, version`);
+}
+
+/** Registers a definition, new or grown, with its edges. */
+export async function putDefinition(tx: Executor, row: DefinitionRow): Promise<void> {
+  await tx.rows(sql`
+    insert into pawl.lifecycles as known (name, version, shapes, shape, keep_closed)
+    values (${row.name}::text, ${row.version}::int, array[${row.hash}::text], ${row.shapeText}::text::jsonb,
+      ${row.keepClosedMs}::float8 * interval '1 millisecond')
+    on conflict (name, version) do update
+    set shapes = known.shapes || excluded.shapes, shape = excluded.shape, keep_closed = excluded.keep_closed`);
+  await tx.rows(sql`
+    insert into pawl.edges (lifecycle, version, from_state, event, to_state)
+    select ${row.name}::text, ${row.version}::int, edge.from_state, edge.event, edge.to_state
+    from unnest(
+      ${textArray(row.edges.map((edge) => edge.from))}::text::text[],
+      ${textArray(row.edges.map((edge) => edge.event))}::text::text[],
+      ${textArray(row.edges.map((edge) => edge.to))}::text::text[]
+    ) as edge(from_state, event, to_state)
+    on conflict do nothing`);
+}

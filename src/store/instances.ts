@@ -1,0 +1,325 @@
+import { type Executor, type Part, part, sql, textArray } from "./db.ts";
+
+/** An instance as it is read, with the database's time at the reading. */
+export interface InstanceRow {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly definition: number;
+  readonly key: string | null;
+  readonly state: string;
+  readonly version: number;
+  readonly visit: number;
+  readonly run: number;
+  readonly data: Record<string, unknown>;
+  readonly deadline_ms: number | null;
+  readonly next_due_ms: number | null;
+  readonly alarms: number;
+  readonly failed_from: string | null;
+  readonly failed_visit: number | null;
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly closed_ms: number | null;
+  readonly created_ms: number;
+  readonly moved_ms: number;
+  readonly now_ms: number;
+}
+
+/** The columns of an `InstanceRow`, from a row called `instance` and a clock. */
+export const instanceColumns = part`
+  instance.id::text as id, instance.lifecycle, instance.definition, instance.key, instance.state, instance.version,
+  instance.visit, instance.run, instance.data, pawl.ms(instance.deadline_at) as deadline_ms,
+  pawl.ms(instance.next_due_at) as next_due_ms, instance.alarms, instance.failed_from, instance.failed_visit, instance.outcome,
+  pawl.ms(instance.closed_at) as closed_ms, pawl.ms(instance.created_at) as created_ms,
+  pawl.ms(instance.moved_at) as moved_ms, pawl.ms(clock.now) as now_ms`;
+
+export function readInstances(db: Executor, ids: readonly string[]): Promise<InstanceRow[]> {
+  return db.rows<InstanceRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${instanceColumns}
+    from clock, unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
+    cross join lateral (select * from pawl.instances as each where each.id = wanted.id offset 0) as instance`);
+}
+
+/** By key: the one that holds it, else (a job's key, free again) the newest that held it. */
+export function readInstancesByKey(
+  db: Executor,
+  wanted: readonly { lifecycle: string; key: string }[],
+): Promise<InstanceRow[]> {
+  return db.rows<InstanceRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${instanceColumns}
+    from clock, unnest(
+      ${textArray(wanted.map((one) => one.lifecycle))}::text::text[],
+      ${textArray(wanted.map((one) => one.key))}::text::text[]
+    ) as wanted(lifecycle, key)
+    cross join lateral (
+      (select * from pawl.instances as each
+       where each.lifecycle = wanted.lifecycle and each.key = wanted.key and each.key is not null and each.key_held)
+      union all
+      (select * from pawl.instances as each
+       where each.lifecycle = wanted.lifecycle and each.key = wanted.key and each.key is not null and not each.key_held
+       order by each.id desc limit 1)
+      limit 1
+    ) as instance`);
+}
+
+/**
+ * Waits for the rows of these instances, one after the other in the order of their ids, and holds them to the end of
+ * the transaction: for a user's own transaction, `before` hooks and whoever met too much traffic.
+ */
+export function lockInstances(tx: Executor, ids: readonly string[]): Promise<InstanceRow[]> {
+  return tx.rows<InstanceRow>(sql`
+    with clock as materialized (select pawl.now() as now),
+    wanted as materialized (select id from unnest(${textArray(ids)}::text::uuid[]) as wanted(id) order by id),
+    instance as materialized (
+      select held.* from wanted
+      cross join lateral (select * from pawl.instances as each where each.id = wanted.id for no key update) as held
+    )
+    select ${instanceColumns} from clock, instance`);
+}
+
+/** Instances with a timer that is due, from the place where the last page ended. */
+export function readDueInstances(
+  db: Executor,
+  page: { lifecycles: readonly string[]; afterMs: number | null; afterId: string; limit: number },
+): Promise<InstanceRow[]> {
+  return db.rows<InstanceRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${instanceColumns}
+    from clock, lateral (
+      select * from pawl.instances as each
+      where each.next_due_at is not null and each.next_due_at <= clock.now
+        and (each.next_due_at, each.id) > (coalesce(pawl.at(${page.afterMs}::float8), '-infinity'::timestamptz), ${page.afterId}::uuid)
+        and each.lifecycle = any(${textArray(page.lifecycles)}::text::text[])
+      order by each.next_due_at, each.id
+      limit ${page.limit}::int
+    ) as instance`);
+}
+
+/** A new instance. */
+export interface NewInstance {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly definition: number;
+  readonly key: string | null;
+  readonly state: string;
+  readonly shelf: string | null;
+  readonly dataText: string;
+  readonly deadlineAfterMs: number | null;
+  readonly dueAfterMs: number | null;
+  readonly outcome: string | null;
+}
+
+/** An instance that was written, and when. */
+export interface Written {
+  readonly id: string;
+  readonly now_ms: number;
+}
+
+/** What the rows of the other tables are, in the statement that commits: each looks at `written` and `clock`. */
+export interface Belongings {
+  readonly journal: Part;
+  readonly steps: Part;
+  readonly effects: Part;
+  readonly timers: Part;
+  readonly messages: Part;
+  readonly requests: Part;
+  readonly refusals: Part;
+}
+
+/**
+ * Writes new instances with all that belongs to them, those whose key is not taken. Gives back the ids written.
+ * Batches come sorted by key, so that two of them never wait for each other crosswise.
+ */
+export function insertInstances(
+  db: Executor,
+  rows: readonly NewInstance[],
+  belongings: Belongings,
+): Promise<Written[]> {
+  return db.rows<Written>(sql`
+    with clock as materialized (select pawl.now() as now),
+    written as (
+      insert into pawl.instances (
+        id, lifecycle, definition, key, state, shelf, version, visit, data, deadline_at, next_due_at, outcome, closed_at,
+        created_at, moved_at
+      )
+      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.state, fresh.shelf, 1, 1, fresh.data::jsonb,
+        clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
+        fresh.outcome, case when fresh.outcome is not null then clock.now end,
+        clock.now, clock.now
+      from clock, unnest(
+        ${textArray(rows.map((row) => row.id))}::text::uuid[],
+        ${textArray(rows.map((row) => row.lifecycle))}::text::text[],
+        ${textArray(rows.map((row) => row.definition))}::text::int[],
+        ${textArray(rows.map((row) => row.key))}::text::text[],
+        ${textArray(rows.map((row) => row.state))}::text::text[],
+        ${textArray(rows.map((row) => row.shelf))}::text::text[],
+        ${textArray(rows.map((row) => row.dataText))}::text::text[],
+        ${textArray(rows.map((row) => row.deadlineAfterMs))}::text::float8[],
+        ${textArray(rows.map((row) => row.dueAfterMs))}::text::float8[],
+        ${textArray(rows.map((row) => row.outcome))}::text::text[]
+      ) as fresh(id, lifecycle, definition, key, state, shelf, data, deadline_ms, due_ms, outcome)
+      on conflict do nothing
+      returning id, lifecycle, state
+    ),
+    journaled as (${belongings.journal}),
+    stepped as (${belongings.steps}),
+    followed as (${belongings.effects}),
+    timed as (${belongings.timers}),
+    posted as (${belongings.messages}),
+    answered as (${belongings.requests}),
+    refused as (${belongings.refusals}),
+    counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
+    )
+    select written.id::text as id, pawl.ms(clock.now) as now_ms from written, clock`);
+}
+
+/** What a list of decisions makes of one instance. */
+export interface MovedInstance {
+  readonly id: string;
+  readonly expectedVersion: number;
+  readonly expectedAlarms: number;
+  /** The step's lease under which it is reported; null when no worker makes the move. */
+  readonly token: number | null;
+  /** It is the lapse of that lease which is reported: a worker that renewed it meanwhile keeps it. */
+  readonly lapsed: boolean;
+  /** Timers due up to this moment are part of the decision; null: none may be due when it is written. */
+  readonly settledMs: number | null;
+  readonly definition: number;
+  readonly state: string;
+  readonly shelf: string | null;
+  /** Unchanged when only timers come or go. */
+  readonly version: number;
+  readonly alarms: number;
+  readonly visit: number;
+  readonly run: number;
+  readonly dataText: string | null;
+  /** Of a run that begins with this move. */
+  readonly deadlineAfterMs: number | null;
+  readonly failedFrom: string | null;
+  readonly failedVisit: number | null;
+  readonly outcome: string | null;
+  readonly keyHeld: boolean;
+  /** The visit ends: its task and timers go. */
+  readonly leaves: boolean;
+  /** Delayed events and deadlines go as well. */
+  readonly endsRun: boolean;
+  /** The state entered has work for a worker. */
+  readonly works: boolean;
+  /** The earliest of the timers that come with it: counted from now, and at a fixed moment. */
+  readonly dueAfterMs: number | null;
+  readonly dueAtMs: number | null;
+}
+
+/**
+ * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back the
+ * ids moved. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
+ * waits for a row. `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ */
+export function moveInstances(
+  db: Executor,
+  rows: readonly MovedInstance[],
+  belongings: Belongings,
+): Promise<Written[]> {
+  return db.rows<Written>(sql`
+    with clock as materialized (select pawl.now() as now),
+    free as materialized (
+      select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state
+      from clock, unnest(
+        ${textArray(rows.map((row) => row.id))}::text::uuid[],
+        ${textArray(rows.map((row) => row.expectedVersion))}::text::int[],
+        ${textArray(rows.map((row) => row.expectedAlarms))}::text::int[],
+        ${textArray(rows.map((row) => row.token))}::text::bigint[],
+        ${textArray(rows.map((row) => row.lapsed))}::text::boolean[],
+        ${textArray(rows.map((row) => row.settledMs))}::text::float8[],
+        ${textArray(rows.map((row) => row.definition))}::text::int[],
+        ${textArray(rows.map((row) => row.state))}::text::text[],
+        ${textArray(rows.map((row) => row.shelf))}::text::text[],
+        ${textArray(rows.map((row) => row.version))}::text::int[],
+        ${textArray(rows.map((row) => row.alarms))}::text::int[],
+        ${textArray(rows.map((row) => row.visit))}::text::int[],
+        ${textArray(rows.map((row) => row.run))}::text::int[],
+        ${textArray(rows.map((row) => row.dataText))}::text::text[],
+        ${textArray(rows.map((row) => row.deadlineAfterMs))}::text::float8[],
+        ${textArray(rows.map((row) => row.failedFrom))}::text::text[],
+        ${textArray(rows.map((row) => row.failedVisit))}::text::int[],
+        ${textArray(rows.map((row) => row.outcome))}::text::text[],
+        ${textArray(rows.map((row) => row.keyHeld))}::text::boolean[],
+        ${textArray(rows.map((row) => row.leaves))}::text::boolean[],
+        ${textArray(rows.map((row) => row.endsRun))}::text::boolean[],
+        ${textArray(rows.map((row) => row.works))}::text::boolean[],
+        ${textArray(rows.map((row) => row.dueAfterMs))}::text::float8[],
+        ${textArray(rows.map((row) => row.dueAtMs))}::text::float8[]
+      ) as decided(
+        id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
+        failed_from, failed_visit, outcome, key_held, leaves, ends_run, works, due_after_ms, due_ms
+      )
+      cross join lateral (
+        select instance.next_due_at, instance.lifecycle, instance.state
+        from pawl.instances as instance
+        where instance.id = decided.id and instance.version = decided.expected_version
+          and instance.alarms = decided.expected_alarms
+          and (decided.settled_ms is not null or instance.next_due_at is null or instance.next_due_at > clock.now)
+        for no key update skip locked
+      ) as held
+      left join lateral (
+        select task.token from pawl.tasks as task
+        where task.id = decided.id and task.token = decided.token
+          and (not decided.lapsed or task.leased_until <= clock.now)
+        for update skip locked
+      ) as lease on true
+      where decided.token is null or lease.token is not null
+      limit (select ${rows.length}::int)
+    ),
+    written as (
+      update pawl.instances as instance
+      set definition = free.definition, state = free.state, shelf = free.shelf, version = free.version, alarms = free.alarms,
+        visit = free.visit, run = free.run, data = coalesce(free.data::jsonb, instance.data),
+        deadline_at = case when free.run > instance.run then clock.now + free.deadline_ms * interval '1 millisecond' else instance.deadline_at end,
+        next_due_at = case when free.outcome is null then least(
+          clock.now + free.due_after_ms * interval '1 millisecond', pawl.at(free.due_ms),
+          case when free.held_due_at is not null and not free.ends_run then (
+            select min(timer.due_at) from pawl.timers as timer
+            where timer.instance_id = free.id and not (free.leaves and timer.visit is not null)
+              and (free.settled_ms is null or timer.due_at > pawl.at(free.settled_ms))
+          ) end
+        ) end,
+        failed_from = free.failed_from, failed_visit = free.failed_visit, outcome = free.outcome,
+        closed_at = case when free.outcome is not null then coalesce(instance.closed_at, clock.now) end,
+        key_held = free.key_held, moved_at = case when free.version > instance.version then clock.now else instance.moved_at end
+      from free, clock
+      where instance.id = free.id
+      returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.works,
+        free.held_due_at, free.settled_ms
+    ),
+    journaled as (${belongings.journal}),
+    dropped as (
+      delete from pawl.tasks as task using written
+      where task.id = written.id and written.leaves and not written.works
+    ),
+    stepped as (${belongings.steps}),
+    followed as (${belongings.effects}),
+    rung as (
+      delete from pawl.timers as timer using written
+      where timer.instance_id = written.id and written.held_due_at is not null and (
+        written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
+      )
+    ),
+    timed as (${belongings.timers}),
+    posted as (${belongings.messages}),
+    answered as (${belongings.requests}),
+    refused as (${belongings.refusals}),
+    counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select change.lifecycle, change.state, sum(change.delta)
+      from (
+        select lifecycle, left_state as state, -1 as delta from written
+        union all
+        select lifecycle, state, 1 as delta from written
+      ) as change
+      group by change.lifecycle, change.state
+      having sum(change.delta) <> 0
+    )
+    select written.id::text as id, pawl.ms(clock.now) as now_ms from written, clock`);
+}

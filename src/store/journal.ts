@@ -1,0 +1,95 @@
+import { type Executor, part, sql, textArray } from "./db.ts";
+
+/** One move, as it stands in the journal for ever. */
+export interface JournalRow {
+  readonly instanceId: string;
+  readonly version: number;
+  readonly lifecycle: string;
+  readonly definition: number;
+  readonly event: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly source: "call" | "worker" | "timer" | "pawl";
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payloadText: string | null;
+  readonly patchText: string | null;
+  readonly cleared: readonly string[] | null;
+  readonly requestId: string | null;
+  readonly taskId: string | null;
+  readonly token: number | null;
+}
+
+/** The journal rows of those instances that `written` holds. A part of the statements that commit. */
+export function insertJournal(rows: readonly JournalRow[]) {
+  return part`
+    insert into pawl.journal (
+      instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+      payload, patch, cleared, request_id, task_id, token
+    )
+    select move.instance_id, move.version, move.lifecycle, move.definition, move.event, move.from_state, move.to_state,
+      clock.now, move.source, move.actor, move.reason, move.payload::jsonb, move.patch::jsonb, move.cleared::text[],
+      move.request_id, move.task_id, move.token
+    from clock, unnest(
+      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
+      ${textArray(rows.map((row) => row.version))}::text::int[],
+      ${textArray(rows.map((row) => row.lifecycle))}::text::text[],
+      ${textArray(rows.map((row) => row.definition))}::text::int[],
+      ${textArray(rows.map((row) => row.event))}::text::text[],
+      ${textArray(rows.map((row) => row.from))}::text::text[],
+      ${textArray(rows.map((row) => row.to))}::text::text[],
+      ${textArray(rows.map((row) => row.source))}::text::text[],
+      ${textArray(rows.map((row) => row.actor))}::text::text[],
+      ${textArray(rows.map((row) => row.reason))}::text::text[],
+      ${textArray(rows.map((row) => row.payloadText))}::text::text[],
+      ${textArray(rows.map((row) => row.patchText))}::text::text[],
+      ${textArray(rows.map((row) => (row.cleared === null ? null : textArray(row.cleared))))}::text::text[],
+      ${textArray(rows.map((row) => row.requestId))}::text::uuid[],
+      ${textArray(rows.map((row) => row.taskId))}::text::uuid[],
+      ${textArray(rows.map((row) => row.token))}::text::bigint[]
+    ) as move(
+      instance_id, version, lifecycle, definition, event, from_state, to_state, source, actor, reason,
+      payload, patch, cleared, request_id, task_id, token
+    )
+    where (move.instance_id in (select id from written)) is true`;
+}
+
+/** The moves that these requests made after a version, if they made any: how a lost reply is settled. */
+export function readMovesOfRequests(
+  db: Executor,
+  asked: readonly { id: string; requestId: string; afterVersion: number }[],
+): Promise<{ request_id: string; version: number }[]> {
+  return db.rows(sql`
+    select move.request_id::text as request_id, move.version
+    from unnest(
+      ${textArray(asked.map((one) => one.id))}::text::uuid[],
+      ${textArray(asked.map((one) => one.requestId))}::text::uuid[],
+      ${textArray(asked.map((one) => one.afterVersion))}::text::int[]
+    ) as asked(id, request_id, after_version)
+    cross join lateral (
+      select each.request_id, each.version from pawl.journal as each
+      where each.instance_id = asked.id and each.version > asked.after_version and each.request_id = asked.request_id
+      offset 0
+    ) as move`);
+}
+
+/** The last move of each task under its token, if it made one: how a worker's lost reply is settled. */
+export function readMovesOfTasks(
+  db: Executor,
+  asked: readonly { id: string; taskId: string; token: number; afterVersion: number }[],
+): Promise<{ task_id: string; token: number; version: number }[]> {
+  return db.rows(sql`
+    select move.task_id::text as task_id, move.token::float8 as token, move.version
+    from unnest(
+      ${textArray(asked.map((one) => one.id))}::text::uuid[],
+      ${textArray(asked.map((one) => one.taskId))}::text::uuid[],
+      ${textArray(asked.map((one) => one.token))}::text::bigint[],
+      ${textArray(asked.map((one) => one.afterVersion))}::text::int[]
+    ) as asked(id, task_id, token, after_version)
+    cross join lateral (
+      select each.task_id, each.token, each.version from pawl.journal as each
+      where each.instance_id = asked.id and each.version > asked.after_version
+        and each.task_id = asked.task_id and each.token = asked.token
+      offset 0
+    ) as move`);
+}

@@ -1,0 +1,238 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { link, readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { messageOf, PawlError } from "../../base/errors.ts";
+import { canonicalPath, ignoreMissing, unusable } from "./folder.ts";
+
+/** Who has a folder open. Kept as JSON in `<folder>.lock`, beside the folder. */
+export interface LockHolder {
+  /** Names this one opening, for ever. */
+  readonly id: string;
+  readonly pid: number;
+  /** When the process began, as its system counts it: a number that was given to another process since differs. */
+  readonly startedAt: string | null;
+  readonly host: string;
+  /** Where the process listens for the CLI. */
+  readonly socket?: string;
+}
+
+/** `unknown`: the holder runs, or ran, on another machine or in another container. */
+export type Liveness = "alive" | "dead" | "unknown";
+
+/** A file that is too young to be called broken may still be in the making. */
+const writtenWithinMs = 10_000;
+
+/** Who has the folder open, if anybody: for the CLI, which talks to that process instead of opening the folder. */
+export async function readLock(folder: string): Promise<(LockHolder & { readonly liveness: Liveness }) | undefined> {
+  const found = await read(lockPath(await canonicalPath(folder)));
+  return found?.holder === undefined ? undefined : { ...found.holder, liveness: livenessOf(found.holder) };
+}
+
+export class FolderLock {
+  readonly #path: string;
+  #holder: LockHolder;
+
+  constructor(path: string, holder: LockHolder) {
+    this.#path = path;
+    this.#holder = holder;
+  }
+
+  /** Tells the CLI where this process listens. */
+  async announce(socket: string): Promise<void> {
+    this.#holder = { ...this.#holder, socket };
+    await replace(this.#path, this.#holder);
+  }
+
+  /** Gives the folder back. A lock that is another's by now (its file was removed by hand) stays. */
+  async release(): Promise<void> {
+    const found = await read(this.#path);
+    if (found?.holder?.id === this.#holder.id) await unlink(this.#path).catch(ignoreMissing);
+  }
+}
+
+/**
+ * Takes the folder at `path` (as `locateFolder` gives it) for this process, or refuses and names the holder. The lock
+ * of a holder that is dead is replaced; one of a living holder, or of one that cannot be seen from here, never is.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const path = lockPath(folder);
+  const me: LockHolder = { id: randomUUID(), pid: process.pid, startedAt: startOf(process.pid), host: hostname() };
+  try {
+    for (;;) {
+      if (await create(path, me)) break;
+      const found = await read(path);
+      if (found === undefined) continue; // Given back meanwhile.
+      refuseUnlessDead(folder, found);
+      if (await succeed(path, found, me, folder)) break;
+    }
+    await removeLeftovers(path);
+  } catch (error) {
+    if (error instanceof PawlError) throw error;
+    throw unusable(folder, `its lock file ${path} cannot be written (${messageOf(error)})`, error);
+  }
+  return new FolderLock(path, me);
+}
+
+/**
+ * Takes the place of a dead holder. Of several processes that found the same holder dead, the one that makes the file
+ * named after it goes on, and the lock changes by being replaced: it is never away, so nobody can slip in. A claim
+ * whose maker died too is itself succeeded to, in the same way.
+ */
+async function succeed(path: string, dead: Found, me: LockHolder, folder: string): Promise<boolean> {
+  let claim = `${path}-after-${dead.id}`;
+  while (!(await create(claim, me))) {
+    const rival = await read(claim);
+    if (rival === undefined) return false; // It came to an end; look again.
+    refuseUnlessDead(folder, rival);
+    claim = `${path}-after-${rival.id}`;
+  }
+  let done = false;
+  try {
+    // Another may have succeeded, and removed its claim, between our look at the lock and our claim.
+    if ((await read(path))?.id !== dead.id) return false;
+    await replace(path, me);
+    done = true;
+    return true;
+  } finally {
+    if (!done) await unlink(claim).catch(ignoreMissing);
+  }
+}
+
+interface Found {
+  /** The holder's id or, of a file that says nothing, a name of the file's own. */
+  readonly id: string;
+  /** Undefined when the file cannot be read as a lock. */
+  readonly holder: LockHolder | undefined;
+  readonly ageMs: number;
+}
+
+async function read(path: string): Promise<Found | undefined> {
+  try {
+    const text = await readFile(path, "utf8");
+    const { ino, mtimeMs } = await stat(path);
+    const holder = parse(text);
+    return { id: holder?.id ?? `${ino}-${Math.round(mtimeMs)}`, holder, ageMs: Math.abs(Date.now() - mtimeMs) };
+  } catch (error) {
+    return ignoreMissing(error);
+  }
+}
+
+function parse(text: string): LockHolder | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<LockHolder> | null;
+    const isLock = typeof value?.id === "string" && typeof value.pid === "number" && typeof value.host === "string";
+    return isLock ? (value as LockHolder) : undefined;
+  } catch {
+    return undefined; // Cut short by a crash of the system, or somebody else's file.
+  }
+}
+
+function refuseUnlessDead(folder: string, { holder, ageMs }: Found): void {
+  if (holder === undefined) {
+    if (ageMs > writtenWithinMs) return;
+    throw locked(folder, "is being opened by another process", "Try again in some seconds.", {});
+  }
+  const details = { ...holder };
+  switch (livenessOf(holder)) {
+    case "dead":
+      return;
+    case "unknown":
+      throw locked(
+        folder,
+        `is open on ${holder.host} in process ${holder.pid}, which cannot be seen from here`,
+        `If that machine or container is gone, delete ${lockPath(folder)}; otherwise stop Pawl there.`,
+        details,
+      );
+    case "alive":
+      throw locked(
+        folder,
+        holder.pid === process.pid ? "is open in this very process" : `is open in process ${holder.pid}`,
+        holder.pid === process.pid
+          ? "Close it first, or use the Pawl that has it open."
+          : "Stop that process, talk to it through the `pawl` command, or name another folder. Several processes can share a PostgreSQL server.",
+        details,
+      );
+  }
+}
+
+function locked(folder: string, what: string, remedy: string, details: Record<string, unknown>): PawlError {
+  return new PawlError("folder_locked", `The database in ${folder} ${what}. ${remedy}`, { folder, ...details });
+}
+
+export function livenessOf(holder: LockHolder): Liveness {
+  if (holder.host !== hostname()) return "unknown";
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return "dead";
+  }
+  const startedAt = startOf(holder.pid);
+  return holder.startedAt === null || startedAt === null || startedAt === holder.startedAt ? "alive" : "dead";
+}
+
+/** On Linux, in ticks since the system began; elsewhere nothing cheap tells, and the number alone must do. */
+function startOf(pid: number): string | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name of the program is in brackets and may hold anything, spaces too.
+    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Makes a file that nobody ever sees half-written; false when there is one already. */
+async function create(path: string, holder: LockHolder): Promise<boolean> {
+  const draft = await writeDraft(path, holder);
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "EEXIST") return false;
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS") throw error;
+    return await createPlainly(path, holder); // A file system without links.
+  } finally {
+    await unlink(draft).catch(ignoreMissing);
+  }
+}
+
+async function createPlainly(path: string, holder: LockHolder): Promise<boolean> {
+  try {
+    await writeFile(path, JSON.stringify(holder), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function replace(path: string, holder: LockHolder): Promise<void> {
+  await rename(await writeDraft(path, holder), path);
+}
+
+async function writeDraft(path: string, holder: LockHolder): Promise<string> {
+  const draft = `${path}-draft-${holder.id}`;
+  await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
+  return draft;
+}
+
+/**
+ * What killed processes left. A claim in the making loses nothing, for it will find the lock taken; a draft in the
+ * making would, so only old ones go.
+ */
+async function removeLeftovers(path: string): Promise<void> {
+  for (const name of await readdir(dirname(path))) {
+    const file = join(dirname(path), name);
+    const isClaim = name.startsWith(`${basename(path)}-after-`);
+    const isDraft = name.startsWith(`${basename(path)}-draft-`);
+    if (isClaim || (isDraft && ((await read(file))?.ageMs ?? 0) > writtenWithinMs))
+      await unlink(file).catch(ignoreMissing);
+  }
+}
+
+function lockPath(folder: string): string {
+  return `${folder}.lock`;
+}

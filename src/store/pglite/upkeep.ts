@@ -1,0 +1,109 @@
+import type { Line } from "./line.ts";
+
+/** What one round of upkeep did. */
+export interface UpkeepReport {
+  readonly checkpointed: boolean;
+  readonly vacuumed: readonly string[];
+}
+
+const checkpointBytes = 64 * 1024 * 1024;
+const checkpointEveryMs = 5 * 60_000;
+const roundEveryMs = 10_000;
+
+/**
+ * The tables that a server's autovacuum would take up, and those whose oldest transaction has come of age, catalogues
+ * included: numbers of transactions come round again after four billion.
+ */
+const dueTables = `
+  select format('%I.%I', stats.schemaname, stats.relname) as name
+  from pg_stat_all_tables as stats join pg_class as class on class.oid = stats.relid
+  where stats.schemaname <> 'pg_toast' and (
+    stats.n_dead_tup > 1000 + 0.02 * stats.n_live_tup
+    or stats.n_mod_since_analyze > 1000 + 0.1 * stats.n_live_tup
+    or stats.n_ins_since_vacuum > 10000 + 0.2 * stats.n_live_tup
+    or age(class.relfrozenxid) > 100000000)
+  order by stats.n_dead_tup desc
+  limit 10`;
+
+/**
+ * What a server does in the background and PGlite does not do at all: checkpoints, which keep the WAL and a restart
+ * after a crash short, and vacuum with analyze. Every step is a turn of its own in the line, so others come between.
+ */
+export class Upkeep {
+  readonly #line: Line;
+  readonly #warn: (text: string) => void;
+  #checkpointAt: { walBytes: number; time: number };
+  #callsSeen = 0;
+  #running: Promise<UpkeepReport> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(line: Line, warn: (text: string) => void) {
+    this.#line = line;
+    this.#warn = warn;
+    this.#checkpointAt = { walBytes: line.walBytes, time: Date.now() };
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#inBackground(), roundEveryMs);
+    this.#timer.unref();
+    this.#line.onWal = () => {
+      if (this.#written() >= checkpointBytes) this.#inBackground();
+    };
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#line.onWal = () => {};
+  }
+
+  /** One round; whoever asks while one is under way shares it. */
+  round(): Promise<UpkeepReport> {
+    this.#running ??= this.#round().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  #inBackground(): void {
+    if (this.#running !== undefined || this.#line.calls === this.#callsSeen) return;
+    this.round().catch((error: Error) => this.#warn(`The embedded database could not be tidied up: ${error.message}`));
+  }
+
+  async #round(): Promise<UpkeepReport> {
+    const checkpointed = await this.#checkpoint();
+    const vacuumed = await this.#vacuum();
+    this.#callsSeen = this.#line.calls;
+    return { checkpointed, vacuumed };
+  }
+
+  async #checkpoint(): Promise<boolean> {
+    const written = this.#written();
+    const overdue = written > 0 && Date.now() - this.#checkpointAt.time >= checkpointEveryMs;
+    if (written < checkpointBytes && !overdue) return false;
+    await this.#script("checkpoint");
+    this.#checkpointAt = { walBytes: this.#line.walBytes, time: Date.now() };
+    return true;
+  }
+
+  async #vacuum(): Promise<string[]> {
+    // A session counts for itself and tells the statistics now and then; here it must have told them.
+    await this.#script("select pg_stat_force_next_flush()");
+    const due = (await this.#script(dueTables)) as { name: string }[];
+    for (const { name } of due) await this.#script(`vacuum (analyze) ${name}`);
+    return due.map(({ name }) => name);
+  }
+
+  #written(): number {
+    return this.#line.walBytes - this.#checkpointAt.walBytes;
+  }
+
+  /** In a session, so that it is not sent together with others, whose answers would wait for it. */
+  async #script(text: string): Promise<unknown[]> {
+    const session = await this.#line.session();
+    try {
+      return (await session.run({ text, name: "", values: undefined })).rows;
+    } finally {
+      session.end();
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import pg from "pg";
+import { PawlError } from "../../base/errors.ts";
+import type { Db, Statement, Tx } from "../db.ts";
+import { sqlState, translate } from "../failures.ts";
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** The most connections that are open at once. */
+  readonly connections?: number;
+  readonly onWarning?: (text: string) => void;
+}
+
+/** What keeps a lost client from holding a row for ever, and a lost server from holding us. */
+const serverTimeouts = {
+  statement_timeout: 30_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 60_000,
+};
+const clientTimeouts = { connectionTimeoutMillis: 10_000, query_timeout: 45_000 };
+
+/** Reads 8-byte numbers as numbers; everything else as `pg` reads it by itself. */
+const types = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    return oid === 20 ? Number : pg.types.getTypeParser(oid, format as "text");
+  },
+} as pg.CustomTypesConfig;
+
+/** Opens PostgreSQL 14 or newer over a pool. Works through transaction poolers: nothing here belongs to a session. */
+export async function openPostgres(options: PostgresOptions): Promise<Db> {
+  const warn = options.onWarning ?? (() => {});
+  try {
+    return await connect(options, warn, true);
+  } catch (error) {
+    if (!saysUnsupportedParameter(error)) throw error;
+    warn("The database's pooler takes no time-outs from a client: set statement_timeout, lock_timeout and idle_in_transaction_session_timeout on the role.");
+    return connect(options, warn, false);
+  }
+}
+
+function saysUnsupportedParameter(error: unknown): boolean {
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause;
+  return cause?.code === "08P01" && String(cause.message).includes("unsupported startup parameter");
+}
+
+async function connect(options: PostgresOptions, warn: (text: string) => void, direct: boolean): Promise<Db> {
+  let pool: pg.Pool;
+  try {
+    pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.connections ?? 10,
+      keepAlive: true,
+      allowExitOnIdle: true,
+      application_name: "pawl",
+      pipeline: true,
+      types,
+      ...clientTimeouts,
+      ...(direct ? serverTimeouts : {}),
+    } as pg.PoolConfig);
+  } catch (error) {
+    throw new PawlError("config_invalid", `The database URL cannot be read: ${(error as Error).message}.`, {}, { cause: error });
+  }
+  // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
+  pool.on("error", (error) => warn(`An idle connection to the database was lost: ${error.message}.`));
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const db = new PostgresDb(pool, direct);
+  try {
+    const [server] = await db.rows<{ version: number }>({
+      text: "select current_setting('server_version_num')::int as version",
+      name: "",
+      values: [],
+    });
+    if (server!.version < 140_000) {
+      throw new PawlError("database_unsupported", `Pawl needs PostgreSQL 14 or newer, and this server is ${Math.floor(server!.version / 10_000)}.`);
+    }
+    return db;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+class PostgresDb implements Db {
+  readonly kind = "postgres";
+  readonly #pool: pg.Pool;
+  /** Off behind a pooler that does not know about prepared statements. */
+  #prepares: boolean;
+  #closed: Promise<void> | undefined;
+
+  constructor(pool: pg.Pool, prepares: boolean) {
+    this.#pool = pool;
+    this.#prepares = prepares;
+  }
+
+  async rows<Row>(statement: Statement): Promise<Row[]> {
+    const prepared = this.#prepares;
+    try {
+      return await this.#using((client) => run<Row>(client, statement, prepared));
+    } catch (error) {
+      if (!prepared || !isLostStatement(error)) throw error;
+      // A pooler gave us another backend than the one that knows the statement. It was not executed, so once more without.
+      this.#prepares = false;
+      return this.rows(statement);
+    }
+  }
+
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#using(async (client) => {
+      await execute(client, "begin");
+      let result: T;
+      try {
+        result = await work(new PostgresTx(client));
+      } catch (error) {
+        await client.query("rollback").catch((failure: Error) => {
+          throw new Broken(error, failure);
+        });
+        throw error;
+      }
+      await execute(client, "commit");
+      return result;
+    });
+  }
+
+  script(text: string): Promise<void> {
+    return this.#using((client) => execute(client, text));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#pool.end();
+    return this.#closed;
+  }
+
+  /** Lends a connection. One that failed in any way but by a plain refusal of the server is thrown away, never reused. */
+  async #using<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw translate(error, "connecting");
+    }
+    let lost: Error | undefined;
+    try {
+      return await work(client);
+    } catch (error) {
+      if (error instanceof Broken) {
+        lost = error.failure;
+        throw error.thrown;
+      }
+      if (error instanceof PawlError && error.code === "outcome_unknown") lost = error;
+      throw error;
+    } finally {
+      client.release(lost);
+    }
+  }
+}
+
+/** A transaction that could not even be rolled back: its connection is lost, and what was thrown in it still counts. */
+class Broken extends Error {
+  readonly thrown: unknown;
+  readonly failure: Error;
+
+  constructor(thrown: unknown, failure: Error) {
+    super(failure.message);
+    this.thrown = thrown;
+    this.failure = failure;
+  }
+}
+
+class PostgresTx implements Tx {
+  readonly #client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  rows<Row>(statement: Statement): Promise<Row[]> {
+    return run<Row>(this.#client, statement, false);
+  }
+
+  async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
+    const result = await this.#client.query(text, values as unknown[] | undefined);
+    return { rows: result.rows as Row[] };
+  }
+}
+
+async function run<Row>(client: pg.PoolClient, statement: Statement, prepared: boolean): Promise<Row[]> {
+  try {
+    const values = statement.values as unknown[];
+    const result = prepared && statement.name !== ""
+      ? await client.query({ text: statement.text, values, name: statement.name })
+      : await client.query(statement.text, values);
+    return result.rows as Row[];
+  } catch (error) {
+    throw translate(error, "running");
+  }
+}
+
+async function execute(client: pg.PoolClient, text: string): Promise<void> {
+  try {
+    await client.query(text);
+  } catch (error) {
+    throw translate(error, "running");
+  }
+}
+
+/** The name is unknown to this backend, taken by another client, or its plan is out of date. */
+function isLostStatement(error: unknown): boolean {
+  const state = sqlState((error as { cause?: unknown }).cause);
+  return state === "26000" || state === "42P05" || state === "0A000";
+}

@@ -1,0 +1,294 @@
+import { type Executor, part, sql, textArray } from "./db.ts";
+import { type InstanceRow, instanceColumns } from "./instances.ts";
+
+/** A state's work. It has its instance's id, so that the row moves on in place from lane to lane. */
+export interface StepRow {
+  readonly instanceId: string;
+  readonly lane: string;
+  readonly priority: number;
+  readonly visit: number;
+  /** Null: ready at once. */
+  readonly dueAtMs: number | null;
+}
+
+/** The steps of those instances that `written` holds: put into their lane, or moved on to it. A new token each time. */
+export function placeSteps(rows: readonly StepRow[]) {
+  return part`
+    insert into pawl.tasks as task (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
+    select step.id, step.id, 'step', step.lane, step.priority, case when step.due_ms is null then step.lane end,
+      pawl.at(step.due_ms), 0, step.visit, clock.now
+    from clock, unnest(
+      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
+      ${textArray(rows.map((row) => row.lane))}::text::text[],
+      ${textArray(rows.map((row) => row.priority))}::text::int[],
+      ${textArray(rows.map((row) => row.visit))}::text::int[],
+      ${textArray(rows.map((row) => row.dueAtMs))}::text::float8[]
+    ) as step(id, lane, priority, visit, due_ms)
+    where (step.id in (select id from written)) is true
+    on conflict (id) do update set
+      lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
+      worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit,
+      work = null, since = excluded.since`;
+}
+
+/** An after-effect: work of its own that a move leaves behind. */
+export interface EffectRow {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly lane: string;
+  readonly priority: number;
+  readonly visit: number;
+  readonly workText: string;
+}
+
+/** The effects of those instances that `written` holds. A part of the statements that commit. */
+export function insertEffects(rows: readonly EffectRow[]) {
+  return part`
+    insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, visit, work, since)
+    select effect.id, effect.instance_id, 'effect', effect.lane, effect.priority, effect.lane, effect.visit,
+      effect.work::jsonb, clock.now
+    from clock, unnest(
+      ${textArray(rows.map((row) => row.id))}::text::uuid[],
+      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
+      ${textArray(rows.map((row) => row.lane))}::text::text[],
+      ${textArray(rows.map((row) => row.priority))}::text::int[],
+      ${textArray(rows.map((row) => row.visit))}::text::int[],
+      ${textArray(rows.map((row) => row.workText))}::text::text[]
+    ) as effect(id, instance_id, lane, priority, visit, work)
+    where (effect.instance_id in (select id from written)) is true`;
+}
+
+export interface Claim {
+  readonly lanes: readonly string[];
+  /** The most that is claimed in all. */
+  readonly limit: number;
+  /** The most from one lane. */
+  readonly share: number;
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+/** A leased task with its instance as it stood at the claim. */
+export interface ClaimedTask extends InstanceRow {
+  readonly task_id: string;
+  readonly kind: "step" | "effect";
+  readonly lane: string;
+  readonly token: number;
+  readonly attempt: number;
+  readonly task_visit: number;
+  readonly work: unknown;
+}
+
+/**
+ * Leases up to `limit` ready tasks to one worker, one index probe a lane; workers pass each other's rows instead of
+ * waiting. The list is materialized: as a subquery, a plan may run it again and claim more than the limit. The attempt
+ * is spent here, so that a step that kills its worker still comes to an end.
+ */
+export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
+  return db.rows<ClaimedTask>(sql`
+    with clock as materialized (select pawl.now() as now),
+    ready as materialized (
+      select task.id
+      from unnest(${textArray(claim.lanes)}::text::text[]) with ordinality as lane(name, place)
+      cross join lateral (
+        select each.id from pawl.tasks as each
+        where each.queue = lane.name
+        order by each.priority, each.id
+        limit ${claim.share}::int for update skip locked
+      ) as task
+      limit (select ${claim.limit}::int)
+    ),
+    claimed as (
+      update pawl.tasks as task
+      set queue = null, worker = ${claim.worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
+        leased_until = clock.now + ${claim.leaseMs}::float8 * interval '1 millisecond', since = clock.now
+      from ready, clock
+      where task.id = ready.id
+      returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work
+    ),
+    noted as (
+      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker)
+      select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${claim.worker}::text
+      from claimed, clock
+    )
+    select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt,
+      claimed.visit as task_visit, claimed.work, ${instanceColumns}
+    from clock, claimed
+    cross join lateral (
+      select * from pawl.instances as each where each.id = claimed.instance_id offset 0
+    ) as instance
+    order by claimed.priority, claimed.id`);
+}
+
+/** A right to a task: whoever holds the newest token. */
+export interface Lease {
+  readonly taskId: string;
+  readonly token: number;
+}
+
+/** Renews leases by an explicit list; "all of mine" would keep alive what was claimed in a lost reply. Gives back those that held. */
+export function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: number): Promise<{ task_id: string }[]> {
+  return db.rows<{ task_id: string }>(sql`
+    with held as materialized (
+      select task.id
+      from unnest(
+        ${textArray(leases.map((lease) => lease.taskId))}::text::uuid[],
+        ${textArray(leases.map((lease) => lease.token))}::text::bigint[]
+      ) as lease(id, token)
+      cross join lateral (
+        select each.id from pawl.tasks as each
+        where each.id = lease.id and each.token = lease.token and each.worker is not null
+        for update skip locked
+      ) as task
+      limit (select ${leases.length}::int)
+    )
+    update pawl.tasks as task
+    set leased_until = pawl.now() + ${leaseMs}::float8 * interval '1 millisecond'
+    from held where task.id = held.id
+    returning task.id::text as task_id`);
+}
+
+/** Puts scheduled tasks whose time has come into their lanes. Gives back how many, and of which lanes. */
+export function promoteTasks(db: Executor, lanes: readonly string[], limit: number): Promise<{ lane: string; tasks: number }[]> {
+  return db.rows<{ lane: string; tasks: number }>(sql`
+    with clock as materialized (select pawl.now() as now),
+    due as materialized (
+      select task.id
+      from clock, unnest(${textArray(lanes)}::text::text[]) as lane(name)
+      cross join lateral (
+        select each.id from pawl.tasks as each
+        where each.lane = lane.name and each.due_at is not null and each.due_at <= clock.now
+        order by each.due_at, each.id
+        limit ${limit}::int for update skip locked
+      ) as task
+      limit (select ${limit}::int)
+    ),
+    promoted as (
+      update pawl.tasks as task
+      set queue = task.lane, due_at = null, since = clock.now
+      from due, clock where task.id = due.id
+      returning task.lane
+    )
+    select lane, count(*)::int as tasks from promoted group by lane`);
+}
+
+/** What became of an attempt that did not move its instance. */
+export interface Setback extends Lease {
+  readonly what: "failed" | "lapsed" | "released" | "deferred";
+  /** Null: ready again at once. */
+  readonly retryAfterMs: number | null;
+  /** A drain, a deferral and an open breaker give the attempt back. */
+  readonly refund: boolean;
+  readonly detailText: string | null;
+}
+
+/**
+ * Puts leased tasks back, to run again at once or later, and records why. Fenced by (task, token). For a lapsed lease the
+ * predicate is looked at again: a worker that renewed meanwhile keeps its task.
+ */
+export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promise<{ task_id: string; lane: string }[]> {
+  return db.rows<{ task_id: string; lane: string }>(sql`
+    with clock as materialized (select pawl.now() as now),
+    held as materialized (
+      select task.id, task.token, setback.what, setback.retry_ms, setback.refund, setback.detail, task.instance_id, task.lane,
+        task.attempt, task.worker
+      from clock, unnest(
+        ${textArray(setbacks.map((one) => one.taskId))}::text::uuid[],
+        ${textArray(setbacks.map((one) => one.token))}::text::bigint[],
+        ${textArray(setbacks.map((one) => one.what))}::text::text[],
+        ${textArray(setbacks.map((one) => one.retryAfterMs))}::text::float8[],
+        ${textArray(setbacks.map((one) => one.refund))}::text::boolean[],
+        ${textArray(setbacks.map((one) => one.detailText))}::text::text[]
+      ) as setback(id, token, what, retry_ms, refund, detail)
+      cross join lateral (
+        select each.id, each.token, each.instance_id, each.lane, each.attempt, each.worker from pawl.tasks as each
+        where each.id = setback.id and each.token = setback.token and each.worker is not null
+          and (setback.what <> 'lapsed' or each.leased_until <= clock.now)
+        for update skip locked
+      ) as task
+      limit (select ${setbacks.length}::int)
+    ),
+    put_back as (
+      update pawl.tasks as task
+      set worker = null, leased_until = null, since = clock.now,
+        token = nextval('pawl.tokens'),
+        attempt = task.attempt - case when held.refund then 1 else 0 end,
+        queue = case when held.retry_ms is null then task.lane end,
+        due_at = clock.now + held.retry_ms * interval '1 millisecond'
+      from held, clock where task.id = held.id
+      returning task.id as task_id, task.lane
+    ),
+    noted as (
+      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, detail)
+      select held.instance_id, held.id, held.token, held.what, clock.now, held.lane, held.attempt, held.worker, held.detail::jsonb
+      from held, clock
+      where (held.id in (select task_id from put_back)) is true
+    )
+    select task_id::text as task_id, lane from put_back`);
+}
+
+/** Removes effects that are done, or given up with a record of why. Fenced by (task, token). */
+export function endEffects(
+  db: Executor,
+  ends: readonly (Lease & { failure: string | null })[],
+): Promise<{ task_id: string }[]> {
+  return db.rows<{ task_id: string }>(sql`
+    with held as materialized (
+      select task.id, task.token, ending.failure, task.instance_id, task.lane, task.attempt, task.worker
+      from unnest(
+        ${textArray(ends.map((one) => one.taskId))}::text::uuid[],
+        ${textArray(ends.map((one) => one.token))}::text::bigint[],
+        ${textArray(ends.map((one) => one.failure))}::text::text[]
+      ) as ending(id, token, failure)
+      cross join lateral (
+        select each.id, each.token, each.instance_id, each.lane, each.attempt, each.worker from pawl.tasks as each
+        where each.id = ending.id and each.token = ending.token and each.kind = 'effect'
+        for update skip locked
+      ) as task
+      limit (select ${ends.length}::int)
+    ),
+    ended as (delete from pawl.tasks as task using held where task.id = held.id returning task.id),
+    noted as (
+      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, detail)
+      select held.instance_id, held.id, held.token, 'failed', pawl.now(), held.lane, held.attempt, held.worker, held.failure::jsonb
+      from held where held.failure is not null
+    )
+    select id::text as task_id from ended`);
+}
+
+/** Leases that ran out, in lanes that this process knows: candidates only, whoever acts on them looks again. */
+export function readLapsedLeases(
+  db: Executor,
+  lanes: readonly string[],
+  limit: number,
+): Promise<ClaimedTask[]> {
+  return db.rows<ClaimedTask>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt,
+      task.visit as task_visit, task.work, ${instanceColumns}
+    from clock, lateral (
+      select * from pawl.tasks as each
+      where each.worker is not null and each.leased_until <= clock.now
+        and each.lane = any(${textArray(lanes)}::text::text[])
+      order by each.leased_until, each.id
+      limit ${limit}::int
+    ) as task
+    cross join lateral (
+      select * from pawl.instances as each where each.id = task.instance_id offset 0
+    ) as instance`);
+}
+
+/** Which of these leases still hold. */
+export function readHeldLeases(db: Executor, leases: readonly Lease[]): Promise<{ task_id: string }[]> {
+  return db.rows(sql`
+    select task.id::text as task_id
+    from unnest(
+      ${textArray(leases.map((lease) => lease.taskId))}::text::uuid[],
+      ${textArray(leases.map((lease) => lease.token))}::text::bigint[]
+    ) as lease(id, token)
+    cross join lateral (
+      select each.id from pawl.tasks as each
+      where each.id = lease.id and each.token = lease.token and each.worker is not null
+      offset 0
+    ) as task`);
+}

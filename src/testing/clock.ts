@@ -1,0 +1,49 @@
+import type { Clock } from "../kernel/clock.ts";
+import { type Db, sql } from "../store/db.ts";
+
+/** Time begins here in every test, so that what is printed is the same each time. */
+export const testEpochMs = Date.UTC(2030, 0, 1, 12);
+
+/** Replaces the database's clock by a row that only the test moves. */
+export async function installTestClock(db: Db): Promise<TestClock> {
+  await db.script(`
+    create table if not exists pawl.test_clock (now timestamptz not null);
+    delete from pawl.test_clock;
+    insert into pawl.test_clock values (to_timestamp(${testEpochMs} / 1000.0));
+    create or replace function pawl.now() returns timestamptz language sql stable as 'select now from pawl.test_clock';`);
+  return new TestClock(db);
+}
+
+/** The database's time, moved by hand. */
+export class TestClock implements Clock {
+  readonly #db: Db;
+  #ms = testEpochMs;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  nowMs(): number {
+    return this.#ms;
+  }
+
+  observe(nowMs: number): void {
+    this.#ms = nowMs;
+  }
+
+  async set(ms: number): Promise<void> {
+    await this.#db.rows(sql`update pawl.test_clock set now = pawl.at(${ms}::float8)`);
+    this.#ms = ms;
+  }
+
+  /** The next moment at which something is due, falls ready or lapses; undefined when nothing is to come. */
+  async nextMoment(): Promise<number | undefined> {
+    const [row] = await this.#db.rows<{ ms: number | null }>(sql`
+      select pawl.ms(least(
+        (select min(next_due_at) from pawl.instances where next_due_at > pawl.now()),
+        (select min(due_at) from pawl.tasks where due_at > pawl.now()),
+        (select min(leased_until) from pawl.tasks where leased_until > pawl.now())
+      )) as ms`);
+    return row?.ms ?? undefined;
+  }
+}

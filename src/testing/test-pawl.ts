@@ -1,0 +1,247 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import { openOn } from "../create.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import { laneOf } from "../definition/model.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { lanesOf } from "../kernel/lanes.ts";
+import { type Outcome, report } from "../kernel/report.ts";
+import { renew, type Taken, take } from "../kernel/take.ts";
+import { maintain, type Round } from "../maintenance/round.ts";
+import type { Pawl } from "../pawl.ts";
+import type { Db } from "../store/db.ts";
+import { migrate } from "../store/migrate.ts";
+import { type Handler, run } from "../worker/run.ts";
+import { installTestClock, type TestClock } from "./clock.ts";
+import { PlantedFaults } from "./faults.ts";
+import { newMemoryStore, newPostgresStore, type TestStore } from "./stores.ts";
+
+export interface TestPawlOptions {
+  readonly lifecycles: readonly AnyLifecycle[];
+  /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
+  // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
+  readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
+  /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
+  readonly server?: string | undefined;
+}
+
+const leaseMs = 30_000;
+
+/**
+ * A Pawl on a database of its own, with a clock that you move.
+ *
+ * ```ts
+ * const t = await testPawl({ lifecycles: [parcel] });
+ * await t.pawl.start(parcel, { key: "p1", data: { address: "Elm 3" } });
+ * await t.work();           // runs what is ready
+ * await t.advance("10m");   // moves the database's clock; what falls due on the way happens at its own moment
+ * ```
+ */
+export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
+  const store = options.server === undefined ? await newMemoryStore() : await newPostgresStore(options.server);
+  await migrate(store.db);
+  const clock = await installTestClock(store.db);
+  const faults = new PlantedFaults();
+  const { pawl, kernel } = await openOn(store.db, { lifecycles: options.lifecycles }, { clock, faults });
+  const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));
+  for (const name of fakes.keys()) refuseUnknownStep(options.lifecycles, name);
+  return new TestPawl({ pawl, kernel, store, clock, faults, fakes, lanes: await lanesOf(kernel) });
+}
+
+function refuseUnknownStep(lifecycles: readonly AnyLifecycle[], name: string): void {
+  const [lifecycle = "", state = ""] = name.split("/");
+  const kind = lifecycles.find((one) => one.name === lifecycle)?.states.get(state)?.kind;
+  if (kind === "work") return;
+  throw new PawlError("option_invalid", `\`steps\` names "${name}", and there is no such step. Write lifecycle/state, of a state that has a \`run\`.`);
+}
+
+interface Parts {
+  readonly pawl: Pawl;
+  readonly kernel: Kernel;
+  readonly store: TestStore;
+  readonly clock: TestClock;
+  readonly faults: PlantedFaults;
+  readonly fakes: ReadonlyMap<string, Handler>;
+  readonly lanes: readonly string[];
+}
+
+/** See `testPawl`. */
+export class TestPawl {
+  readonly pawl: Pawl;
+  /** Where a fault is to happen: `t.faults.plant("commit.after", "throw")`. */
+  readonly faults: PlantedFaults;
+  readonly #parts: Parts;
+  #workers = 0;
+
+  /** @internal */
+  constructor(parts: Parts) {
+    this.pawl = parts.pawl;
+    this.faults = parts.faults;
+    this.#parts = parts;
+  }
+
+  /** The database, for a look at its tables or a statement by hand. */
+  get db(): Db {
+    return this.#parts.store.db;
+  }
+
+  /** The database's URL, for another process; undefined in memory. */
+  get url(): string | undefined {
+    return this.#parts.store.url;
+  }
+
+  /** @internal */
+  get kernel(): Kernel {
+    return this.#parts.kernel;
+  }
+
+  /** The time that the database tells. */
+  now(): Date {
+    return new Date(this.#parts.clock.nowMs());
+  }
+
+  /** Moves the clock. Timers, retries and lapsed leases happen on the way, each at its own moment and in their order. */
+  async advance(duration: Duration): Promise<void> {
+    const { clock } = this.#parts;
+    const endMs = clock.nowMs() + durationMs(duration, "advance");
+    for (;;) {
+      await this.maintain();
+      const next = await clock.nextMoment();
+      if (next === undefined || next > endMs) break;
+      await clock.set(next);
+    }
+    await clock.set(endMs);
+  }
+
+  /** One round of maintenance at the present moment. */
+  async maintain(): Promise<Round> {
+    const { kernel, lanes } = this.#parts;
+    const round = await maintain(kernel, lanes);
+    if (round.failures.length > 0) throw round.failures[0]!.error;
+    return round;
+  }
+
+  /** Runs what is ready, and what becomes ready by it, until nothing is left; gives back how many tasks it ran. */
+  async work(): Promise<number> {
+    const { kernel, lanes, fakes } = this.#parts;
+    for (let ran = 0; ; ) {
+      const taken = await take(kernel, { lanes, limit: 100, share: 100, worker: "test-worker", leaseMs });
+      if (taken.length === 0) return ran;
+      const outcomes = await Promise.all(taken.map((one) => run(one, { signal: neverAborted(), log: () => {}, fakes })));
+      await report(kernel, taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })));
+      ran += taken.length;
+    }
+  }
+
+  /** A worker under the test's control: claims one task of `lifecycle/state` (or `lifecycle:after`) and waits for your word. */
+  async claim(step: string): Promise<TestWorker> {
+    const { kernel, fakes } = this.#parts;
+    const lane = this.#laneOf(step);
+    const worker = `test-worker-${++this.#workers}`;
+    const [taken] = await take(kernel, { lanes: [lane], limit: 1, share: 1, worker, leaseMs });
+    if (taken === undefined) throw new PawlError("option_invalid", `Nothing is ready in ${lane}.`);
+    return new TestWorker(kernel, taken, fakes);
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.store.dispose();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #laneOf(step: string): string {
+    const { kernel } = this.#parts;
+    const [name = "", state] = step.split("/");
+    const lifecycle = kernel.lifecycles.get(name.replace(/:after$/, ""));
+    if (lifecycle === undefined) throw new PawlError("option_invalid", `There is no lifecycle for "${step}".`);
+    return state === undefined ? `${lifecycle.name}@${lifecycle.version}:after` : laneOf(lifecycle, state);
+  }
+}
+
+/** One leased task. Every word after the lease was lost is answered with `lease_lost`. */
+export class TestWorker {
+  readonly #kernel: Kernel;
+  readonly #taken: Taken;
+  readonly #fakes: ReadonlyMap<string, Handler>;
+
+  /** @internal */
+  constructor(kernel: Kernel, taken: Taken, fakes: ReadonlyMap<string, Handler>) {
+    this.#kernel = kernel;
+    this.#taken = taken;
+    this.#fakes = fakes;
+  }
+
+  get id(): string {
+    return this.#taken.row.id;
+  }
+
+  get data(): Readonly<Record<string, unknown>> {
+    return this.#taken.row.data;
+  }
+
+  get attempt(): number {
+    return this.#taken.attempt;
+  }
+
+  get token(): number {
+    return this.#taken.lease.token;
+  }
+
+  /** Ends the step with an event. */
+  report(
+    event: string,
+    payload?: unknown,
+    said: { set?: Record<string, unknown>; publish?: readonly { type: string; payload: unknown }[] } = {},
+  ): Promise<void> {
+    return this.#tell({ kind: "event", event, payload, patch: said.set ?? {}, messages: said.publish ?? [] });
+  }
+
+  /** The attempt failed. */
+  fail(error: unknown): Promise<void> {
+    return this.#tell({ kind: "failed", error });
+  }
+
+  giveUp(reason: string): Promise<void> {
+    return this.#tell({ kind: "gave_up", reason });
+  }
+
+  retryLater(after: Duration): Promise<void> {
+    return this.#tell({ kind: "retry_later", afterMs: durationMs(after, "retryLater"), reason: null });
+  }
+
+  /** Gives the task back unused. */
+  release(): Promise<void> {
+    return this.#tell({ kind: "released" });
+  }
+
+  /** An effect is carried out. */
+  done(): Promise<void> {
+    return this.#tell({ kind: "done" });
+  }
+
+  /** Runs the real handler (or its fake) and reports what it said. */
+  async run(): Promise<void> {
+    await this.#tell(await run(this.#taken, { signal: neverAborted(), log: () => {}, fakes: this.#fakes }));
+  }
+
+  async renew(): Promise<void> {
+    const lost = await renew(this.#kernel, [this.#taken.lease], leaseMs);
+    if (lost.length > 0) throw this.#lost();
+  }
+
+  async #tell(outcome: Outcome): Promise<void> {
+    const [reported] = await report(this.#kernel, [{ taken: this.#taken, outcome }]);
+    if (reported === "lease_lost") throw this.#lost();
+  }
+
+  #lost(): PawlError {
+    const { taskId } = this.#taken.lease;
+    return new PawlError("lease_lost", `The lease of task ${taskId} was lost; drop this result.`, { taskId });
+  }
+}
+
+function neverAborted(): AbortSignal {
+  return new AbortController().signal;
+}

@@ -1,0 +1,68 @@
+import { durationMs } from "../base/duration.ts";
+import { broken, PawlError } from "../base/errors.ts";
+import type { Outcome } from "../kernel/report.ts";
+import type { Taken } from "../kernel/take.ts";
+import { type Log, makeStep, type Returned, type Said } from "./step.ts";
+
+/** A handler, or what a test puts in its place. */
+export type Handler = (step: never) => unknown;
+
+export interface RunOptions {
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Handlers that stand in for the real ones, by `lifecycle/state`. */
+  readonly fakes?: ReadonlyMap<string, Handler>;
+}
+
+const laterMs = 10_000;
+
+/** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
+export async function run(taken: Taken, options: RunOptions): Promise<Outcome> {
+  const said: Said = { patch: {}, messages: [] };
+  try {
+    const handler = handlerOf(taken, options.fakes);
+    const step = makeStep(taken, said, options.signal, options.log);
+    return outcomeOf(taken, said, await handler(step as never));
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
+  const { lifecycle, row, work } = taken;
+  if (work !== null) {
+    const edges = lifecycle.edgesFrom(work.from, work.event);
+    const edge = edges.find((one) => (one.to ?? one.from) === work.to && one.after !== undefined);
+    if (edge?.after === undefined) throw new PawlError("definition_changed", `\`${lifecycle.name}\` no longer has an \`after\` on \`${work.event}\` from \`${work.from}\`.`);
+    return edge.after;
+  }
+  const handler = fakes?.get(`${lifecycle.name}/${row.state}`) ?? lifecycle.states.get(row.state)?.run;
+  if (handler === undefined) throw broken(`\`${row.state}\` of \`${lifecycle.name}\` has a task and no \`run\`.`);
+  return handler;
+}
+
+function outcomeOf(taken: Taken, said: Said, given: unknown): Outcome {
+  const returned = asReturned(given);
+  if (returned?.kind === "retry_later") {
+    const afterMs = returned.after === undefined ? laterMs : durationMs(returned.after, "retryLater({ after })");
+    return { kind: "retry_later", afterMs, reason: returned.reason ?? null };
+  }
+  if (returned?.kind === "give_up") return { kind: "gave_up", reason: returned.reason };
+  if (taken.kind === "effect") return { kind: "done" };
+  const event = returned?.event ?? onlyOutcome(taken);
+  return { kind: "event", event, payload: returned?.payload, patch: said.patch, messages: said.messages };
+}
+
+function asReturned(given: unknown): Returned | undefined {
+  if (given === undefined || given === null) return undefined;
+  const { kind } = given as { kind?: unknown };
+  if (kind === "go" || kind === "retry_later" || kind === "give_up") return given as Returned;
+  throw new PawlError("hook_failed", "A step returns step.go(…), step.retryLater(…), step.giveUp(…) or nothing.");
+}
+
+/** A step that returns nothing ends with the only event of its state. */
+function onlyOutcome({ lifecycle, row }: Taken): string {
+  const only = lifecycle.states.get(row.state)?.outcome;
+  if (only !== undefined) return only;
+  throw new PawlError("hook_failed", `The step of \`${row.state}\` must say how it ended: return step.go(…) with one of its events.`);
+}

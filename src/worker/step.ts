@@ -1,0 +1,63 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import { storableText } from "../base/json.ts";
+import type { Outgoing } from "../kernel/course.ts";
+import type { Taken } from "../kernel/take.ts";
+
+/** What a step said while it ran: it commits with the outcome and with nothing else. */
+export interface Said {
+  patch: Record<string, unknown>;
+  readonly messages: Outgoing[];
+}
+
+/** What a handler returned, once it is known to be something that a handler may return. */
+export type Returned =
+  | { readonly kind: "go"; readonly event: string; readonly payload: unknown }
+  | { readonly kind: "retry_later"; readonly after: Duration | undefined; readonly reason: string | undefined }
+  | { readonly kind: "give_up"; readonly reason: string };
+
+export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** The object that a state's `run`, or an edge's `after`, is called with. */
+export function makeStep(taken: Taken, said: Said, signal: AbortSignal, log: Log): Record<string, unknown> {
+  const { row } = taken;
+  const payload = taken.work === null ? undefined : (taken.work.payload ?? undefined);
+  return {
+    data: row.data,
+    payload: taken.lifecycle.job ? row.data : payload,
+    id: row.id,
+    key: row.key,
+    attempt: taken.attempt,
+    // An effect belongs to the move that caused it, a step to its visit: the same over all their attempts.
+    idempotencyKey: taken.work === null ? `${row.id}:${row.state}:${taken.visit}` : `${row.id}:${taken.work.event}:${taken.work.version}`,
+    signal,
+    set(patch: Record<string, unknown>) {
+      storableText(patch, "What the step set");
+      said.patch = { ...said.patch, ...patch };
+    },
+    publish(type: string, message: unknown) {
+      storableText(message, `The message \`${type}\``);
+      said.messages.push({ type, payload: message });
+    },
+    go: (event: string, payload?: unknown): Returned => ({ kind: "go", event, payload }),
+    retryLater: (options: { after?: Duration; reason?: string } = {}): Returned => {
+      if (options.after !== undefined) durationMs(options.after, "retryLater({ after })");
+      return { kind: "retry_later", after: options.after, reason: options.reason };
+    },
+    giveUp: (reason: string): Returned => ({ kind: "give_up", reason: String(reason) }),
+    log: (message: string, fields: Record<string, unknown> = {}) =>
+      log(message, { ...fields, instance: row.id, lane: taken.lane, attempt: taken.attempt }),
+    start: notYet("step.start"),
+    children: notYet("step.children"),
+    send: notYet("step.send"),
+    once: notYet("step.once"),
+    progress: notYet("step.progress"),
+    call: notYet("step.call"),
+  };
+}
+
+function notYet(what: string): () => never {
+  return () => {
+    throw new PawlError("not_available", `\`${what}\` is declared but does not run in this version of Pawl yet.`);
+  };
+}

@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { check, type Tree } from "./architecture/check.ts";
+import { scan } from "./architecture/scan.ts";
+
+const root = join(import.meta.dirname, "..");
+const dependencies = ["pg", "@electric-sql/pglite", "commander", "pino", "@viz-js/viz", "@standard-schema/spec"];
+
+function sources(): Tree {
+  const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".ts"),
+  );
+  return Object.fromEntries(
+    paths.map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, "src", path), "utf8")]),
+  );
+}
+
+test("every line of src/ stands in its room", () => {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const shipped = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  expect(check(sources(), shipped)).toEqual([]);
+});
+
+describe("the check itself", () => {
+  const insertInstances =
+    "export function insertInstances() { return sql`insert into pawl.instances (id) values (1)`; }";
+
+  test("a tree in order passes", () => {
+    const tree = {
+      "base/errors.ts": "export class PawlError extends Error {}",
+      "base/ids.ts": 'import { randomFillSync } from "node:crypto";',
+      "definition/decide.ts": 'import { PawlError } from "../base/errors.ts";\n// Date.now() would be wrong here.',
+      "store/db.ts": "export function sql() {}",
+      "store/instances.ts": `import { sql } from "./db.ts";\n${insertInstances}\nexport function readInstances() {}`,
+      "store/postgres/open.ts": 'import pg from "pg";\nimport type { Db } from "../db.ts";',
+      "kernel/commit.ts": 'import { insertInstances } from "../store/instances.ts";',
+      "kernel/send.ts":
+        'import { decide } from "../definition/decide.ts";\nimport { readInstances } from "../store/instances.ts";',
+      "worker/run.ts": 'import type { Db } from "../store/db.ts";\nimport { send } from "../kernel/send.ts";',
+      "cli/bin.ts": 'import { Command } from "commander";\nimport { createPawl } from "../pawl.ts";',
+      "pawl.ts": 'import { openPostgres } from "./store/postgres/open.ts";\nimport { run } from "./worker/run.ts";',
+      "index.ts": 'export { createPawl } from "./pawl.ts";',
+      "testing/index.ts": 'export * from "./clock.ts";',
+    };
+    expect(check(tree, dependencies)).toEqual([]);
+  });
+
+  const strays: [string, Tree, string][] = [
+    [
+      "a loop that reaches for a row",
+      { "worker/x.ts": 'import a from "../base/a.ts";\n\nimport { claimTasks } from "../store/tasks.ts";' },
+      "src/worker/x.ts:3 imports store/tasks.ts; a line that touches a row belongs in kernel/, and its statement in store/",
+    ],
+    [
+      "a type counts, too",
+      { "definition/x.ts": 'import type { RetryPolicy } from "../policy/retry.ts";' },
+      "src/definition/x.ts:1 imports policy/retry.ts; a line that computes when to retry, trip or expire belongs in policy/",
+    ],
+    [
+      "an export from elsewhere",
+      { "base/x.ts": 'export {\n  decide,\n} from "../definition/decide.ts";' },
+      "src/base/x.ts:1 imports definition/decide.ts; a line that computes what a lifecycle is or decides belongs in definition/",
+    ],
+    [
+      "a dynamic import",
+      { "http/x.ts": 'const kernel = await import("../kernel/send.ts");' },
+      "src/http/x.ts:1 imports kernel/send.ts; a line that touches a row or decides about one belongs in kernel/",
+    ],
+    [
+      "more than types where only types may come",
+      { "maintenance/x.ts": 'import { type Db, sql } from "../store/db.ts";' },
+      "src/maintenance/x.ts:1 imports more than types of store/db.ts; a line that touches a row belongs in kernel/, and its statement in store/",
+    ],
+    [
+      "a room that reaches for the door",
+      { "kernel/x.ts": 'import { createPawl } from "../pawl.ts";' },
+      "src/kernel/x.ts:1 imports pawl.ts; a line that needs all of Pawl belongs in http/, cli/ or testing/",
+    ],
+    [
+      "a door used from inside",
+      { "cli/x.ts": 'import { createPawl } from "../index.ts";' },
+      "src/cli/x.ts:1 imports index.ts; an index.ts is a door for users; import the file that defines the thing",
+    ],
+    [
+      "a file outside",
+      { "cli/x.ts": 'import manifest from "../../package.json" with { type: "json" };' },
+      "src/cli/x.ts:1 imports ../../package.json; nothing outside src/ is in the package",
+    ],
+    ["a room that nobody knows", { "services/x.ts": "" }, "src/services/x.ts:1 stands in no room; the rooms are base,"],
+    ["a vague name", { "kernel/utils.ts": "" }, "src/kernel/utils.ts:1 is called utils; name it after what it does"],
+    ["a door that is none", { "kernel/index.ts": "" }, "src/kernel/index.ts:1 is no door of the package"],
+    [
+      "a driver outside its place",
+      { "kernel/x.ts": 'import pg from "pg";' },
+      "src/kernel/x.ts:1 imports pg; a line that needs it belongs in store/postgres/",
+    ],
+    [
+      "a subpath of a package",
+      { "store/x.ts": 'import { live } from "@electric-sql/pglite/live";' },
+      "src/store/x.ts:1 imports @electric-sql/pglite; a line that needs it belongs in store/pglite/",
+    ],
+    [
+      "a package that users do not get",
+      { "kernel/x.ts": 'import { z } from "zod";' },
+      "src/kernel/x.ts:1 imports zod, which is no dependency of the package: users would not have it",
+    ],
+    [
+      "a clock in a pure room",
+      { "policy/x.ts": "/* at\n last */\nconst now = Date.now();" },
+      "src/policy/x.ts:3 uses Date.now; policy/ is pure: take it as an argument, or move the line to kernel/",
+    ],
+    [
+      "the process in a pure room",
+      { "base/x.ts": "const quote = /[\"'`]/;\nexport const home = process.env.HOME;" },
+      "src/base/x.ts:2 uses process; base/ is pure",
+    ],
+    [
+      "a file system in a pure room",
+      { "definition/x.ts": 'import { readFileSync } from "node:fs";' },
+      "src/definition/x.ts:1 imports node:fs; definition/ is pure",
+    ],
+    [
+      "a statement outside the store",
+      { "kernel/x.ts": "const rows = db.rows(sql`select 1`);" },
+      "src/kernel/x.ts:1 holds a statement; it belongs in store/, or in views/ when it only shows",
+    ],
+    [
+      "a view that locks",
+      { "views/x.ts": "const rows = sql`select id from pawl.tasks for update skip locked`;" },
+      "src/views/x.ts:1 writes or locks; such a statement belongs in store/",
+    ],
+    [
+      "a composed statement",
+      { "store/x.ts": `const text = \`\n  select id from pawl.tasks where lane = '\${lane}'\`;` },
+      "src/store/x.ts:1 composes a statement; values go through the sql tag, and two shapes are two statements",
+    ],
+    [
+      "a statement glued together",
+      { "store/x.ts": 'const text = "delete from pawl.tasks where id = " + id;' },
+      "src/store/x.ts:1 composes a statement",
+    ],
+    [
+      "a move past the commit",
+      {
+        "store/instances.ts": insertInstances,
+        "kernel/x.ts": 'import { insertInstances } from "../store/instances.ts";',
+      },
+      "src/kernel/x.ts:1 imports insertInstances from store/instances.ts; a line that moves an instance belongs in kernel/commit.ts",
+    ],
+    [
+      "a move by way of a private function",
+      {
+        "store/journal.ts":
+          "const add = sql`\n  insert  into pawl.journal`;\nexport function insertJournal() { return add; }",
+        "kernel/x.ts": 'import * as journal from "../store/journal.ts";',
+      },
+      "src/kernel/x.ts:1 imports insertJournal from store/journal.ts",
+    ],
+    [
+      "a move outside the store",
+      { "testing/x.ts": "const text = sql`update pawl.instances set state = 'done'`;" },
+      "src/testing/x.ts:1 writes an instance or the journal; such a statement belongs in store/, called by kernel/commit.ts",
+    ],
+  ];
+
+  test.each(strays)("finds %s", (_name, tree, fault) => {
+    expect(check(tree, dependencies)).toEqual([expect.stringContaining(fault)]);
+  });
+
+  test("reads code as a compiler would", () => {
+    const { code, texts, imports } = scan(
+      [
+        'import one, { type Two, three as drei } from "./x.ts"; // import "./comment.ts"',
+        `const half = total / 2, quoted = /["\`/]/g, nested = \`a \${\`b \${"}"} c\`} d\`;`,
+        '/* import "./other.ts" */ type T = import("./y.ts").T;',
+        'const fake = "// no comment"; last();',
+      ].join("\n"),
+    );
+    expect(imports).toEqual([
+      { line: 1, from: "./x.ts", names: ["Two", "three", "default"], typeOnly: false },
+      { line: 3, from: "./y.ts", names: ["*"], typeOnly: false },
+    ]);
+    expect(texts.map(({ text }) => text)).toEqual(["./x.ts", "}", "b ? c", "a ? d", "./y.ts", "// no comment"]);
+    expect(code).toMatch(/half = total \/ 2, quoted = +, nested = /);
+    expect(code).toMatch(/last\(\);$/);
+  });
+});

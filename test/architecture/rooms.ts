@@ -1,0 +1,78 @@
+/**
+ * The rooms of `src/` in their order, what each may import, and what a line in it does. An entry is a room or a file;
+ * `type …` means that only its types may be imported.
+ */
+export const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly lines: string }>> = {
+  base: { may: [], lines: "names an error, an id, a length of time or a JSON value" },
+  definition: { may: ["base"], lines: "computes what a lifecycle is or decides" },
+  policy: { may: ["base", "definition"], lines: "computes when to retry, trip or expire" },
+  store: { may: ["base"], lines: "locks or writes a row" },
+  views: { may: ["base", "store"], lines: "only shows rows" },
+  kernel: { may: ["base", "definition", "policy", "store", "views"], lines: "touches a row or decides about one" },
+  worker: { may: ["base", "policy", "kernel", "type definition", "type store/db.ts"], lines: "claims and runs a task" },
+  maintenance: {
+    may: ["base", "policy", "kernel", "worker", "type definition", "type store/db.ts"],
+    lines: "waits for what is due or lost",
+  },
+  outbox: {
+    may: ["base", "policy", "kernel", "worker", "maintenance", "type definition", "type store/db.ts"],
+    lines: "publishes a message",
+  },
+  people: { may: ["base", "definition", "policy", "kernel", "views", "type store/db.ts"], lines: "asks people" },
+  crowd: {
+    may: ["base", "definition", "policy", "kernel", "views", "outbox", "people", "type store/db.ts"],
+    lines: "asks a crowd",
+  },
+  http: { may: ["base", "definition", "pawl.ts", "create.ts"], lines: "answers over HTTP" },
+  cli: { may: ["base", "definition", "pawl.ts", "create.ts", "http"], lines: "answers in a terminal" },
+  testing: {
+    may: "base definition policy store views kernel worker maintenance outbox people crowd http pawl.ts create.ts".split(
+      " ",
+    ),
+    lines: "moves a clock or injects a fault",
+  },
+};
+
+/** What stands before the rooms: `Pawl`, what makes one, and the door of the package. */
+const behind = Object.keys(rooms).filter((room) => !["http", "cli", "testing"].includes(room));
+export const doors: Readonly<Record<string, readonly string[]>> = {
+  "pawl.ts": behind,
+  "create.ts": [...behind, "pawl.ts"],
+  "index.ts": [...behind, "http", "pawl.ts", "create.ts"],
+};
+
+/** Where a line that needs the room `target` belongs when it may not stand where it does. */
+export function belongs(target: string): string {
+  if (target === "store") return "a line that touches a row belongs in kernel/, and its statement in store/";
+  if (target === "pawl.ts" || target === "create.ts")
+    return "a line that needs all of Pawl belongs in http/, cli/ or testing/";
+  if (target === "index.ts") return "an index.ts is a door for users; import the file that defines the thing";
+  return `a line that ${rooms[target]?.lines ?? "has no room"} belongs in ${target}/`;
+}
+
+/** Packages that one place alone knows. */
+export const packages: Readonly<Record<string, string>> = {
+  pg: "store/postgres/",
+  "@electric-sql/pglite": "store/pglite/",
+  commander: "cli/",
+  picocolors: "cli/",
+  "@viz-js/viz": "definition/",
+};
+
+export const pureRooms = ["base", "definition", "policy"];
+
+/** Node's modules that a pure file may use: random bytes for ids, and a hash of a definition's shape. */
+export const pureImports: Readonly<Record<string, string>> = {
+  "base/ids.ts": "node:crypto",
+  "definition/shape.ts": "node:crypto",
+};
+
+export const impure: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\.now\b/g, "Date.now"],
+  [/\bnew Date\(\s*\)/g, "new Date()"],
+  [/\bperformance\.now\b/g, "performance.now"],
+  [/\bMath\.random\b/g, "Math.random"],
+  [/(?<![\w.$])set(?:Timeout|Interval|Immediate)\b/g, "a timer"],
+  [/(?<![\w.$])process\s*(?:\?\.|[.[])/g, "process"],
+  [/(?<![\w.$])fetch\s*\(/g, "fetch"],
+];

@@ -1,0 +1,157 @@
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+let packed: string[];
+
+beforeAll(() => {
+  run("npm", ["run", "--silent", "build"]);
+  const [listing] = JSON.parse(run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"]));
+  packed = listing.files.map((file: { path: string }) => file.path);
+});
+
+/** Gives back what the command printed; when it fails, the error carries all of it. */
+function run(program: string, args: readonly string[], timeout = 60_000): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: "utf8", timeout });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+test("the package holds what users need, and nothing else", () => {
+  const wanted =
+    /^(?:dist\/.*\.(?:js|d\.ts|js\.map|d\.ts\.map)|src\/store\/migrations\/\d{4}_\w+\.sql|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  expect(packed.filter((path) => !wanted.test(path) || path.includes(".test."))).toEqual([]);
+});
+
+test("every door and command that the package promises is in it", () => {
+  const promised = [...targetsOf(manifest.exports), ...targetsOf(manifest.bin)].map((path) => path.replace("./", ""));
+  expect(promised.filter((path) => !packed.includes(path))).toEqual([]);
+});
+
+function targetsOf(entry: unknown): string[] {
+  return typeof entry === "string" ? [entry] : Object.values(entry as object).flatMap(targetsOf);
+}
+
+test("nothing that comes with the package runs a script when it is installed", () => {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const shipped = Object.entries<Record<string, boolean>>(packages).filter(
+    ([, entry]) => !entry.dev && !entry.devOptional,
+  );
+  expect(shipped.filter(([, entry]) => entry.hasInstallScript).map(([path]) => path)).toEqual([]);
+  expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([]);
+});
+
+test("what a small step of a version could break is pinned exactly", () => {
+  const { dependencies, devDependencies } = manifest;
+  const pinned = [dependencies["@electric-sql/pglite"], devDependencies.vitest, devDependencies["@vitest/coverage-v8"]];
+  for (const version of pinned) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
+/** What a user writes: it must compile, and the misspelt event must not. */
+const program = `
+import { createPawl, isPawlError, lifecycle } from "pawl";
+import * as testing from "pawl/testing";
+
+const parcel = lifecycle("parcel", {
+  initial: "packed",
+  states: {
+    packed: { forever: true, on: { shipped: "under_way" } },
+    under_way: { timeout: { after: "10d", send: "lost" }, on: { arrived: "delivered", lost: "missing" } },
+    delivered: { final: "success" },
+    missing: { final: "failure" },
+  },
+});
+
+export async function ship(key: string): Promise<string> {
+  const pawl = await createPawl({ lifecycles: [parcel] });
+  try {
+    const moved = await pawl.send(parcel, key, "shipped");
+    const state: "packed" | "under_way" | "delivered" | "missing" | "failed" | "discarded" = moved.state;
+    // @ts-expect-error: there is no such event.
+    await pawl.send(parcel, key, "shiped");
+    return state;
+  } catch (error) {
+    return isPawlError(error, "transition_refused") ? error.message : "?";
+  } finally {
+    await pawl.close();
+  }
+}
+export const names: string[] = Object.keys(testing);
+`;
+
+describe("a strict program that uses the package compiles", () => {
+  let folder: string;
+
+  /** As npm would lay it out: the package and its own dependencies, none of those that only we have. */
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "pawl-consumer-"));
+    const modules = join(folder, "node_modules");
+    for (const path of packed) cpSync(join(root, path), join(modules, "pawl", path));
+    for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
+      mkdirSync(dirname(join(modules, name)), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
+    }
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, "program.ts"), program);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const setups = [
+    ["installed", "nodenext", "nodenext"],
+    ["installed", "bundler", "esnext"],
+    ["6.0.3", "bundler", "esnext"],
+    ["5.9.3", "nodenext", "nodenext"],
+  ] as const;
+  for (const [version, moduleResolution, module] of setups) {
+    test(`with TypeScript ${version} and moduleResolution ${moduleResolution}`, ({ skip }) => {
+      const typescript = findTypescript(version) ?? skip(`npm could not bring TypeScript ${version}`);
+      const options = { target: "es2023", lib: ["es2023"], types: ["node"], noEmit: true };
+      const compilerOptions = { ...options, strict: true, skipLibCheck: false, moduleResolution, module };
+      const config = join(folder, `tsconfig.${version}.${moduleResolution}.json`);
+      writeFileSync(config, JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+      run(process.execPath, [join(typescript, "bin/tsc"), "-p", config]);
+    });
+  }
+});
+
+/** Ours, or one that npm brings once and a cache keeps. */
+function findTypescript(version: string): string | undefined {
+  if (version === "installed") return join(root, "node_modules/typescript");
+  const cache = join(root, "node_modules/.cache/pawl", `typescript-${version}`);
+  const typescript = join(cache, "node_modules/typescript");
+  if (existsSync(typescript)) return typescript;
+  const fresh = mkdtempSync(join(tmpdir(), "pawl-typescript-"));
+  try {
+    const quiet = [
+      "--no-save",
+      "--no-package-lock",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--fetch-retries=0",
+    ];
+    run("npm", ["install", "--prefix", fresh, ...quiet, `typescript@${version}`], 20_000);
+    mkdirSync(dirname(cache), { recursive: true });
+    cpSync(fresh, `${cache}.${process.pid}`, { recursive: true });
+    renameSync(`${cache}.${process.pid}`, cache); // At once: another run may be at the same.
+    return typescript;
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}

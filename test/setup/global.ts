@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { endGroup } from "./keep.ts";
+import { startServices } from "./services.ts";
+
+type Teardown = () => Promise<void>;
+
+/**
+ * Once per run, before any test file: the servers, unless `npm test` has started them already, and the stores that
+ * every test's own database is copied from.
+ */
+export default async function setUp(): Promise<Teardown> {
+  // `npm test` holds the other end of this channel, and its servers go with it.
+  process.on("disconnect", () => endGroup(process.pid));
+  process.channel?.unref();
+  const stopServices = process.env.PAWL_TEST_SERVICES === "started" ? async () => {} : await startOurOwn();
+  try {
+    const removeStores = await prepareStores();
+    return async () => {
+      await removeStores();
+      await stopServices();
+    };
+  } catch (error) {
+    await stopServices();
+    throw error;
+  }
+}
+
+/** For `npx vitest run some.test.ts`. Nothing is installed here: an editor may be what runs it. */
+async function startOurOwn(): Promise<Teardown> {
+  const services = await startServices({ mayInstall: false, say: (line) => process.stderr.write(`${line}\n`) });
+  if (services.env.DATABASE_URL === undefined) delete process.env.DATABASE_URL;
+  Object.assign(process.env, services.env); // The test files' processes inherit it.
+  return () => services.stop();
+}
+
+async function prepareStores(): Promise<Teardown> {
+  const file = join(import.meta.dirname, "../../src/testing/stores.ts");
+  if (!existsSync(file)) return async () => {};
+  const { prepareTestStores } = await import(/* @vite-ignore */ pathToFileURL(file).href);
+  return prepareTestStores({ postgresUrl: process.env.PAWL_TEST_POSTGRES_URL });
+}
