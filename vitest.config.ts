@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+const withoutServers = ["test/architecture.test.ts", "test/package.test.ts", "test/words.test.ts"];
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -10,12 +12,23 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    globalSetup: ["test/setup/global.ts"],
     pool: "forks",
     // Tests mostly wait for a database, but each embedded one takes 300 MB.
     maxWorkers: Math.min(8, Math.max(2, availableParallelism())),
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What needs no database does not wait for one: the servers start only when a file of `stores` is to be run.
+    projects: [
+      { extends: true, test: { name: "pure", include: ["src/**/*.test.ts", ...withoutServers] } },
+      {
+        extends: true,
+        test: {
+          name: "stores",
+          include: ["test/**/*.test.ts"],
+          exclude: withoutServers,
+          globalSetup: ["test/setup/global.ts"],
+        },
+      },
+    ],
   },
 });

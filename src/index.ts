@@ -3,15 +3,19 @@ export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { PermanentError, TransientError } from "./base/step-errors.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
+export type { Answered, BuiltInEvent, BuiltInState, Failure, Joined, Unanswered } from "./definition/built-in.ts";
+export { type AnyCrowd, type Crowd, crowd } from "./definition/crowd.ts";
 export type { Blocker, Permission } from "./definition/decide.ts";
-export { diagram } from "./definition/diagram.ts";
+export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
 export type { AnyLifecycle, DataOf, EventOf, Lifecycle, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
-export { type AnyJob, type Job, type JobStep, job } from "./definition/job.ts";
+export type { Fault, FaultCode } from "./definition/fault.ts";
+export { type AnyJob, type Job, type JobPayloadOf, type JobStep, job } from "./definition/job.ts";
+export type { HookTransaction } from "./definition/language.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context } from "./definition/model.ts";
 export { type AnyQueue, type Queue, queue } from "./definition/queue.ts";
 export { type AnySchedule, type Schedule, schedule } from "./definition/schedule.ts";
-export type { Child, Effect, Step } from "./definition/step.ts";
+export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export {
   type AttemptEntry,
   type CallOptions,

@@ -54,10 +54,11 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
 
 const none: readonly never[] = [];
 
-function stateModel({ place: _, edges, timeouts, ...written }: StateDraft, draft: Draft): StateModel {
-  if (draft.builtIns && (written.name === failed || written.name === discarded)) {
-    return builtInState(written.name, written.rank);
+function stateModel(state: StateDraft, draft: Draft): StateModel {
+  if (draft.builtIns && (state.name === failed || state.name === discarded)) {
+    return builtInState(state.name, state.rank);
   }
+  const { edges, timeouts, ...written } = state;
   const own = new Set(edges.map((edge) => edge.event).filter((event) => event !== "fail"));
   const [only] = own;
   const silent = written.kind === "work" && own.size === 1 && only !== undefined;

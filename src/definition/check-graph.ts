@@ -1,5 +1,6 @@
 import { type Faults, shown } from "./fault.ts";
 import { failed, type LifecycleModel, type StateModel } from "./model.ts";
+import { placeOf } from "./read-state.ts";
 
 /** What only a look at the whole can tell: whether every state is reached, ends, and comes back from a failure. */
 export function checkGraph(model: LifecycleModel, faults: Faults): void {
@@ -16,9 +17,10 @@ function checkReached(model: LifecycleModel, declared: readonly StateModel[], fa
   // A recovery only goes back to where an instance has been.
   const ways = model.edges.filter((edge) => !(edge.builtIn && edge.event === "recover"));
   const reached = closure([model.initial], ways, "from", "to");
-  for (const state of declared.filter((state) => !reached.has(state.name))) {
+  for (const state of declared) {
+    if (reached.has(state.name)) continue;
     const problem = `Nothing leads here from ${shown(model.initial)}, where an instance starts.`;
-    faults.add("state_unreachable", `states.${state.name}`, problem, "Add an edge to it, or take the state out.");
+    faults.add("state_unreachable", placeOf(state.name), problem, "Add an edge to it, or take the state out.");
   }
 }
 
@@ -27,10 +29,11 @@ function checkEnds(model: LifecycleModel, declared: readonly StateModel[], fault
   // To discard it is always possible, and no plan for its end.
   const ways = model.edges.filter((edge) => !edge.builtIn);
   const ending = closure(ends, ways, "to", "from");
-  for (const state of declared.filter((state) => !ending.has(state.name))) {
+  for (const state of declared) {
+    if (ending.has(state.name)) continue;
     const problem = "No way from here leads to an end.";
     const remedy = 'Add an edge towards a state with `final: "success"` or `final: "failure"`.';
-    faults.add("end_unreachable", `states.${state.name}`, problem, remedy);
+    faults.add("end_unreachable", placeOf(state.name), problem, remedy);
   }
 }
 
@@ -58,14 +61,14 @@ function checkWait(state: StateModel, model: LifecycleModel, faults: Faults): vo
   if (state.kind !== "wait" || state.forever || state.timeouts.length > 0 || model.deadline !== undefined) return;
   const problem = "An instance could wait here for ever.";
   const remedy = "Give the state a `timeout` or the lifecycle a `deadline`, or say `forever: true` if that is meant.";
-  faults.add("wait_endless", `states.${state.name}`, problem, remedy);
+  faults.add("wait_endless", placeOf(state.name), problem, remedy);
 }
 
 function checkFailure(state: StateModel, model: LifecycleModel, faults: Faults): void {
   if (state.final !== undefined) return;
   const own = model.edgesFrom(state.name, "fail").filter((edge) => !edge.builtIn);
   const caught = own.some((edge) => edge.guard === undefined);
-  const place = `states.${state.name}`;
+  const place = placeOf(state.name);
   if (!model.builtIns) {
     if (caught || !canFail(state, model)) return;
     const problem = "It can fail, and without built-ins nothing says where that leads.";

@@ -1,9 +1,9 @@
 import { type Faults, nearest, shown, suggest } from "./fault.ts";
 import { builtInEvents, discarded, failed } from "./model.ts";
 import { acceptsNothing } from "./read.ts";
-import type { Draft } from "./read-definition.ts";
+import { type Draft, isBuiltInEvent, isBuiltInState } from "./read-definition.ts";
 import type { EdgeDraft } from "./read-edges.ts";
-import type { StateDraft } from "./read-state.ts";
+import { placeOf, type StateDraft } from "./read-state.ts";
 
 /**
  * Looks up every name that a definition uses. The draft that comes back has misspelt targets mended where it is plain
@@ -22,14 +22,6 @@ export function checkNames(draft: Draft, faults: Faults): Draft {
   checkEvents(mended, faults);
   checkRenamed(mended, faults);
   return mended;
-}
-
-function isBuiltInState(name: string, draft: Draft): boolean {
-  return draft.builtIns && (name === failed || name === discarded);
-}
-
-function isBuiltInEvent(event: string, draft: Draft): boolean {
-  return draft.builtIns && (builtInEvents as readonly string[]).includes(event);
 }
 
 function mendTargets(draft: Draft, faults: Faults): Draft {
@@ -59,7 +51,7 @@ function checkInitial(draft: Draft, faults: Faults): void {
 }
 
 function checkOwnEvents(state: StateDraft, draft: Draft, faults: Faults): void {
-  const place = `${state.place}.on`;
+  const place = `${placeOf(state.name)}.on`;
   for (const event of new Set(state.edges.map((edge) => edge.event))) {
     const ownFail = event === "fail" && !isBuiltInState(state.name, draft);
     if (ownFail || !isBuiltInEvent(event, draft)) continue;
@@ -92,7 +84,7 @@ function eventsOf(state: StateDraft | undefined, draft: Draft): string[] {
 function checkSent(state: StateDraft, draft: Draft, faults: Faults): void {
   const sent = state.timeouts.map(({ send, place }) => ({ send, place: `${place}.send` }));
   if (state.release !== undefined && state.release.send !== "") {
-    sent.push({ send: state.release.send, place: `${state.place}.release.send` });
+    sent.push({ send: state.release.send, place: `${placeOf(state.name)}.release.send` });
   }
   for (const { send, place } of sent) {
     if (hasEdge(state, send, draft)) checkPayload(send, place, draft, faults);
@@ -116,16 +108,16 @@ function checkPayload(event: string, place: string, draft: Draft, faults: Faults
 
 function checkCheckpoint(state: StateDraft, draft: Draft, faults: Faults): void {
   if (state.checkpoint === undefined) return;
-  const place = `${state.place}.checkpoint`;
+  const place = `${placeOf(state.name)}.checkpoint`;
   const target = draft.states.get(state.checkpoint);
   const name = shown(state.checkpoint);
-  const earlier = [...draft.states.values()].filter(
-    (other) => other.rank < state.rank && other.kind !== "end" && other.checkpoint === undefined,
-  );
-  const remedy = suggest(
-    state.checkpoint,
-    earlier.filter((other) => !isBuiltInState(other.name, draft)).map((o) => o.name),
-  );
+  const fit = (other: StateDraft) =>
+    other.rank < state.rank &&
+    other.kind !== "end" &&
+    other.checkpoint === undefined &&
+    !isBuiltInState(other.name, draft);
+  const earlier = [...draft.states.values()].filter(fit).map((other) => other.name);
+  const remedy = suggest(state.checkpoint, earlier);
   const add = (problem: string) => faults.add("checkpoint_invalid", place, problem, remedy);
   if (!draft.builtIns) {
     faults.add("built_in_missing", place, "Without built-ins there is no recovery.", "Take it out.");
@@ -137,7 +129,7 @@ function checkCheckpoint(state: StateDraft, draft: Draft, faults: Faults): void 
 
 function checkRecoverWith(state: StateDraft, draft: Draft, faults: Faults): void {
   if (state.recoverWith === undefined) return;
-  const place = `${state.place}.recoverWith`;
+  const place = `${placeOf(state.name)}.recoverWith`;
   const known = new Set([...eventsOf(state, draft), ...eventsOf(draft.states.get(failed), draft)]);
   for (const event of builtInEvents) known.delete(event);
   if (!draft.builtIns) {

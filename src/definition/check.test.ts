@@ -106,7 +106,7 @@ const cases: Record<string, Case> = {
     "states.a.retry.backoff",
     withA({ run, retry: { maxAttempts: 3 }, on: { x: "b" } }),
   ],
-  "an unknown key": ["key_unknown", "definition.state", withRest({ state: {} })],
+  "an unknown key": ["key_unknown", "state", withRest({ state: {} })],
   "an unknown key of a state": ["key_unknown", "states.a.forevr", withA({ ...wait, forevr: true })],
   "an unknown key of an edge": [
     "key_unknown",
@@ -135,6 +135,11 @@ const cases: Record<string, Case> = {
     JSON.parse(
       '{"initial":"a","states":{"a":{"forever":true,"on":{"x":"b"}},"b":{"final":"success"},"__proto__":{"final":"success"}}}',
     ),
+  ],
+  "a common event with a dangerous name": [
+    "name_invalid",
+    "on.__proto__",
+    withRest({ on: JSON.parse('{"__proto__":"b"}') }),
   ],
   "a version of 0": ["version_invalid", "version", withRest({ version: 0 })],
   "a version of 1.5": ["version_invalid", "version", withRest({ version: 1.5 })],
@@ -522,7 +527,8 @@ describe("a definition is checked before it runs", () => {
   });
 
   test("the error tells people what it tells programs", () => {
-    const attempt = () => buildLifecycle("essay", withA({ ...wait, on: { x: "c" } }));
+    const definition = withA({ ...wait, on: { x: "c" } });
+    const attempt = () => buildLifecycle("essay", definition);
     expect(attempt).toThrow(PawlError);
     expect(attempt).toThrow(
       [

@@ -1,7 +1,7 @@
 import { Faults, shown } from "./fault.ts";
 import type { LabelOf, LabelSchema } from "./queue.ts";
 import { readLabel } from "./queue.ts";
-import { outerNamePattern, readFields, readInteger, readName } from "./read.ts";
+import { outerNamePattern, readFields, readInteger, readName, whole } from "./read.ts";
 import type { StorableValue } from "./storable.ts";
 
 /** What is asked of a crowd. */
@@ -40,7 +40,7 @@ export function crowd<const Schema extends LabelSchema>(
 ): Crowd<LabelOf<Schema>> {
   const faults = new Faults();
   readName(name, "name", faults, outerNamePattern);
-  const fields = readFields(definition, ["label", "marketplace", "submissions"], "definition", faults) ?? {};
+  const fields = readFields(definition, ["label", "marketplace", "submissions"], whole, faults) ?? {};
   const made: Crowd<LabelOf<Schema>> = {
     kind: "crowd",
     name,

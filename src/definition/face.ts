@@ -9,7 +9,7 @@ export interface Facts {
   readonly input: unknown;
   readonly state: string;
   /** The payload that a sender gives with each event; undefined for none. */
-  readonly events: object;
+  readonly events: Readonly<Record<string, unknown>>;
 }
 
 /**

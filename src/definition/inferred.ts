@@ -84,14 +84,16 @@ export type AnyLabel<Labels> = {
 /** What a `run` gives with each event of its state. A field, so that editors show what is in it and not its name. */
 export interface Outcomes<In extends Shared, Own> {
   readonly of: {
-    [Event in Exclude<keyof Own | In["common"], BuiltInEvent>]: Event extends keyof In["events"]
+    [Event in Exclude<keyof Own | In["common"], "fail" | In["builtIn"]>]: Event extends keyof In["events"]
       ? Input<In["events"][Event]>
       : undefined;
   };
 }
 
 /** `void` where a `run` may return nothing: its state has one event of its own, and that needs no payload. */
-export type Silence<In extends Shared, Own, Event = Exclude<keyof Own, BuiltInEvent>> = [Event] extends [never]
+export type Silence<In extends Shared, Own, Event = Exclude<keyof Own, "fail" | In["builtIn"]>> = [Event] extends [
+  never,
+]
   ? never
   : IsOne<Event> extends true
     ? [WithoutPayload<In, Event>] extends [never]

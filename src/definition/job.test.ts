@@ -46,8 +46,8 @@ describe("a job is a lifecycle of one step", () => {
   });
 
   test("faults name the place in the job, not in its lifecycle", () => {
-    const make = () =>
-      job("Tidy", { payload: 5, run: "x", retry: {}, rate: "often", version: 0, keepClosed: "long" } as never);
+    const written = { payload: 5, run: "x", retry: {}, rate: "often", version: 0, keepClosed: "long" };
+    const make = () => job("Tidy", written as never);
     expect(make).toThrow(/^The job "Tidy" has 8 faults:/);
     for (const place of [
       "name",

@@ -7,7 +7,7 @@ import { Faults, shown } from "./fault.ts";
 import type { Input, NoData, Output } from "./inferred.ts";
 import type { Rate } from "./language.ts";
 import type { RetryModel } from "./model.ts";
-import { readFields } from "./read.ts";
+import { readFields, whole } from "./read.ts";
 import type { GiveUp, RetryLater, Work } from "./step.ts";
 import type { StorableFields } from "./storable.ts";
 
@@ -78,7 +78,7 @@ export function job<Name extends string, Schema extends StandardSchemaV1 = NoDat
   definition: JobDefinition<Schema>,
 ): Job<Name, Output<Schema>, Input<Schema>> {
   const faults = new Faults();
-  const fields = readFields(definition, keys, "definition", faults) ?? {};
+  const fields = readFields(definition, keys, whole, faults) ?? {};
   if (fields.run === undefined) faults.add("kind_missing", "run", "It is missing.", "Write the function to run.");
   faults.throwIfAny(`job ${shown(name)}`);
   const { payload, version, keepClosed = "7d", ...step } = fields;

@@ -141,6 +141,7 @@ export interface Hooks<Data, Payload> {
 
 /** A connection inside the transaction of the move: what `before` writes commits with the move or not at all. */
 export interface HookTransaction {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the rows of its own statement.
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
 }
 

@@ -6,13 +6,13 @@ import type { Step } from "./step.ts";
 
 const end = { final: "success" } as const;
 const nothing = async (_step: Step): Promise<void> => {};
+const before = async () => {};
+const after = async () => {};
+const guard = () => "not today";
+const set = () => ({ total: 2 });
 
 describe("a lifecycle is its model", () => {
   test("R1 states, events, hooks before and hooks after are declared in one place", () => {
-    const before = async () => {};
-    const after = async () => {};
-    const guard = () => true as const;
-    const set = () => ({ total: 2 });
     const order = lifecycle("order", {
       data: z.object({ total: z.number() }),
       events: { paid: z.object({ amount: z.number() }) },
@@ -142,8 +142,6 @@ describe("a lifecycle is its model", () => {
   });
 
   test("hooks of built-in events are attached to their edges", () => {
-    const after = () => {};
-    const guard = () => "not today";
     const hooked = lifecycle("hooked", {
       initial: "a",
       on: { fail: { after }, recover: { after }, discard: { guard } },

@@ -53,7 +53,7 @@ describe("a queue", () => {
     ["duration_invalid finishWithin", () => queue("essays", { label, finishWithin: 0 })],
     ["duration_invalid startWithin", () => queue("essays", { label, startWithin: "soon" as never })],
     ["shape_invalid reassignExpired", () => queue("essays", { label, reassignExpired: 1 as never })],
-    ["key_unknown definition.overlaps", () => queue("essays", { label, overlaps: 2 } as never)],
+    ["key_unknown overlaps", () => queue("essays", { label, overlaps: 2 } as never)],
     ["shape_invalid definition", () => queue("essays", 5 as never)],
   ])("is refused for %s", (fault, make) => {
     expect(faultsOf(make)).toContain(fault);

@@ -2,7 +2,16 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, durationMs } from "../base/duration.ts";
 import type { Json } from "../base/json.ts";
 import { Faults, shown } from "./fault.ts";
-import { isSchema, outerNamePattern, readBoolean, readDuration, readFields, readInteger, readName } from "./read.ts";
+import {
+  isSchema,
+  outerNamePattern,
+  readBoolean,
+  readDuration,
+  readFields,
+  readInteger,
+  readName,
+  whole,
+} from "./read.ts";
 import type { StorableValue } from "./storable.ts";
 
 /** A JSON Schema itself, for labels that come from no schema library. */
@@ -83,7 +92,7 @@ export function queue<const Schema extends LabelSchema>(
 ): Queue<LabelOf<Schema>> {
   const faults = new Faults();
   readName(name, "name", faults, outerNamePattern);
-  const fields = readFields(definition, keys, "definition", faults) ?? {};
+  const fields = readFields(definition, keys, whole, faults) ?? {};
   const label = readLabel(fields.label, faults);
   const integer = (key: string, otherwise: number, most = 1_000) =>
     readInteger(fields[key], [1, most], otherwise, key, faults);

@@ -16,9 +16,21 @@ import {
   readSchema,
   readText,
   readTiming,
+  requireKeys,
+  whole,
 } from "./read.ts";
 import { type EdgeDraft, readBuiltInHooks, readEdges } from "./read-edges.ts";
 import { readState, type StateDraft } from "./read-state.ts";
+
+/** `fail`, `recover`, `restart`, `discard`, where they are built in. */
+export function isBuiltInEvent(event: string, { builtIns }: Pick<Draft, "builtIns">): boolean {
+  return builtIns && (builtInEvents as readonly string[]).includes(event);
+}
+
+/** `failed` and `discarded`, where they are built in. */
+export function isBuiltInState(state: string, { builtIns }: Pick<Draft, "builtIns">): boolean {
+  return builtIns && (state === failed || state === discarded);
+}
 
 /** A definition as written, every part in its place, names not yet looked up. */
 export interface Draft
@@ -60,7 +72,7 @@ const definitionKeys = [
 const mostStates = 200;
 
 export function readDefinition(name: unknown, definition: unknown, faults: Faults): Draft {
-  const fields = readFields(definition, definitionKeys, "definition", faults) ?? {};
+  const fields = readFields(definition, definitionKeys, whole, faults) ?? {};
   const builtIns = readBoolean(fields.builtIns, true, "builtIns", faults);
   return {
     name: readName(name, "name", faults, outerNamePattern) ?? "",
@@ -104,7 +116,7 @@ function readEvents(value: unknown, builtIns: boolean, faults: Faults): Map<stri
   for (const [event, written] of Object.entries(fields)) {
     const place = `events.${event}`;
     readName(event, place, faults);
-    if (event === "fail" || (builtIns && isBuiltInEvent(event))) {
+    if (event === "fail" || isBuiltInEvent(event, { builtIns })) {
       const problem = `"${event}" is built in and has a payload of its own.`;
       faults.add("built_in_changed", place, problem, "Take it out.");
     }
@@ -113,10 +125,6 @@ function readEvents(value: unknown, builtIns: boolean, faults: Faults): Map<stri
     else if (written === undefined) faults.add("schema_invalid", place, "It is missing.", "Give a schema.");
   }
   return events;
-}
-
-function isBuiltInEvent(event: string): boolean {
-  return (builtInEvents as readonly string[]).includes(event);
 }
 
 function readStates(value: unknown, builtIns: boolean, faults: Faults): Map<string, StateDraft> {
@@ -132,9 +140,8 @@ function readStates(value: unknown, builtIns: boolean, faults: Faults): Map<stri
   }
   for (const [name, written] of entries) {
     readName(name, `states.${name}`, faults);
-    const given =
-      builtIns && (name === failed || name === discarded) ? readBuiltInState(name, written, faults) : written;
-    states.set(name, readState(name, states.size, given, `states.${name}`, faults));
+    const given = isBuiltInState(name, { builtIns }) ? readBuiltInState(name, written, faults) : written;
+    states.set(name, readState(name, states.size, given, faults));
   }
   return states;
 }
@@ -142,7 +149,8 @@ function readStates(value: unknown, builtIns: boolean, faults: Faults): Map<stri
 /** What may be written under the name of a built-in state: edges that lead out of `failed`. */
 function readBuiltInState(name: string, written: unknown, faults: Faults): Fields {
   const fields = readObject(written, `states.${name}`, faults) ?? {};
-  for (const key of Object.keys(fields).filter((key) => name === discarded || key !== "on")) {
+  for (const key of Object.keys(fields)) {
+    if (name === failed && key === "on") continue;
     const remedy = 'Take it out; only edges can be added, and only to "failed": `failed: { on: { … } }`.';
     faults.add("built_in_changed", `states.${name}.${key}`, `"${name}" is built in.`, remedy);
   }
@@ -180,26 +188,23 @@ function readReset(value: unknown, faults: Faults): RecoveryModel["reset"] {
   if (fields === undefined) return undefined;
   const before = readText(fields.before, "recovery.reset.before", faults);
   const run = readFunction(fields.run, "recovery.reset.run", faults);
-  if (before !== undefined && run !== undefined) return { before, run };
-  for (const key of ["before", "run"].filter((key) => fields[key] === undefined)) {
-    faults.add("shape_invalid", `recovery.reset.${key}`, "It is missing.", "Write both of { before, run }.");
-  }
-  return undefined;
+  requireKeys(fields, ["before", "run"], "Write both of { before, run }.", "recovery.reset", faults);
+  return before === undefined || run === undefined ? undefined : { before, run };
 }
 
 function readCommon(on: unknown, builtIns: boolean, faults: Faults): Pick<Draft, "common" | "hooks"> {
   const hooks = new Map<string, EdgeDraft>();
   const fields = on === undefined ? {} : (readObject(on, "on", faults) ?? {});
-  const others: Record<string, unknown> = {};
+  const others: [event: string, written: unknown][] = [];
   for (const [event, written] of Object.entries(fields)) {
-    if (!builtIns || !isBuiltInEvent(event)) {
-      others[event] = written;
+    if (!isBuiltInEvent(event, { builtIns })) {
+      others.push([event, written]);
       continue;
     }
     const edge = readBuiltInHooks(event, written, `on.${event}`, faults);
     if (edge !== undefined) hooks.set(event, edge);
   }
-  return { common: readEdges(others, "on", faults), hooks };
+  return { common: readEdges(Object.fromEntries(others), "on", faults), hooks };
 }
 
 function readRenamed(value: unknown, faults: Faults): Record<string, string> {

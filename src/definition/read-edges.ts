@@ -29,7 +29,8 @@ function readAlternatives(event: string, written: unknown, place: string, faults
   }
   const edges = written.map((one: unknown, index) => readEdge(event, one, `${place}[${index}]`, faults));
   const catchAll = edges.findIndex(([edge]) => edge !== undefined && edge.guard === undefined);
-  for (let index = catchAll + 1; catchAll >= 0 && index < edges.length; index++) {
+  for (const index of edges.keys()) {
+    if (catchAll < 0 || index <= catchAll) continue;
     const problem = `It can never be taken, since the edge ${place}[${catchAll}] before it has no guard.`;
     faults.add("edge_shadowed", `${place}[${index}]`, problem, "Put the edge without a guard last.");
   }

@@ -12,14 +12,19 @@ import {
   readRetry,
   readText,
   readTiming,
+  requireKeys,
 } from "./read.ts";
 import { type EdgeDraft, readEdges } from "./read-edges.ts";
 
 /** A state as written; what follows from other parts of the definition is added by `build.ts`. */
 export interface StateDraft extends Omit<StateModel, "outcome" | "builtIn" | "timeouts"> {
-  readonly place: string;
   readonly timeouts: readonly TimeoutDraft[];
   readonly edges: readonly EdgeDraft[];
+}
+
+/** Where a state is written. */
+export function placeOf(state: string): string {
+  return `states.${state}`;
 }
 
 type TimeoutDraft = StateModel["timeouts"][number] & { readonly place: string };
@@ -30,14 +35,14 @@ const workKeys = ["retry", "uses", "limit", "rate"] as const;
 const leavingKeys = ["on", "timeout", "checkpoint", "recoverWith", "forever", "priority"] as const;
 const stateKeys = [...Object.keys(kindKeys), ...workKeys, ...leavingKeys];
 
-export function readState(name: string, rank: number, written: unknown, place: string, faults: Faults): StateDraft {
+export function readState(name: string, rank: number, written: unknown, faults: Faults): StateDraft {
+  const place = placeOf(name);
   const fields = readFields(written, stateKeys, place, faults) ?? {};
   const kind = written === fields ? readKind(fields, place, faults) : "wait";
   const at = (key: string) => `${place}.${key}`;
   return {
     name,
     rank,
-    place,
     kind,
     run: readFunction(fields.run, at("run"), faults),
     edges: readEdges(fields.on, at("on"), faults),
@@ -59,7 +64,7 @@ export function readState(name: string, rank: number, written: unknown, place: s
 
 function readKind(fields: Fields, place: string, faults: Faults): StateKind {
   const given = Object.keys(fields).filter((key) => fields[key] !== undefined);
-  const kinds = given.filter((key): key is keyof typeof kindKeys => key in kindKeys);
+  const kinds = given.filter((key): key is keyof typeof kindKeys => Object.hasOwn(kindKeys, key));
   if (kinds.length > 1) {
     faults.add("kinds_mixed", place, `It has ${list(kinds)} at once.`, "Keep one of them; make a state of each other.");
   }
@@ -69,12 +74,13 @@ function readKind(fields: Fields, place: string, faults: Faults): StateKind {
     faults.add("kind_missing", place, "Nothing says what this state does.", remedy);
   }
   if (kind === "end") {
-    for (const key of leavingKeys.filter((key) => given.includes(key))) {
+    for (const key of leavingKeys.filter((one) => given.includes(one))) {
       const problem = `A state that ends has no use for "${key}".`;
       faults.add("final_exit", `${place}.${key}`, problem, 'Take it out, or take out "final".');
     }
   }
-  for (const key of kind === "work" ? [] : workKeys.filter((key) => given.includes(key))) {
+  const idle = kind === "work" ? [] : workKeys.filter((one) => given.includes(one));
+  for (const key of idle) {
     const remedy = 'Take it out, or give the state a "run".';
     faults.add("key_idle", `${place}.${key}`, `Only a state that works has "${key}".`, remedy);
   }
@@ -95,10 +101,7 @@ function readAsk(value: unknown, place: string, faults: Faults): unknown {
     if (typeof given === "object" && given !== null && (given as { kind?: unknown }).kind === key) continue;
     faults.add("shape_invalid", `${place}.${key}`, `It is ${shown(given)}.`, `Give the value that ${key}() made.`);
   }
-  if (fields.sample === undefined) {
-    const remedy = "Write a function of the data that gives what is shown to people.";
-    faults.add("shape_invalid", `${place}.sample`, "It is missing.", remedy);
-  }
+  requireKeys(fields, ["sample"], "Write a function of the data that gives what people are shown.", place, faults);
   readFunction(fields.sample, `${place}.sample`, faults);
   return value;
 }
@@ -107,10 +110,8 @@ function readRelease(value: unknown, place: string, faults: Faults): StateModel[
   if (value === undefined) return undefined;
   const fields = readFields(value, ["every", "atMost", "send"], place, faults);
   if (fields === undefined) return undefined;
-  for (const key of ["every", "atMost", "send"].filter((key) => fields[key] === undefined)) {
-    const remedy = 'Write all of { every: "1m", atMost: 500, send: "event" }.';
-    faults.add("shape_invalid", `${place}.${key}`, "It is missing.", remedy);
-  }
+  const remedy = 'Write all of { every: "1m", atMost: 500, send: "event" }.';
+  requireKeys(fields, ["every", "atMost", "send"], remedy, place, faults);
   return {
     every: readDuration(fields.every, "1m", `${place}.every`, faults),
     atMost: readInteger(fields.atMost, [1, 100_000], 1, `${place}.atMost`, faults),
@@ -135,8 +136,6 @@ function readTimeout(value: unknown, place: string, faults: Faults): TimeoutDraf
   if (fields === undefined) return [];
   const after = readTiming(fields.after, `${place}.after`, faults);
   const send = readText(fields.send, `${place}.send`, faults);
-  if (fields.send === undefined) {
-    faults.add("shape_invalid", `${place}.send`, "It is missing.", "Write the event to send then.");
-  }
+  requireKeys(fields, ["send"], "Write the event to send then.", place, faults);
   return after === undefined || send === undefined ? [] : [{ after, send, place }];
 }

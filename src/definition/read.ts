@@ -13,6 +13,9 @@ export const namePattern = /^[a-z][a-z0-9_]*$/;
 export const outerNamePattern = /^[a-z][a-z0-9_-]*$/;
 const longestName = 100;
 
+/** The place of a definition as such; the places of its parts do without it. */
+export const whole = "definition";
+
 /** An object all of whose keys are among `allowed`, or undefined and a fault. */
 export function readFields(
   value: unknown,
@@ -25,7 +28,7 @@ export function readFields(
     if (allowed.includes(key)) continue;
     const close = nearest(key, allowed);
     const remedy = close === undefined ? `Take it out; known are ${list(allowed)}.` : `Did you mean ${shown(close)}?`;
-    faults.add("key_unknown", `${place}.${key}`, `There is no key ${shown(key)} here.`, remedy);
+    faults.add("key_unknown", place === whole ? key : `${place}.${key}`, `There is no key ${shown(key)} here.`, remedy);
   }
   return fields;
 }
@@ -34,6 +37,19 @@ export function readObject(value: unknown, place: string, faults: Faults): Field
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
   faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write an object.");
   return undefined;
+}
+
+/** A fault for each of `keys` that is not there. */
+export function requireKeys(
+  fields: Fields,
+  keys: readonly string[],
+  remedy: string,
+  place: string,
+  faults: Faults,
+): void {
+  for (const key of keys) {
+    if (fields[key] === undefined) faults.add("shape_invalid", `${place}.${key}`, "It is missing.", remedy);
+  }
 }
 
 export function readName(value: unknown, place: string, faults: Faults, pattern = namePattern): string | undefined {
@@ -160,10 +176,8 @@ export function readRetry(value: unknown, place: string, faults: Faults): RetryM
   if (value === undefined) return undefined;
   const fields = readFields(value, ["maxAttempts", "backoff"], place, faults);
   if (fields === undefined) return undefined;
-  for (const key of ["maxAttempts", "backoff"].filter((key) => fields[key] === undefined)) {
-    const remedy = "Write both, such as { maxAttempts: 5, backoff: exponential() }.";
-    faults.add("shape_invalid", `${place}.${key}`, "It is missing.", remedy);
-  }
+  const remedy = "Write both, such as { maxAttempts: 5, backoff: exponential() }.";
+  requireKeys(fields, ["maxAttempts", "backoff"], remedy, place, faults);
   const maxAttempts = readInteger(fields.maxAttempts, [1, 1_000], undefined, `${place}.maxAttempts`, faults);
   const backoff = readFunction(fields.backoff, `${place}.backoff`, faults);
   return maxAttempts === undefined || backoff === undefined ? undefined : { maxAttempts, backoff };

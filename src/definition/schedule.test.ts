@@ -85,7 +85,7 @@ describe("a schedule", () => {
     ["start", { every: "1h" }],
     ["start", { every: "1h", start: { kind: "queue" } }],
     ["missed", { every: "1h", start: tidy, missed: "never" }],
-    ["definition.crn", { every: "1h", start: tidy, crn: "" }],
+    ["crn", { every: "1h", start: tidy, crn: "" }],
   ])("is refused for its %s: %j", (place, definition, name: string = "s") => {
     expect(() => schedule(name, definition as never)).toThrow(`\n  - ${place}: `);
   });

@@ -2,7 +2,16 @@ import { type Duration, durationMs } from "../base/duration.ts";
 import { type Cron, parseCron } from "./cron.ts";
 import type { AnyLifecycle, StartDataOf } from "./face.ts";
 import { Faults, shown } from "./fault.ts";
-import { type Fields, outerNamePattern, readDuration, readFields, readFunction, readName, readOneOf } from "./read.ts";
+import {
+  type Fields,
+  outerNamePattern,
+  readDuration,
+  readFields,
+  readFunction,
+  readName,
+  readOneOf,
+  whole,
+} from "./read.ts";
 
 /** One moment of a schedule. */
 export interface Tick {
@@ -62,7 +71,7 @@ const keys = ["cron", "every", "timezone", "start", "data", "key", "missed"];
 export function schedule<L extends AnyLifecycle>(name: string, definition: ScheduleDefinition<L>): Schedule<L> {
   const faults = new Faults();
   readName(name, "name", faults, outerNamePattern);
-  const fields = readFields(definition, keys, "definition", faults) ?? {};
+  const fields = readFields(definition, keys, whole, faults) ?? {};
   const made: Schedule<L> = {
     kind: "schedule",
     name,
@@ -83,7 +92,7 @@ function readWhen(fields: Fields, faults: Faults): Pick<Schedule, "cron" | "ever
   const { cron, every } = fields;
   if ((cron === undefined) === (every === undefined)) {
     const problem = cron === undefined ? "It does not say when." : "It has both cron and every.";
-    faults.add("shape_invalid", "definition", problem, 'Write either cron: "30 3 * * *" or every: "10m".');
+    faults.add("shape_invalid", whole, problem, 'Write either cron: "30 3 * * *" or every: "10m".');
     return { cron: undefined, everyMs: undefined };
   }
   if (cron === undefined) {
@@ -103,17 +112,20 @@ function readWhen(fields: Fields, faults: Faults): Pick<Schedule, "cron" | "ever
 
 function readTimezone(value: unknown, faults: Faults): string {
   if (value === undefined) return "UTC";
-  if (typeof value === "string" && /^[A-Za-z]/.test(value)) {
-    try {
-      new Intl.DateTimeFormat("en", { timeZone: value });
-      return value;
-    } catch {
-      // Said below.
-    }
-  }
+  if (typeof value === "string" && isTimezone(value)) return value;
   const remedy = 'Write a name of the IANA list, such as "Europe/Berlin" or "UTC".';
   faults.add("shape_invalid", "timezone", `${shown(value)} is not a time zone.`, remedy);
   return "UTC";
+}
+
+/** A name of the IANA list; an offset such as `+02:00` knows no summer time. */
+function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function readStart(value: unknown, faults: Faults): unknown {

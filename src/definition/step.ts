@@ -33,13 +33,17 @@ export interface Child<L extends AnyLifecycle = AnyLifecycle> {
 /** Which instance is meant: its key, or its id. */
 export type InstanceRef = string | { readonly id: string };
 
-/** The data of a start, which may be left out when the lifecycle has none that must be given. */
+/** What a start is given. The data may be left out when the lifecycle has none that must be given. */
 export type StartOptions<L extends AnyLifecycle> = {
   /** Its own name, unique per lifecycle: a second start with the same key finds the first. */
   readonly key?: string;
-} & (Record<string, never> extends StartDataOf<L>
-  ? { readonly data?: StartDataOf<L> }
-  : { readonly data: StartDataOf<L> });
+} & (NeedsNoData<L> extends true ? { readonly data?: StartDataOf<L> } : { readonly data: StartDataOf<L> });
+
+/** The same as the last argument of a function, which may be left out as a whole then. */
+export type StartArguments<L extends AnyLifecycle> =
+  NeedsNoData<L> extends true ? [options?: StartOptions<L>] : [options: StartOptions<L>];
+
+type NeedsNoData<L extends AnyLifecycle> = Record<string, never> extends StartDataOf<L> ? true : false;
 
 /** What a step and an effect have in common: the instance, and ways to act that commit with the outcome. */
 export interface Work<Data> {
@@ -55,7 +59,7 @@ export interface Work<Data> {
   /** Puts a message in the outbox, published if and only if the outcome commits. */
   publish<Payload>(topic: string, payload: Payload & Storable<Payload>): void;
   /** Starts a child with the outcome. A key makes it the same child when the step runs again. */
-  start<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L>): void;
+  start<L extends AnyLifecycle>(lifecycle: L, ...options: StartArguments<L>): void;
   /** The children of this instance that live through `lifecycle`, as they are now. */
   children<L extends AnyLifecycle>(lifecycle: L): Promise<Child<L>[]>;
   /** Sends an event to another instance with the outcome. */

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PawlError } from "../base/errors.ts";
 import type { Db } from "../store/db.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPglite } from "../store/pglite/open.ts";
@@ -45,13 +46,13 @@ export async function prepareTestStores(options: { postgresUrl?: string } = {}):
   };
 }
 
-/** A database of its own on this server, from the prepared template where there is one. */
-export async function newPostgresStore(serverUrl: string, options: { connections?: number } = {}): Promise<TestStore> {
+/** A database of its own on this server, from the prepared template where there is one; talked to through a pooler if given. */
+export async function newPostgresStore(serverUrl: string, options: { pooler?: string | undefined } = {}): Promise<TestStore> {
   const name = newName("test");
   const template = process.env[templateVariable];
   await onServer(serverUrl, `create database ${name}${template === undefined ? "" : ` template ${template}`}`);
-  const url = withDatabase(serverUrl, name);
-  const db = await openPostgres({ url, ...options });
+  const url = withDatabase(options.pooler ?? serverUrl, name);
+  const db = await openPostgres({ url });
   return {
     db,
     url,
@@ -67,17 +68,34 @@ const idle: Db[] = [];
 /** An embedded database in memory. One that a test gave back is emptied and used again: opening takes a second. */
 export async function newMemoryStore(): Promise<TestStore> {
   const db = idle.pop() ?? (await openPglite({ folder: "memory", snapshot: process.env[snapshotVariable] }));
-  const close = db.close.bind(db);
   return {
-    db: Object.assign(Object.create(db) as Db, { close: async () => {} }),
+    db: lent(db),
     url: undefined,
     async dispose() {
       try {
         await empty(db);
         idle.push(db);
       } catch {
-        await close();
+        await db.close();
       }
+    },
+  };
+}
+
+/** A database that whoever borrowed it can close for himself only. */
+function lent(db: Db): Db {
+  let closed = false;
+  const open = (): Db => {
+    if (closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+    return db;
+  };
+  return {
+    kind: db.kind,
+    rows: async (statement) => open().rows(statement),
+    transaction: async (work) => open().transaction(work),
+    script: async (text) => open().script(text),
+    close: async () => {
+      closed = true;
     },
   };
 }

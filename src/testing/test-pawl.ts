@@ -23,6 +23,8 @@ export interface TestPawlOptions {
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
+  /** A transaction pooler in front of that server, to test through it. */
+  readonly pooler?: string | undefined;
 }
 
 const leaseMs = 30_000;
@@ -38,7 +40,8 @@ const leaseMs = 30_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const store = options.server === undefined ? await newMemoryStore() : await newPostgresStore(options.server);
+  const { server, pooler } = options;
+  const store = server === undefined ? await newMemoryStore() : await newPostgresStore(server, { pooler });
   await migrate(store.db);
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();

@@ -47,7 +47,10 @@ const doorFiles = ["index.ts", "testing/index.ts"];
 const named: Rule = function* (file) {
   const name = posix.basename(file.path).replace(/(?:\.test)?\.ts$/, "");
   if (rooms[file.room] === undefined && doors[file.room] === undefined) {
-    yield [1, `stands in no room; the rooms are ${Object.keys(rooms).join(", ")}`];
+    yield [
+      1,
+      `stands in no room; the rooms are ${Object.keys(rooms).join(", ")}; before them ${Object.keys(doors).join(", ")}`,
+    ];
   }
   if (vague.test(name)) yield [1, `is called ${name}; name it after what it does, and put a type beside what makes it`];
   if (name === "index" && !doorFiles.includes(file.path)) {

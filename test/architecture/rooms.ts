@@ -1,3 +1,8 @@
+/** The files that stand before the rooms: `Pawl`, what makes one, its config, and the care of its database. */
+const front = ["pawl.ts", "create.ts", "config.ts", "database.ts"];
+const engine = ["base", "definition", "policy", "store", "views", "kernel", "worker", "maintenance", "outbox"];
+const behind = [...engine, "people", "crowd"];
+
 /**
  * The rooms of `src/` in their order, what each may import, and what a line in it does. An entry is a room or a file;
  * `type …` means that only its types may be imported.
@@ -23,29 +28,21 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     may: ["base", "definition", "policy", "kernel", "views", "outbox", "people", "type store/db.ts"],
     lines: "asks a crowd",
   },
-  http: { may: ["base", "definition", "pawl.ts", "create.ts"], lines: "answers over HTTP" },
-  cli: { may: ["base", "definition", "pawl.ts", "create.ts", "http"], lines: "answers in a terminal" },
-  testing: {
-    may: "base definition policy store views kernel worker maintenance outbox people crowd http pawl.ts create.ts".split(
-      " ",
-    ),
-    lines: "moves a clock or injects a fault",
-  },
+  http: { may: ["base", "definition", ...front], lines: "answers over HTTP" },
+  cli: { may: ["base", "definition", "http", ...front], lines: "answers in a terminal" },
+  testing: { may: [...behind, "http", ...front], lines: "moves a clock or injects a fault" },
 };
 
-/** What stands before the rooms: `Pawl`, what makes one, and the door of the package. */
-const behind = Object.keys(rooms).filter((room) => !["http", "cli", "testing"].includes(room));
+/** What the front and the door of the package may import. */
 export const doors: Readonly<Record<string, readonly string[]>> = {
-  "pawl.ts": behind,
-  "create.ts": [...behind, "pawl.ts"],
-  "index.ts": [...behind, "http", "pawl.ts", "create.ts"],
+  ...Object.fromEntries(front.map((file) => [file, [...behind, ...front]])),
+  "index.ts": [...behind, "http", ...front],
 };
 
 /** Where a line that needs the room `target` belongs when it may not stand where it does. */
 export function belongs(target: string): string {
   if (target === "store") return "a line that touches a row belongs in kernel/, and its statement in store/";
-  if (target === "pawl.ts" || target === "create.ts")
-    return "a line that needs all of Pawl belongs in http/, cli/ or testing/";
+  if (front.includes(target)) return "a line that needs all of Pawl belongs in http/, cli/ or testing/";
   if (target === "index.ts") return "an index.ts is a door for users; import the file that defines the thing";
   return `a line that ${rooms[target]?.lines ?? "has no room"} belongs in ${target}/`;
 }

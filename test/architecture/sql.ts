@@ -17,7 +17,7 @@ const looksLikeSql = new RegExp(
 
 const touches = /(?:insert\s+into|update|delete\s+from|merge\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?pawl\./i;
 const locks = /\bfor\s+(?:no\s+key\s+update|update|key\s+share|share)\b/i;
-const movesInstances = new RegExp(`${touches.source}(?:instances|journal)\\b`, "i");
+const moves = /(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?pawl\.(?:instances|journal)\b/i;
 
 export function isSql(text: string): boolean {
   return looksLikeSql.test(text) || touches.test(text);
@@ -29,7 +29,7 @@ export function writesOrLocks(text: string): boolean {
 
 /** Writes an instance or its journal: what only a commit may do. */
 export function isMove(text: string): boolean {
-  return movesInstances.test(text);
+  return moves.test(text);
 }
 
 const declaration = /^(export\s+)?(?:default\s+)?(?:async\s+)?(?:function\*?|const|let|class)\s+([\w$]+)/gm;

@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { setTimeout as pause } from "node:timers/promises";
+import { prepareTestStores } from "../../src/testing/stores.ts";
 import { endGroup } from "./keep.ts";
 import { startServices } from "./services.ts";
 
@@ -16,7 +15,8 @@ export default async function setUp(): Promise<Teardown> {
   process.channel?.unref();
   const stopServices = process.env.PAWL_TEST_SERVICES === "started" ? async () => {} : await startOurOwn();
   try {
-    const removeStores = await prepareStores();
+    const preparing = prepareTestStores({ postgresUrl: process.env.PAWL_TEST_POSTGRES_URL });
+    const removeStores = await Promise.race([preparing, patience(60_000)]);
     return async () => {
       await removeStores();
       await stopServices();
@@ -35,9 +35,8 @@ async function startOurOwn(): Promise<Teardown> {
   return () => services.stop();
 }
 
-async function prepareStores(): Promise<Teardown> {
-  const file = join(import.meta.dirname, "../../src/testing/stores.ts");
-  if (!existsSync(file)) return async () => {};
-  const { prepareTestStores } = await import(/* @vite-ignore */ pathToFileURL(file).href);
-  return prepareTestStores({ postgresUrl: process.env.PAWL_TEST_POSTGRES_URL });
+/** Vitest waits for ever and says nothing; a database that hangs should be heard of. */
+async function patience(ms: number): Promise<never> {
+  await pause(ms, undefined, { ref: false });
+  throw new Error(`The stores for tests were not ready after ${ms / 1000} s.`);
 }

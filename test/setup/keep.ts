@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { chownSync, mkdtempSync, openSync, readFileSync, statSync } from "node:fs";
+import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -50,6 +50,7 @@ export function keepServer(
     stdio: ["pipe", output, output],
     detached: true,
   });
+  closeSync(output); // The server has its own.
   child.once("exit", () => child.stdin?.destroy());
   child.stdin?.on("error", () => {}); // The server went first; `gone` tells.
   return {
@@ -90,7 +91,7 @@ export function unprivileged(): SpawnOptions {
 /** A fresh folder that the server's user owns. */
 export function makeFolder(parent?: string): string {
   const place = parent ?? (isRoot() && !everyoneEnters(tmpdir()) ? "/tmp" : tmpdir());
-  const folder = mkdtempSync(join(place, "pawl-test-"));
+  const folder = mkdtempSync(join(place, "pawl-server-"));
   if (isRoot()) chownSync(folder, nobody, nobody);
   return folder;
 }

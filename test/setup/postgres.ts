@@ -164,7 +164,8 @@ interface Installed {
   readonly version: string;
 }
 
-const places = [
+/** Looked up each time: the first search may be followed by an installation. */
+const places = () => [
   ...inEach("/usr/lib/postgresql", "", "bin"), // Debian, Ubuntu
   ...inEach("/usr", "pgsql-", "bin"), // Red Hat
   ...inEach("/opt/homebrew/opt", "postgresql", "bin"),
@@ -176,7 +177,7 @@ const places = [
 async function findPostgres(): Promise<Installed | undefined> {
   if (process.platform === "win32") return undefined; // No /bin/sh to keep it; DATABASE_URL works.
   const named = process.env.PAWL_TEST_PG_BIN;
-  const folders = named === undefined ? foldersWith("postgres", places) : [named];
+  const folders = named === undefined ? foldersWith("postgres", places()) : [named];
   const whole = folders.filter((folder) => existsSync(join(folder, "initdb")));
   const found = await Promise.all(whole.map(async (binFolder) => ({ binFolder, version: await versionIn(binFolder) })));
   const usable = found.filter(({ version }) => Number.parseInt(version, 10) >= oldest);

@@ -48,7 +48,6 @@ export class Line {
   #scheduled = false;
   #closed = false;
   #dead: PawlError | undefined;
-  #lastWords: string | undefined;
   /** The texts that the database knows by name; false while it is being told. */
   readonly #names = new Map<string, { text: string; known: boolean }>();
   /** How far the WAL has come, and how many calls were answered. */
@@ -56,14 +55,19 @@ export class Line {
   calls = 0;
   onWal: () => void = () => {};
 
-  /** `gone` settles with the thread. */
+  /** What the thread said when it failed. */
+  lastWords: string | undefined;
+  readonly started: Promise<Answer>;
   readonly gone: Promise<void>;
 
   constructor(worker: Worker) {
     this.#worker = worker;
     worker.on("message", (answer: Answer) => this.#take(answer));
     worker.on("error", (error) => {
-      this.#lastWords = error.message;
+      this.lastWords = error.message;
+    });
+    this.started = new Promise((resolve, reject) => {
+      this.#asked = { resolve, reject };
     });
     this.gone = new Promise((resolve) => {
       worker.on("exit", () => {
@@ -71,7 +75,6 @@ export class Line {
         resolve();
       });
     });
-    worker.unref();
   }
 
   get waiting(): number {
@@ -176,7 +179,7 @@ export class Line {
   }
 
   #take(answer: Answer): void {
-    if (answer.kind === "failed") this.#lastWords = answer.text;
+    if (answer.kind === "failed") this.lastWords = answer.text;
     else if (answer.kind === "ran") this.#takeReplies(answer.bytes, answer.walBytes);
     else if (this.#asked !== undefined) {
       const { resolve } = this.#asked;
@@ -240,7 +243,7 @@ export class Line {
   }
 
   #die(): void {
-    const said = this.#lastWords === undefined ? "" : ` (${this.#lastWords})`;
+    const said = this.lastWords === undefined ? "" : ` (${this.lastWords})`;
     this.#dead = this.#closed
       ? closedError()
       : new PawlError(

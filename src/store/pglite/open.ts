@@ -6,7 +6,7 @@ import type { Db, Param, Statement, Tx } from "../db.ts";
 import { beginFolder, inspectFolder, locateFolder, unusable } from "./folder.ts";
 import { type Call, isForgotten, Line, type Session } from "./line.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
-import type { Answer, Start, Syncs } from "./thread.ts";
+import type { Start, Syncs } from "./thread.ts";
 import { Upkeep, type UpkeepReport } from "./upkeep.ts";
 import { writeValue } from "./values.ts";
 import { DatabaseError, type Reply } from "./wire.ts";
@@ -78,22 +78,17 @@ async function startThread(start: Start): Promise<Line> {
     // A nesting that Postgres refuses in its own words would otherwise break the engine before it notices.
     resourceLimits: { stackSizeMb: 64 },
   });
-  await new Promise<void>((resolve, reject) => {
-    const fail = (reason: string) =>
-      reject(
-        start.folder === undefined
-          ? new PawlError("database_unreachable", `The embedded database did not start: ${reason}.`)
-          : unusable(start.folder, `the embedded database did not start on it (${reason})`),
-      );
-    worker.on("message", (answer: Answer) => {
-      if (answer.kind === "ready") resolve();
-      if (answer.kind === "failed") fail(answer.text);
-    });
-    worker.on("error", (error) => fail(error.message));
-    worker.on("exit", (code) => fail(`its thread ended with ${code}`));
-  });
-  worker.removeAllListeners();
-  return new Line(worker);
+  const line = new Line(worker);
+  try {
+    await line.started;
+    return line;
+  } catch {
+    await line.gone;
+    const reason = line.lastWords ?? "its thread ended";
+    if (start.folder !== undefined)
+      throw unusable(start.folder, `the embedded database did not start on it (${reason})`);
+    throw new PawlError("database_unreachable", `The embedded database did not start: ${reason}.`);
+  }
 }
 
 /** Node 20 cannot read TypeScript by itself, and on it `--import tsx` is for the main thread only. */

@@ -1,0 +1,61 @@
+/** What the verbs answer, as it comes over a socket: dates are ISO texts. */
+
+export interface InstanceAnswer {
+  readonly id: string;
+  readonly key: string | null;
+  readonly lifecycle: string;
+  readonly definition: number;
+  readonly state: string;
+  readonly version: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly createdAt: string;
+  readonly movedAt: string;
+  readonly closedAt: string | null;
+  readonly deadlineAt: string | null;
+}
+
+export interface StateAnswer {
+  readonly name: string;
+  readonly kind: string;
+  readonly final: "success" | "failure" | null;
+  readonly instances: number;
+}
+
+export interface LifecycleAnswer {
+  readonly name: string;
+  readonly version: number;
+  readonly initial: string;
+  readonly states: readonly StateAnswer[];
+}
+
+export interface MoveAnswer {
+  readonly kind: "move";
+  readonly version: number;
+  readonly event: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly at: string;
+  readonly source: string;
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payload: unknown;
+  readonly patch: Readonly<Record<string, unknown>> | null;
+  readonly cleared: readonly string[] | null;
+}
+
+export interface AttemptAnswer {
+  readonly kind: "attempt";
+  readonly what: string;
+  readonly at: string;
+  readonly lane: string | null;
+  readonly attempt: number | null;
+  readonly worker: string | null;
+  readonly detail: unknown;
+}
+
+export interface PermissionAnswer {
+  readonly event: string;
+  readonly permitted: "yes" | "no" | "depends";
+  readonly blockers?: readonly { readonly reason: string }[];
+}

@@ -1,0 +1,130 @@
+import { relative } from "node:path";
+import type { DatabaseVersions } from "../database.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import type { Pawl } from "../pawl.ts";
+import type { Context } from "./program.ts";
+import type { Holder } from "./reach.ts";
+import { type Settings, shownUrl } from "./settings.ts";
+import { pad, printJson, visible } from "./terminal.ts";
+
+interface Running {
+  readonly versions: DatabaseVersions | undefined;
+  readonly socket: string | undefined;
+}
+
+type Counts = Readonly<Record<string, number | undefined>>;
+
+/** Says what runs and where, and what to try next. */
+export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
+  const { terminal, version } = context;
+  const lifecycles: { lifecycle: AnyLifecycle; counts: Counts }[] = [];
+  for (const lifecycle of pawl.lifecycles) lifecycles.push({ lifecycle, counts: await pawl.counts(lifecycle) });
+  if (terminal.json) {
+    printJson(terminal, {
+      version,
+      pid: process.pid,
+      database: {
+        kind: settings.database === undefined ? "pglite" : "postgres",
+        place: placeOf(context, settings),
+        ...running.versions,
+      },
+      socket: running.socket ?? null,
+      lifecycles: lifecycles.map(({ lifecycle, counts }) => ({
+        name: lifecycle.name,
+        version: lifecycle.version,
+        counts,
+      })),
+    });
+    return;
+  }
+  const { bold, dim, green } = terminal.paint;
+  const readyIn = `ready in ${(performance.now() / 1_000).toFixed(1)} s, pid ${process.pid}`;
+  terminal.print(`\n  ${bold(`Pawl ${version}`)}  ${green("●")} ${dim(readyIn)}\n`);
+  terminal.print(line("Database", `${kindOf(settings, running.versions)}  ${bold(placeOf(context, settings))}`));
+  if (settings.database === undefined)
+    terminal.print(line("", dim("one process only; set DATABASE_URL to share a PostgreSQL")));
+  const widest = Math.max(0, ...lifecycles.map((one) => one.lifecycle.name.length));
+  lifecycles.forEach(({ lifecycle, counts }, at) => {
+    const name = pad(bold(lifecycle.name), widest);
+    terminal.print(
+      line(
+        at === 0 ? "Lifecycles" : "",
+        `${name}  ${dim(`version ${lifecycle.version}`)}  ${sum(lifecycle, counts, dim)}`,
+      ),
+    );
+  });
+  terminal.print(`\n  ${dim("Try in another terminal:")}`);
+  for (const command of await commandsToTry(context, pawl)) terminal.print(`    ${command}`);
+  terminal.print(`\n  ${dim("Ctrl-C stops it; everything is kept.")}\n`);
+
+  function line(title: string, text: string): string {
+    return `  ${dim(pad(title, 10))}  ${text}`;
+  }
+}
+
+function kindOf(settings: Settings, versions: DatabaseVersions | undefined): string {
+  if (settings.database !== undefined) return versions === undefined ? "PostgreSQL" : `PostgreSQL ${versions.postgres}`;
+  return versions === undefined ? "embedded" : `embedded (PGlite ${versions.pglite}, Postgres ${versions.postgres})`;
+}
+
+/** As one would type it from here. */
+function placeOf({ cwd }: Context, { database, folder }: Settings): string {
+  if (database !== undefined) return shownUrl(database);
+  const path = relative(cwd, `${folder}/db`);
+  return path.startsWith("..") ? `${folder}/db` : `./${path}`;
+}
+
+function sum(lifecycle: AnyLifecycle, counts: Counts, dim: (text: string) => string): string {
+  const states = [...lifecycle.states.keys()].filter((state) => (counts[state] ?? 0) > 0);
+  if (states.length === 0) return dim("no instance yet");
+  return states.map((state) => `${state} ${counts[state]}`).join(dim(" · "));
+}
+
+/** Three commands that work as they stand, on what is there. */
+async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
+  const flags = ["config", "folder"] as const;
+  const named = flags.flatMap((flag) =>
+    context.flags[flag] === undefined ? [] : [`--${flag} ${quoted(context.flags[flag])}`],
+  );
+  const command = (words: string) => [`npx pawl ${words}`, ...named].join(" ");
+  for (const lifecycle of pawl.lifecycles) {
+    for (const { key } of await pawl.find(lifecycle, { limit: 20 })) {
+      if (key === null) continue;
+      const event = await plainEvent(pawl, lifecycle, key);
+      if (event === undefined) continue;
+      const which = `${lifecycle.name} ${quoted(visible(key))}`;
+      return [`instance list ${lifecycle.name}`, `instance send ${which} ${event}`, `instance show ${which}`].map(
+        command,
+      );
+    }
+  }
+  const name = pawl.lifecycles[0]?.name;
+  if (name === undefined) return [command("check")];
+  return [`diagram ${name}`, `instance start ${name} --key first --data '{…}'`, "status"].map(command);
+}
+
+/** An event that the instance takes just so: permitted, without payload, and not one of the built-in ones. */
+async function plainEvent(pawl: Pawl, lifecycle: AnyLifecycle, key: string): Promise<string | undefined> {
+  const permitted = await pawl.permitted(lifecycle, key);
+  const isOwn = (event: string) => lifecycle.edges.some((edge) => edge.event === event && !edge.builtIn);
+  return permitted.find(({ event, permitted: may }) => may === "yes" && isOwn(event) && !lifecycle.events.has(event))
+    ?.event;
+}
+
+function quoted(word: string): string {
+  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** A second start on the same folder: nothing to do, and no failure. */
+export function printAlreadyRunning(context: Context, settings: Settings, { pid, socket }: Holder): void {
+  const { terminal } = context;
+  const place = placeOf(context, settings);
+  if (terminal.json) {
+    printJson(terminal, { alreadyRunning: true, pid, place, socket: socket ?? null });
+    return;
+  }
+  terminal.print(`Pawl is already running on ${place}, pid ${pid}.`);
+  const talk =
+    socket === undefined ? "It does not listen for other terminals, at least not yet." : "Talk to it: pawl status";
+  terminal.print(terminal.paint.dim(talk));
+}

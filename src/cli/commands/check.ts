@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import type { PawlError } from "../../base/errors.ts";
+import type { AnyLifecycle } from "../../definition/face.ts";
+import type { Fault } from "../../definition/fault.ts";
+import { exitCodes } from "../failure.ts";
+import type { Act } from "../program.ts";
+import { pad, printJson, type Terminal } from "../terminal.ts";
+
+export function addCheck(program: Command, act: Act): void {
+  program
+    .command("check")
+    .description("check every lifecycle of the config; exits with 1 when one has a fault")
+    .option("--diagram", "also draw each of them, as Mermaid")
+    .action(
+      act<{ diagram?: boolean }>(async ({ terminal, flags, env, cwd }, { diagram: drawn }) => {
+        const { findConfig, loadConfig } = await import("../load-config.ts");
+        const { missingConfig } = await import("../settings.ts");
+        const path = findConfig(flags.config ?? env.PAWL_CONFIG, cwd) ?? missingConfig(cwd);
+        try {
+          const { lifecycles } = await loadConfig(path);
+          if (terminal.json) printJson(terminal, { ok: true, lifecycles: lifecycles.map(summaryOf), faults: [] });
+          else printSound(terminal, lifecycles);
+          if (drawn === true && !terminal.json) await printDiagrams(terminal, lifecycles);
+          return exitCodes.ok;
+        } catch (error) {
+          const { gatherFaults } = await import("../gather-faults.ts");
+          const broken = await gatherFaults(path);
+          if (broken.length === 0) throw error; // It is the config itself that is at fault.
+          if (terminal.json) printJson(terminal, { ok: false, lifecycles: [], faults: broken.flatMap(faultsOf) });
+          else for (const each of broken) printBroken(terminal, each);
+          return exitCodes.failed;
+        }
+      }),
+    );
+}
+
+function summaryOf({ name, version, states, edges }: AnyLifecycle): object {
+  return { name, version, states: [...states.keys()], events: [...new Set(edges.map((edge) => edge.event))] };
+}
+
+function printSound(terminal: Terminal, lifecycles: readonly AnyLifecycle[]): void {
+  const { green, bold, dim } = terminal.paint;
+  const widest = Math.max(0, ...lifecycles.map((one) => one.name.length));
+  for (const { name, version, states, edges } of lifecycles) {
+    const events = new Set(edges.map((edge) => edge.event)).size;
+    const size = `version ${version}, ${states.size} states, ${events} events`;
+    terminal.print(`${green("✓")} ${pad(bold(name), widest)}  ${dim(size)}`);
+  }
+  if (lifecycles.length === 0) terminal.note("The config lists no lifecycle.");
+}
+
+async function printDiagrams(terminal: Terminal, lifecycles: readonly AnyLifecycle[]): Promise<void> {
+  const { diagram } = await import("../../definition/diagram.ts");
+  for (const one of lifecycles) terminal.print(`\n%% ${one.name}\n${diagram(one).trimEnd()}`);
+}
+
+/** Such as `lifecycle "essay"`, from the head of the message. */
+function titleOf(broken: PawlError): string {
+  return /^The (.+?) has \d+ faults?:/.exec(broken.message)?.[1] ?? "definition";
+}
+
+function faultsOf(broken: PawlError): object[] {
+  return (broken.details.faults as Fault[]).map((fault) => ({ definition: titleOf(broken), ...fault }));
+}
+
+function printBroken(terminal: Terminal, broken: PawlError): void {
+  const { red, bold, dim } = terminal.paint;
+  const faults = broken.details.faults as Fault[];
+  terminal.print(
+    `${red("✗")} ${bold(titleOf(broken))}  ${dim(faults.length === 1 ? "1 fault" : `${faults.length} faults`)}`,
+  );
+  for (const { place, problem, remedy } of faults) terminal.print(`\n    ${place}\n    ${problem}\n    ${dim(remedy)}`);
+  terminal.print("");
+}

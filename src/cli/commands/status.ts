@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import type { LifecycleAnswer, StateAnswer } from "../answers.ts";
+import type { Act } from "../program.ts";
+import { type Column, type Paint, printJson, printTable } from "../terminal.ts";
+
+interface Row extends StateAnswer {
+  readonly lifecycle: string;
+  readonly isFirst: boolean;
+}
+
+export function addStatus(program: Command, act: Act): void {
+  program
+    .command("status")
+    .description("show how many instances stand in which state")
+    .action(
+      act(async (context) => {
+        const { withPawl } = await import("../with-pawl.ts");
+        return await withPawl(context, {}, async (pawl) => {
+          const lifecycles = (await pawl.call("lifecycles", {})) as LifecycleAnswer[];
+          const { terminal } = context;
+          if (terminal.json) printJson(terminal, { pid: pawl.pid ?? null, lifecycles });
+          else
+            printTable(
+              terminal,
+              lifecycles.flatMap((one) => rowsOf(one, terminal.isTty)),
+              columns,
+            );
+          if (terminal.isTty && !terminal.json) {
+            const how =
+              pawl.pid === undefined
+                ? "Nothing runs here; the database was read directly."
+                : `Running, pid ${pawl.pid}.`;
+            terminal.note(terminal.paintNotes.dim(`\n  ${how}`));
+          }
+          return undefined;
+        });
+      }),
+    );
+}
+
+/** A program gets every state. A person is spared the two built-in ones while nothing stands in them. */
+function rowsOf(lifecycle: LifecycleAnswer, forPerson: boolean): Row[] {
+  const spared = ["failed", "discarded"];
+  return lifecycle.states
+    .filter((state) => !forPerson || state.instances > 0 || !spared.includes(state.name))
+    .map((state, at) => ({ ...state, lifecycle: lifecycle.name, isFirst: at === 0 }));
+}
+
+const columns: readonly Column<Row>[] = [
+  {
+    title: "lifecycle",
+    text: (row) => row.lifecycle,
+    shown: (row, paint) => (row.isFirst ? paint.bold(row.lifecycle) : ""),
+  },
+  { title: "state", text: (row) => row.name, shown: (row, paint) => coloured(row, paint) },
+  {
+    title: "instances",
+    text: (row) => String(row.instances),
+    shown: (row, paint) => (row.instances === 0 ? paint.dim("0") : String(row.instances)),
+    alignRight: true,
+  },
+];
+
+function coloured(state: StateAnswer, paint: Paint): string {
+  if (state.instances === 0) return paint.dim(state.name);
+  if (state.final === "success") return paint.green(state.name);
+  return state.final === "failure" || state.name === "failed" ? paint.red(state.name) : paint.cyan(state.name);
+}

@@ -1,0 +1,87 @@
+import { type ErrorCode, errorCodes, PawlError } from "../base/errors.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** A user pressed Ctrl-C. */
+export class Interrupted extends Error {}
+
+/** Exit codes are part of the interface: scripts branch on them. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  conflict: 4,
+  unreachable: 6,
+  notAllowed: 7,
+  timedOut: 124,
+  interrupted: 130,
+} as const;
+
+const byCode: Partial<Record<ErrorCode, number>> = {
+  option_invalid: exitCodes.usage,
+  key_invalid: exitCodes.usage,
+  data_invalid: exitCodes.usage,
+  payload_invalid: exitCodes.usage,
+  value_unstorable: exitCodes.usage,
+  event_unknown: exitCodes.usage,
+  lifecycle_unknown: exitCodes.notFound,
+  instance_unknown: exitCodes.notFound,
+  transition_refused: exitCodes.conflict,
+  version_conflict: exitCodes.conflict,
+  idempotency_conflict: exitCodes.conflict,
+  folder_locked: exitCodes.unreachable,
+  not_running: exitCodes.unreachable,
+  database_unreachable: exitCodes.unreachable,
+  outcome_unknown: exitCodes.unreachable,
+  closed: exitCodes.unreachable,
+  busy: exitCodes.unreachable,
+  database_refused: exitCodes.notAllowed,
+  wait_timeout: exitCodes.timedOut,
+};
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof Interrupted) return exitCodes.interrupted;
+  return byCode[readFailure(error)?.code as ErrorCode] ?? exitCodes.failed;
+}
+
+/** Pawl's own error, also when it comes from another copy of Pawl than this one: the project's. */
+export function readFailure(error: unknown): PawlError | undefined {
+  if (error instanceof PawlError) return error;
+  if (!(error instanceof Error) || error.name !== "PawlError" || !("code" in error)) return undefined;
+  const { code, message, details = {} } = error as PawlError;
+  return code in errorCodes ? new PawlError(code, message, details, { cause: error }) : undefined;
+}
+
+/** What to do about it, where the message itself cannot know the command. */
+const remedies: Partial<Record<ErrorCode, string>> = {
+  instance_unknown: "See which there are: pawl instance list LIFECYCLE",
+  transition_refused: "See what it takes now: pawl instance show LIFECYCLE KEY",
+  version_conflict: "Look at it again (pawl instance show), then decide anew.",
+  definition_invalid: "See them laid out: pawl check",
+};
+
+/** Says what happened, why, and what to do. */
+export function explain(terminal: Terminal, error: unknown): void {
+  if (error instanceof Interrupted) return;
+  const failure = readFailure(error);
+  const message = failure?.message ?? (error instanceof Error ? error.message : String(error));
+  if (terminal.json) {
+    const { code = "failed", details = {} } = failure ?? {};
+    terminal.note(JSON.stringify({ error: { code, message, details } }));
+    return;
+  }
+  const { red, dim } = terminal.paintNotes;
+  terminal.note(`${red("✗")} ${sentences(message).join("\n  ")}`);
+  const remedy = remedies[failure?.code as ErrorCode];
+  if (remedy !== undefined) terminal.note(`  ${remedy}`);
+  if (terminal.verbose) for (const stack of stacksOf(error)) terminal.note(dim(stack));
+}
+
+/** One sentence a line: what, why, what to do. A message that is laid out already stays as it is. */
+function sentences(message: string): string[] {
+  return message.includes("\n") ? message.split("\n") : message.split(/(?<=[.?!]) (?=[A-Z`])/);
+}
+
+function* stacksOf(error: unknown): Generator<string> {
+  for (let each = error; each instanceof Error; each = each.cause) yield each.stack ?? String(each);
+}

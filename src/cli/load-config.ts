@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { messageOf, PawlError } from "../base/errors.ts";
+import type { PawlConfig } from "../config.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import { shown, suggest } from "../definition/fault.ts";
+import { readFailure } from "./failure.ts";
+import { importModule } from "./import-module.ts";
+
+/** A config as it was found. */
+export interface LoadedConfig extends PawlConfig {
+  readonly path: string;
+}
+
+const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
+const keys = ["lifecycles", "database", "folder", "seed"];
+
+/** The config file: as named, else the nearest one from `cwd` upwards. */
+export function findConfig(named: string | undefined, cwd: string): string | undefined {
+  if (named !== undefined) {
+    const path = resolve(cwd, named);
+    if (existsSync(path)) return path;
+    throw new PawlError("config_invalid", `There is no config file ${path}. Correct --config (or PAWL_CONFIG).`, {
+      path,
+    });
+  }
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
+    if (found !== undefined || folder === dirname(folder)) return found;
+  }
+}
+
+/** Reads a config and checks what it says; every fault is told in words for its author. */
+export async function loadConfig(path: string): Promise<LoadedConfig> {
+  const given = path.endsWith(".json") ? readJson(path) : await importDefault(path);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalid(path, `exports ${shown(given)} as its default, not a config`, remedy);
+  }
+  const stray = Object.keys(given).find((key) => !keys.includes(key));
+  if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
+  const { lifecycles, database, folder, seed } = given as Record<string, unknown>;
+  if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
+  for (const [key, value] of [
+    ["database", database],
+    ["folder", folder],
+  ] as const) {
+    if (value !== undefined && typeof value !== "string") throw invalid(path, `has a \`${key}\` that is no text`, "");
+  }
+  if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is no function", "");
+  const declared = path.endsWith(".json") ? await importNamed(path, lifecycles) : lifecycles;
+  for (const [at, one] of declared.entries()) refuseUnlessLifecycle(path, one, at);
+  return { ...(given as PawlConfig), lifecycles: declared, path };
+}
+
+const remedy = "End it with: export default defineConfig({ lifecycles: [essay] });";
+
+async function importDefault(path: string): Promise<unknown> {
+  const module = await importing(path, path);
+  // A project of CommonJS wraps what it exports once more.
+  const inner = module.default as { __esModule?: unknown; default?: unknown } | undefined;
+  const found = inner?.__esModule === true ? inner.default : inner;
+  if (found === undefined) throw invalid(path, "has no default export", remedy);
+  return await found;
+}
+
+/** JSON cannot hold lifecycles: it names the files that export them. */
+async function importNamed(path: string, files: readonly unknown[]): Promise<AnyLifecycle[]> {
+  const found: AnyLifecycle[] = [];
+  for (const file of files) {
+    if (typeof file !== "string")
+      throw invalid(path, `lists ${shown(file)}`, "List paths of files that export lifecycles.");
+    const exported = Object.values(await importing(resolve(dirname(path), file), path)).filter(isLifecycle);
+    if (exported.length === 0) throw invalid(path, `lists ${file}, which exports no lifecycle`, "");
+    found.push(...exported);
+  }
+  return [...new Set(found)];
+}
+
+async function importing(file: string, config: string): Promise<Record<string, unknown>> {
+  try {
+    return await importModule(file);
+  } catch (error) {
+    const failure = readFailure(error);
+    if (failure !== undefined) throw failure;
+    const where = placeOf(error, dirname(config));
+    const told = `threw while it was loaded${where}: ${messageOf(error).split("\n", 1)[0]}`;
+    throw invalid(config, told, "Run with --verbose to see where.", error);
+  }
+}
+
+/** The first line of the project itself in a stack. */
+function placeOf(error: unknown, root: string): string {
+  const frames = error instanceof Error ? (error.stack?.split("\n") ?? []) : [];
+  for (const frame of frames) {
+    const [, path = "", line] = /(?:file:\/\/)?(\/[^:()]+):(\d+):\d+\)?$/.exec(frame) ?? [];
+    if (path.startsWith(root) && !path.includes("/node_modules/")) return ` (${relative(root, path)}:${line})`;
+  }
+  return "";
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw invalid(path, `cannot be read: ${messageOf(error)}`, "");
+  }
+}
+
+function refuseUnlessLifecycle(path: string, one: unknown, at: number): void {
+  if (isLifecycle(one)) return;
+  throw invalid(path, `lists ${shown(one)} as lifecycles[${at}]`, "List what lifecycle() and job() return.");
+}
+
+function isLifecycle(value: unknown): value is AnyLifecycle {
+  return (value as { kind?: unknown } | null | undefined)?.kind === "lifecycle";
+}
+
+function invalid(path: string, problem: string, remedy: string, cause?: unknown): PawlError {
+  const message = `The config ${basename(path)} ${problem}. ${remedy}`.trimEnd();
+  return new PawlError("config_invalid", message, { path }, { cause });
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { addCheck } from "./commands/check.ts";
+import { addDiagram } from "./commands/diagram.ts";
+import { addInstance } from "./commands/instance.ts";
+import { addMigrate } from "./commands/migrate.ts";
+import { addStart } from "./commands/start.ts";
+import { addStatus } from "./commands/status.ts";
+import { exitCodeOf, exitCodes, explain } from "./failure.ts";
+import type { Flags } from "./settings.ts";
+import { makeTerminal, type Terminal, type TerminalFlags } from "./terminal.ts";
+
+/** What every command is given. */
+export interface Context {
+  readonly terminal: Terminal;
+  readonly flags: Flags;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly version: string;
+}
+
+/** Gives back the exit code, or nothing for 0. */
+export type Action<Options> = (context: Context, options: Options, ...args: string[]) => Promise<number | undefined>;
+
+/** Makes what a command does from what it is to do: a context is built, and failures become text and exit code. */
+export type Act = <Options>(action: Action<Options>) => (...given: unknown[]) => Promise<void>;
+
+const examples = `
+Examples:
+  pawl start                                    run Pawl here, with an embedded database
+  pawl status                                   how many instances stand in which state
+  pawl instance list expense --state submitted  the instances themselves
+  pawl instance show expense trip-to-oslo       all that happened to one of them
+  pawl instance send expense trip-to-oslo approve --actor grace
+`.trimStart();
+
+/** Runs one command line and gives back its exit code. */
+export async function runCli(argv: readonly string[], env = process.env): Promise<number> {
+  const version = ownVersion();
+  let code: number = exitCodes.ok;
+  const act: Act =
+    (action) =>
+    async (...given) => {
+      const command = given.at(-1) as Command;
+      const flags = command.optsWithGlobals<Flags & TerminalFlags>();
+      const terminal = makeTerminal(flags, env);
+      try {
+        const context = { terminal, flags, env, cwd: process.cwd(), version };
+        code = (await action(context, command.opts() as never, ...(given.slice(0, -2) as string[]))) ?? exitCodes.ok;
+      } catch (error) {
+        explain(terminal, error);
+        code = exitCodeOf(error);
+      }
+    };
+  try {
+    await makeProgram(version, act).parseAsync(argv.length > 2 ? [...argv] : [...argv, "--help"]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  }
+  return code;
+}
+
+function makeProgram(version: string, act: Act): Command {
+  const program = new Command("pawl")
+    .description("Durable lifecycles on Postgres: start it, look at it, send it events.")
+    .version(version, "-V, --version", "show the version")
+    .helpOption("-h, --help", "show this")
+    .helpCommand(false)
+    .exitOverride() // Before any command is added, or they would not inherit it.
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .addHelpText("before", examples)
+    .option("--config <file>", "the config file; pawl.config.ts here or above unless given")
+    .option("--folder <folder>", "where the embedded database lives; .pawl beside the config unless given")
+    .option("--json", "print one JSON document")
+    .option("--no-color", "print without colours")
+    .option("--verbose", "show where an error comes from");
+  for (const add of [addStart, addStatus, addInstance, addCheck, addDiagram, addMigrate]) add(program, act);
+  return program;
+}
+
+function ownVersion(): string {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+}

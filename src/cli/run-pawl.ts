@@ -1,0 +1,107 @@
+import { realpathSync } from "node:fs";
+import { messageOf, PawlError } from "../base/errors.ts";
+import { openDatabase, openOn } from "../create.ts";
+import { announceSocket, type Database, databaseVersions } from "../database.ts";
+import type { Pawl } from "../pawl.ts";
+import { printAlreadyRunning, printBanner } from "./banner.ts";
+import { exitCodes } from "./failure.ts";
+import { type LocalSocket, listenLocally } from "./local-socket.ts";
+import type { Context } from "./program.ts";
+import { holderOf } from "./reach.ts";
+import { loadProject, type Settings } from "./settings.ts";
+import type { Terminal } from "./terminal.ts";
+import { watchCounts } from "./watch-counts.ts";
+
+/** Runs Pawl until it is told to stop; gives back the exit code. */
+export async function runPawl(context: Context): Promise<number> {
+  const { terminal } = context;
+  const settings = await loadProject(context.flags, context.env, context.cwd);
+  const { database, folder, config } = settings;
+  let db: Database;
+  try {
+    db = await openDatabase({ database, folder, onWarning: (text) => warn(terminal, text) });
+  } catch (error) {
+    const holder = holderOf(error);
+    if (holder === undefined) throw error;
+    printAlreadyRunning(context, settings, holder);
+    return exitCodes.ok;
+  }
+  const { pawl } = await openOn(db, { lifecycles: config.lifecycles });
+  const stopped = untilStopped();
+  let socket: LocalSocket | undefined;
+  try {
+    socket = database === undefined ? await answerOthers(terminal, pawl, db, folder) : undefined;
+    if (database === undefined) await seed(pawl, settings);
+    const versions = await databaseVersions(db);
+    await printBanner(context, settings, pawl, { versions, socket: socket?.path });
+    pawl.maintain({ onFailure: warnOnce(terminal) });
+    const watch = watchCounts(terminal, pawl);
+    const signal = await stopped;
+    await watch.stop();
+    terminal.note(`${signal}: closing.`);
+  } finally {
+    await socket?.close();
+    await pawl.close();
+  }
+  terminal.note("Closed. Everything is kept; start again to go on.");
+  return exitCodes.ok;
+}
+
+/** Without a socket Pawl still runs; only other terminals cannot talk to it. */
+async function answerOthers(
+  terminal: Terminal,
+  pawl: Pawl,
+  db: Database,
+  folder: string,
+): Promise<LocalSocket | undefined> {
+  try {
+    const socket = await listenLocally(pawl, realpathSync(folder));
+    await announceSocket(db, socket.path);
+    return socket;
+  } catch (error) {
+    warn(terminal, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** Something to see in a database that has held nothing yet. */
+async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
+  if (config?.seed === undefined) return;
+  for (const lifecycle of pawl.lifecycles) {
+    if (Object.keys(await pawl.counts(lifecycle)).length > 0) return;
+  }
+  try {
+    await config.seed(pawl);
+  } catch (error) {
+    const message = `The \`seed\` of the config failed: ${messageOf(error)}`;
+    throw new PawlError("config_invalid", message, { path: config.path }, { cause: error });
+  }
+}
+
+/** The first signal lets it close in order; a second one ends it on the spot, which loses nothing either. */
+function untilStopped(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(signal, () => {
+        if (stopping) process.exit(exitCodes.interrupted);
+        stopping = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+function warn(terminal: Terminal, text: string): void {
+  terminal.note(`${terminal.paintNotes.yellow("!")} ${text}`);
+}
+
+/** What fails the same way every second is said once, until something else is. */
+function warnOnce(terminal: Terminal): (error: unknown) => void {
+  let last = "";
+  return (error) => {
+    const text = messageOf(error);
+    if (text !== last) warn(terminal, text);
+    last = text;
+  };
+}

@@ -1,0 +1,162 @@
+import type { AttemptAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "./answers.ts";
+import { type Column, type Paint, pad, printTable, type Terminal, visible } from "./terminal.ts";
+
+type Entry = MoveAnswer | AttemptAnswer;
+
+/** One instance in one line: for a person its name and state, for a program also its version and id. */
+export function instanceLine(terminal: Terminal, one: InstanceAnswer): string {
+  if (!terminal.isTty) return [one.key ?? "", one.state, one.version, one.id].join("\t");
+  const { bold, dim } = terminal.paint;
+  return `  ${bold(visible(one.key ?? one.id))}  ${shownState(one, terminal.paint)}  ${dim(`move ${one.version}`)}`;
+}
+
+/** A state in the colour of how it stands: ended well, badly, or under way. */
+export function shownState(one: Pick<InstanceAnswer, "state" | "outcome">, paint: Paint): string {
+  if (one.outcome === "success") return paint.green(one.state);
+  if (one.outcome === "failure" || one.state === "failed") return paint.red(one.state);
+  return one.outcome === "discarded" ? paint.dim(one.state) : paint.cyan(one.state);
+}
+
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+] as const;
+
+/** A length of time in its largest unit: 3d, 4h, 12m, 8s. */
+function roughly(ms: number): string {
+  const [unit, size] = units.find(([, each]) => ms >= each) ?? ["s", 1_000];
+  return `${Math.floor(ms / size)}${unit}`;
+}
+
+export function ago(moment: string): string {
+  const ms = Date.now() - Date.parse(moment);
+  return ms < 1_000 ? "now" : `${roughly(ms)} ago`;
+}
+
+/** The history for a program: one line an entry. */
+export function printHistory(terminal: Terminal, history: readonly Entry[]): void {
+  printTable(terminal, history, historyColumns);
+}
+
+const historyColumns: readonly Column<Entry>[] = [
+  { title: "version", text: (one) => (one.kind === "move" ? String(one.version) : "") },
+  { title: "at", text: (one) => one.at },
+  { title: "what", text: (one) => (one.kind === "move" ? one.event : one.what) },
+  { title: "from", text: (one) => (one.kind === "move" ? (one.from ?? "") : (one.lane ?? "")) },
+  { title: "to", text: (one) => (one.kind === "move" ? one.to : "") },
+  { title: "by", text: (one) => byWhom(one) },
+  { title: "reason", text: (one) => (one.kind === "move" ? (one.reason ?? "") : detailOf(one)) },
+];
+
+/** The instance for a person: what it is, what it holds, how it came here, what it takes next. */
+export function printInstance(
+  terminal: Terminal,
+  one: InstanceAnswer,
+  history: readonly Entry[],
+  permitted: readonly PermissionAnswer[],
+): void {
+  const { bold, dim } = terminal.paint;
+  const name = `${one.lifecycle} ${bold(visible(one.key ?? one.id))}`;
+  terminal.print(
+    `\n  ${name}   ${shownState(one, terminal.paint)}${one.outcome === null ? "" : dim(`  ${endedAs[one.outcome]}`)}`,
+  );
+  terminal.print(dim(`  ${one.id}, version ${one.definition} of its lifecycle`));
+  if (one.deadlineAt !== null) terminal.print(dim(`  must end by ${new Date(one.deadlineAt).toLocaleString()}`));
+  printData(terminal, one.data);
+  printTimeline(terminal, history);
+  if (one.outcome === null) printPermitted(terminal, permitted);
+  terminal.print("");
+}
+
+const endedAs = { success: "ended well", failure: "ended badly", discarded: "given up" };
+
+function printData(terminal: Terminal, data: Readonly<Record<string, unknown>> | null): void {
+  const fields = Object.entries(data ?? {});
+  if (fields.length === 0) return;
+  const widest = Math.max(...fields.map(([name]) => name.length));
+  terminal.print("");
+  for (const [name, value] of fields)
+    terminal.print(`  ${terminal.paint.dim(pad(visible(name), widest))}  ${clipped(terminal, value, widest + 4)}`);
+}
+
+/** Each move on a line of its own, with the time since the one before and what it changed; attempts stand between. */
+function printTimeline(terminal: Terminal, history: readonly Entry[]): void {
+  const { bold, dim, cyan, red } = terminal.paint;
+  const events = Math.max(...history.map((entry) => nameOf(entry).length));
+  const ways = Math.max(...history.map((entry) => wayOf(entry).length));
+  let day = "";
+  let before: number | undefined;
+  for (const entry of history) {
+    const at = new Date(entry.at);
+    if (at.toDateString() !== day) terminal.print(`\n  ${dim(at.toDateString())}`);
+    day = at.toDateString();
+    const since = before === undefined || at.getTime() - before < 1_000 ? "" : `+${roughly(at.getTime() - before)}`;
+    before = at.getTime();
+    const isMove = entry.kind === "move";
+    const dot = isMove ? cyan("●") : entry.what === "failed" || entry.what === "lapsed" ? red("·") : dim("·");
+    const time = at.toTimeString().slice(0, 8);
+    const what = pad(isMove ? bold(nameOf(entry)) : dim(nameOf(entry)), events);
+    terminal.print(
+      `  ${dim(time)} ${dim(pad(since, 5, true))}  ${dot} ${what}  ${pad(wayOf(entry), ways)}  ${dim(visible(byWhom(entry)))}`.trimEnd(),
+    );
+    for (const line of changesOf(terminal, entry)) terminal.print(`${" ".repeat(18)}${dim("│")} ${line}`);
+  }
+}
+
+function nameOf(entry: Entry): string {
+  return entry.kind === "move" ? entry.event : entry.what;
+}
+
+function wayOf(entry: Entry): string {
+  if (entry.kind === "attempt") return entry.attempt === null ? "" : `attempt ${entry.attempt}`;
+  return entry.from === entry.to ? `stays in ${entry.to}` : `→ ${entry.to}`;
+}
+
+function byWhom(entry: Entry): string {
+  if (entry.kind === "attempt") return entry.worker ?? "";
+  if (entry.actor !== null) return entry.actor;
+  return entry.source === "call" ? "" : entry.source;
+}
+
+function* changesOf(terminal: Terminal, entry: Entry): Generator<string> {
+  if (entry.kind === "attempt") {
+    const detail = detailOf(entry);
+    if (detail !== "") yield terminal.paint.dim(clip(visible(detail), terminal.columns - 22));
+    return;
+  }
+  if (entry.reason !== null) yield `“${clip(visible(entry.reason), terminal.columns - 24)}”`;
+  if (entry.from === null) return; // The data of the start is the data shown above, as far as it still holds.
+  for (const [name, value] of Object.entries(entry.patch ?? {})) {
+    yield `${terminal.paint.dim(visible(name))} ${clipped(terminal, value, 22 + name.length)}`;
+  }
+  for (const name of entry.cleared ?? []) yield terminal.paint.dim(`${visible(name)} removed`);
+}
+
+function detailOf(entry: AttemptAnswer): string {
+  const { detail } = entry;
+  if (detail === null || detail === undefined) return "";
+  const { message, reason } = detail as { message?: unknown; reason?: unknown };
+  return String(message ?? reason ?? JSON.stringify(detail));
+}
+
+function printPermitted(terminal: Terminal, permitted: readonly PermissionAnswer[]): void {
+  const { dim, green } = terminal.paint;
+  const yes = permitted.filter((one) => one.permitted !== "no").map((one) => one.event);
+  terminal.print(`\n  ${dim("takes now")}  ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);
+  for (const { event, permitted: may, blockers = [] } of permitted) {
+    if (may === "no")
+      terminal.print(`  ${dim(`not now    ${event}: ${visible(blockers.map((one) => one.reason).join("; "))}`)}`);
+  }
+}
+
+function clipped(terminal: Terminal, value: unknown, before: number): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return clip(visible(text), terminal.columns - before);
+}
+
+function clip(text: string, to: number): string {
+  const most = Math.max(20, to);
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}

@@ -1,0 +1,107 @@
+import picocolors from "picocolors";
+
+const { createColors } = picocolors;
+
+export type Paint = ReturnType<typeof createColors>;
+
+/** Where a command writes: data to stdout, all else to stderr. */
+export interface Terminal {
+  /** A person looks at stdout: tables and colours; otherwise plain lines for programs. */
+  readonly isTty: boolean;
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly columns: number;
+  readonly paint: Paint;
+  /** The same for stderr, which may be a terminal when stdout is not. */
+  readonly paintNotes: Paint;
+  print(text: string): void;
+  note(text: string): void;
+}
+
+export interface TerminalFlags {
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+  readonly color?: boolean;
+}
+
+export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Terminal {
+  const { stdout, stderr } = process;
+  const wanted = (stream: NodeJS.WriteStream) => flags.color !== false && wantsColour(stream, env);
+  return {
+    isTty: stdout.isTTY === true,
+    json: flags.json === true,
+    verbose: flags.verbose === true,
+    columns: stdout.columns ?? 100,
+    paint: createColors(wanted(stdout)),
+    paintNotes: createColors(wanted(stderr)),
+    print: (text) => void stdout.write(`${text}\n`),
+    note: (text) => void stderr.write(`${text}\n`),
+  };
+}
+
+function wantsColour(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0") return true;
+  return stream.isTTY === true && env.TERM !== "dumb";
+}
+
+/** What a program reads: one JSON document. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  terminal.print(JSON.stringify(value, null, terminal.isTty ? 2 : undefined));
+}
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly text: (row: Row) => string;
+  /** How it looks to a person, where that differs from what a program reads. */
+  readonly shown?: (row: Row, paint: Paint) => string;
+  readonly alignRight?: boolean;
+}
+
+/** Rows for a person as a table, for a program as tab-separated lines with a heading. */
+export function printTable<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  const print = terminal.isTty ? printAligned : printTsv;
+  print(terminal, rows, columns);
+}
+
+function printTsv<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  terminal.print(columns.map((column) => column.title.replaceAll(" ", "_")).join("\t"));
+  for (const row of rows) terminal.print(columns.map((column) => visible(column.text(row))).join("\t"));
+}
+
+function printAligned<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  const { paint } = terminal;
+  const cells = rows.map((row) => columns.map((column) => column.shown?.(row, paint) ?? visible(column.text(row))));
+  const widths = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => width(line[at]!))));
+  const aligned = (line: readonly string[]) =>
+    line
+      .map((cell, at) => pad(cell, widths[at]!, columns[at]!.alignRight))
+      .join("   ")
+      .trimEnd();
+  terminal.print(`  ${paint.dim(aligned(columns.map((column) => column.title)))}`);
+  for (const line of cells) terminal.print(`  ${aligned(line)}`);
+}
+
+/** Text of unknown origin in one line, without what would steer a terminal or break a table. */
+export function visible(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .replace(
+      /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
+      (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters.
+const colours = /\u001b\[\d+m/g;
+
+/** How many places a text takes, without its colours. */
+function width(text: string): number {
+  return [...text.replace(colours, "")].length;
+}
+
+/** Fills a text up to a width, whatever colours are in it. */
+export function pad(text: string, to: number, alignRight = false): string {
+  const gap = " ".repeat(Math.max(0, to - width(text)));
+  return alignRight ? gap + text : text + gap;
+}

@@ -1,0 +1,31 @@
+import type { AnyLifecycle } from "./definition/face.ts";
+import type { Pawl } from "./pawl.ts";
+
+/** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */
+export interface PawlConfig {
+  /** Everything that the `pawl` command works with: what lifecycle() and job() return. */
+  readonly lifecycles: readonly AnyLifecycle[];
+  /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
+  readonly database?: string | undefined;
+  /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */
+  readonly folder?: string | undefined;
+  /**
+   * Runs when `pawl start` finds its embedded database without any instance: something to see in a fresh checkout. A
+   * database server is never seeded, since several processes may meet on it.
+   */
+  readonly seed?: ((pawl: Pawl) => unknown) | undefined;
+}
+
+/**
+ * The default export of `pawl.config.ts`.
+ *
+ * ```ts
+ * import { defineConfig } from "pawl";
+ * import { essay } from "./essay.ts";
+ *
+ * export default defineConfig({ lifecycles: [essay] });
+ * ```
+ */
+export function defineConfig(config: PawlConfig): PawlConfig {
+  return config;
+}

@@ -1,0 +1,39 @@
+import type { Db } from "./store/db.ts";
+import { knownMigrations, migrate, pendingMigrations } from "./store/migrate.ts";
+
+/** A database itself, for commands that look after it instead of running a Pawl on it. */
+export type Database = Db;
+
+/** How far the schema is: every migration of this Pawl, in order, and whether the database has it. */
+export async function migrationStatus(db: Database): Promise<{ version: number; name: string; applied: boolean }[]> {
+  const pending = new Set((await pendingMigrations(db)).map((one) => one.version));
+  return knownMigrations().map(({ version, name }) => ({ version, name, applied: !pending.has(version) }));
+}
+
+/** Brings the schema up to date; gives back the names of what was applied. */
+export function migrateDatabase(db: Database): Promise<string[]> {
+  return migrate(db);
+}
+
+export interface DatabaseVersions {
+  readonly postgres: string;
+  readonly pglite: string | undefined;
+}
+
+/** Versions of the engine, where the database can tell. */
+export async function databaseVersions(db: Database): Promise<DatabaseVersions | undefined> {
+  return hasInfo(db) ? await db.info() : undefined;
+}
+
+/** Leaves word in the lock file of an embedded database where this process listens for the `pawl` command. */
+export async function announceSocket(db: Database, path: string): Promise<void> {
+  if (canAnnounce(db)) await db.announce(path);
+}
+
+function hasInfo(db: Database): db is Database & { info(): Promise<DatabaseVersions> } {
+  return "info" in db;
+}
+
+function canAnnounce(db: Database): db is Database & { announce(path: string): Promise<void> } {
+  return "announce" in db;
+}

@@ -1,0 +1,190 @@
+import type { Duration } from "../base/duration.ts";
+import { broken, messageOf, PawlError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { diagram, diagramSvg } from "../definition/diagram.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import { suggest } from "../definition/fault.ts";
+import type { Instance, InstanceRef, Pawl, StartCallOptions, StartedInstance } from "../pawl.ts";
+import { Arguments, type Request } from "./request.ts";
+
+export interface DispatchOptions {
+  /** Ends a `wait` whose client is gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Carries out one request of a client that has no lifecycle values of its own: it names them, and everything goes in
+ * and out as JSON.
+ *
+ * ```ts
+ * await dispatch(pawl, parseRequest('{ "verb": "get", "args": { "lifecycle": "essay", "key": "sub-42" } }'));
+ * ```
+ */
+export async function dispatch(
+  pawl: Pawl,
+  request: Pick<Request, "verb" | "args">,
+  options: DispatchOptions = {},
+): Promise<Json> {
+  const verb = verbs.get(request.verb);
+  if (verb === undefined) {
+    const remedy = suggest(request.verb, verbs.keys());
+    throw new PawlError("option_invalid", `There is no verb ${JSON.stringify(request.verb.slice(0, 100))}. ${remedy}`);
+  }
+  const args = new Arguments(request.verb, request.args, verb.takes);
+  const answer = await verb.answer(pawl, args, options);
+  return JSON.parse(JSON.stringify(answer ?? null)) as Json;
+}
+
+/** An error as it travels. */
+export interface ErrorAnswer {
+  readonly code: string;
+  readonly message: string;
+  readonly details: Json;
+}
+
+/** Whatever was thrown, as it travels. Details that JSON cannot carry stay behind. */
+export function errorAnswer(thrown: unknown): ErrorAnswer {
+  const error = thrown instanceof PawlError ? thrown : broken(`Something unexpected was thrown: ${messageOf(thrown)}.`);
+  return { code: error.code, message: error.message, details: jsonOrEmpty(error.details) };
+}
+
+function jsonOrEmpty(value: unknown): Json {
+  try {
+    return JSON.parse(JSON.stringify(value)) as Json;
+  } catch {
+    return {};
+  }
+}
+
+interface Verb {
+  readonly takes: readonly string[];
+  readonly answer: (pawl: Pawl, args: Arguments, options: DispatchOptions) => unknown;
+}
+
+const instance = ["lifecycle", "key", "id"];
+const cause = ["actor", "reason"];
+const sending = ["event", "payload", "expectedVersion", "idempotencyKey", "after", "at"];
+
+const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  ["lifecycles", { takes: [], answer: lifecycles }],
+  ["counts", { takes: ["lifecycle"], answer: (pawl, args) => pawl.counts(lifecycleOf(pawl, args)) }],
+  ["start", { takes: ["lifecycle", "key", "data", ...cause], answer: start }],
+  ["send", { takes: [...instance, ...sending, ...cause], answer: send }],
+  ["get", { takes: instance, answer: (pawl, args) => pawl.get(lifecycleOf(pawl, args), refOf(args)) }],
+  ["find", { takes: ["lifecycle", "state", "limit", "after"], answer: find }],
+  ["permitted", { takes: [...instance, "actor"], answer: permitted }],
+  ["journal", { takes: [...instance, "attempts"], answer: journal }],
+  ["wait", { takes: [...instance, "until", "timeout"], answer: wait }],
+  ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
+]);
+
+/**
+ * The verbs without their types: what a definition would let the compiler check, a client by name can only be told at
+ * run time, by the same checks that guard every call.
+ */
+interface UntypedVerbs {
+  start(
+    lifecycle: AnyLifecycle,
+    options: StartCallOptions & { key?: string | undefined; data?: unknown },
+  ): Promise<StartedInstance>;
+  send(lifecycle: AnyLifecycle, ref: InstanceRef, event: string, payload: unknown, options: object): Promise<Instance>;
+}
+
+async function lifecycles(pawl: Pawl): Promise<unknown> {
+  const all = [];
+  for (const lifecycle of pawl.lifecycles) {
+    const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
+    const { name, version, initial } = lifecycle;
+    const states = [...lifecycle.states.values()].map((state) => ({
+      name: state.name,
+      kind: state.kind,
+      final: state.final ?? null,
+      instances: counts[state.name] ?? 0,
+    }));
+    all.push({ name, version, initial, states });
+  }
+  return all;
+}
+
+function start(pawl: Pawl, args: Arguments): Promise<StartedInstance> {
+  const data = args.value("data");
+  const key = args.optionalText("key");
+  return (pawl as unknown as UntypedVerbs).start(lifecycleOf(pawl, args), { key, data, ...causeOf(args) });
+}
+
+function send(pawl: Pawl, args: Arguments): Promise<Instance> {
+  const options = {
+    ...causeOf(args),
+    expectedVersion: args.number("expectedVersion"),
+    idempotencyKey: args.optionalText("idempotencyKey"),
+    after: args.value("after") as Duration | undefined,
+    at: args.moment("at"),
+  };
+  const [event, payload] = [args.text("event"), args.value("payload")];
+  return (pawl as unknown as UntypedVerbs).send(lifecycleOf(pawl, args), refOf(args), event, payload, options);
+}
+
+function find(pawl: Pawl, args: Arguments): Promise<Instance[]> {
+  const lifecycle = lifecycleOf(pawl, args);
+  const after = args.optionalText("after");
+  return pawl.find(lifecycle, {
+    state: statesOf(lifecycle, args, "state"),
+    limit: args.number("limit"),
+    after: after === undefined ? undefined : { id: after },
+  });
+}
+
+function permitted(pawl: Pawl, args: Arguments): Promise<unknown> {
+  return pawl.permitted(lifecycleOf(pawl, args), refOf(args), { actor: args.optionalText("actor") });
+}
+
+function journal(pawl: Pawl, args: Arguments): Promise<unknown> {
+  const [lifecycle, ref] = [lifecycleOf(pawl, args), refOf(args)];
+  return args.flag("attempts") ? pawl.journal(lifecycle, ref, { attempts: true }) : pawl.journal(lifecycle, ref);
+}
+
+function wait(pawl: Pawl, args: Arguments, { signal }: DispatchOptions): Promise<Instance> {
+  const lifecycle = lifecycleOf(pawl, args);
+  const until = statesOf(lifecycle, args, "until");
+  return pawl.wait(lifecycle, refOf(args), { until, timeout: args.value("timeout") as Duration | undefined, signal });
+}
+
+function draw(pawl: Pawl, args: Arguments): string | Promise<string> {
+  const lifecycle = lifecycleOf(pawl, args);
+  const format = args.optionalText("format") ?? "mermaid";
+  const options = { builtIns: args.flag("builtIns") };
+  if (format === "svg") return diagramSvg(lifecycle, options);
+  if (format === "mermaid" || format === "dot") return diagram(lifecycle, format, options);
+  throw new PawlError("option_invalid", "`format` of `diagram` must be mermaid, dot or svg.");
+}
+
+function lifecycleOf(pawl: Pawl, args: Arguments): AnyLifecycle {
+  const name = args.text("lifecycle");
+  const known = pawl.lifecycles;
+  const found = known.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const remedy = suggest(
+    name,
+    known.map((one) => one.name),
+  );
+  throw new PawlError("lifecycle_unknown", `There is no lifecycle \`${name}\`. ${remedy}`, { lifecycle: name });
+}
+
+function refOf(args: Arguments): InstanceRef {
+  const [key, id] = [args.optionalText("key"), args.optionalText("id")];
+  if (key !== undefined && id === undefined) return { key };
+  if (id !== undefined && key === undefined) return { id };
+  throw new PawlError("option_invalid", "Say which instance is meant, by its `key` or by its `id`.");
+}
+
+function statesOf(lifecycle: AnyLifecycle, args: Arguments, name: string): string[] | undefined {
+  const states = args.texts(name);
+  const stray = states?.find((state) => !lifecycle.states.has(state));
+  if (stray === undefined) return states;
+  const remedy = suggest(stray, lifecycle.states.keys());
+  throw new PawlError("option_invalid", `\`${lifecycle.name}\` has no state \`${stray}\`. ${remedy}`, { state: stray });
+}
+
+function causeOf(args: Arguments): { actor?: string | undefined; reason?: string | undefined } {
+  return { actor: args.optionalText("actor"), reason: args.optionalText("reason") };
+}

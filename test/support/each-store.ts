@@ -1,0 +1,23 @@
+import { describe } from "vitest";
+import { type TestPawl, type TestPawlOptions, testPawl } from "../../src/testing/test-pawl.ts";
+
+/** A way to store things that every promise of the kernel is held against. */
+export interface Store {
+  readonly name: string;
+  readonly kind: "pglite" | "postgres" | "pooled";
+  open(options: TestPawlOptions): Promise<TestPawl>;
+}
+
+const server = process.env.PAWL_TEST_POSTGRES_URL;
+const pooler = process.env.PAWL_TEST_PGBOUNCER_URL;
+
+/** Runs a suite on the embedded database, on PostgreSQL, and through PgBouncer; what is not there is named as skipped. */
+export function eachStore(suite: (store: Store) => void): void {
+  describe("embedded", () => suite({ name: "embedded", kind: "pglite", open: testPawl }));
+  describe.skipIf(server === undefined)("PostgreSQL", () =>
+    suite({ name: "PostgreSQL", kind: "postgres", open: (options) => testPawl({ ...options, server }) }),
+  );
+  describe.skipIf(server === undefined || pooler === undefined)("PostgreSQL through PgBouncer", () =>
+    suite({ name: "PgBouncer", kind: "pooled", open: (options) => testPawl({ ...options, server, pooler }) }),
+  );
+}
