@@ -64,11 +64,16 @@ async function prepare(db: Db, migrating: boolean): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return;
   const names = pending.map((one) => one.name).join(", ");
-  throw new PawlError("not_migrated", `The database lacks ${pending.length} migrations of this Pawl (${names}). Run \`pawl migrate\`, or leave out \`migrate: false\`.`);
+  throw new PawlError(
+    "not_migrated",
+    `The database lacks ${pending.length} migrations of this Pawl (${names}). Run \`pawl migrate\`, or leave out \`migrate: false\`.`,
+  );
 }
 
 /** Opens the database that the options name. Drivers are loaded only when they are used. */
-export async function openDatabase(options: Pick<PawlOptions, "database" | "folder" | "connections" | "onWarning">): Promise<Db> {
+export async function openDatabase(
+  options: Pick<PawlOptions, "database" | "folder" | "connections" | "onWarning">,
+): Promise<Db> {
   const { database, onWarning } = options;
   if (database !== undefined && database !== "") {
     const { openPostgres } = await import("./store/postgres/open.ts");
@@ -78,7 +83,12 @@ export async function openDatabase(options: Pick<PawlOptions, "database" | "fold
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw new PawlError("folder_unusable", `The folder ${folder} cannot be made: ${(error as Error).message}.`, { folder }, { cause: error });
+    throw new PawlError(
+      "folder_unusable",
+      `The folder ${folder} cannot be made: ${(error as Error).message}.`,
+      { folder },
+      { cause: error },
+    );
   }
   const { openPglite } = await import("./store/pglite/open.ts");
   return openPglite({ folder: join(folder, "db"), onWarning });
@@ -86,15 +96,27 @@ export async function openDatabase(options: Pick<PawlOptions, "database" | "fold
 
 function checkOptions(options: PawlOptions): void {
   const given = options as Partial<PawlOptions> | undefined;
-  if (!Array.isArray(given?.lifecycles)) throw new PawlError("option_invalid", "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.");
+  if (!Array.isArray(given?.lifecycles))
+    throw new PawlError(
+      "option_invalid",
+      "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.",
+    );
   const names = new Set<string>();
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
-    if (one?.kind !== "lifecycle") throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
-    if (names.has(one.name!)) throw new PawlError("option_invalid", `Two lifecycles are called \`${one.name}\`; a name stands for one definition.`);
+    if (one?.kind !== "lifecycle")
+      throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
+    if (names.has(one.name!))
+      throw new PawlError(
+        "option_invalid",
+        `Two lifecycles are called \`${one.name}\`; a name stands for one definition.`,
+      );
     names.add(one.name!);
   }
   const { database } = given;
   if (database !== undefined && database !== "" && !/^postgres(ql)?:\/\//.test(String(database))) {
-    throw new PawlError("option_invalid", "`database` must be a URL such as postgres://user:password@host:5432/name; for the embedded database, leave it out and give `folder`.");
+    throw new PawlError(
+      "option_invalid",
+      "`database` must be a URL such as postgres://user:password@host:5432/name; for the embedded database, leave it out and give `folder`.",
+    );
   }
 }

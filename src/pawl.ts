@@ -150,7 +150,10 @@ export class Pawl {
   }
 
   /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
-  async start<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L> & StartCallOptions): Promise<StartedInstance<L>> {
+  async start<L extends AnyLifecycle>(
+    lifecycle: L,
+    options: StartOptions<L> & StartCallOptions,
+  ): Promise<StartedInstance<L>> {
     const started = await this.#verbs.start(this.#startOf(lifecycle, options, options), options.tx);
     return startedOf<L>(started);
   }
@@ -195,14 +198,22 @@ export class Pawl {
   }
 
   /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
-  async sendMany<L extends AnyLifecycle>(lifecycle: L, items: readonly SendItem<L>[], options: CallOptions = {}): Promise<SendResult<L>[]> {
+  async sendMany<L extends AnyLifecycle>(
+    lifecycle: L,
+    items: readonly SendItem<L>[],
+    options: CallOptions = {},
+  ): Promise<SendResult<L>[]> {
     const sends = items.map((item) => this.#sendOf(lifecycle, item.to, item.event, item.payload, item as SendOptions));
     const sent = await this.#verbs.sendMany(sends, options.tx);
     return sent.map((one) => (one.ok ? { ok: true, instance: instanceOf<L>(one.instance) } : one));
   }
 
   /** The instance, or undefined when there is none. */
-  async get<L extends AnyLifecycle>(lifecycle: L, instance: InstanceRef, options: CallOptions = {}): Promise<Instance<L> | undefined> {
+  async get<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions = {},
+  ): Promise<Instance<L> | undefined> {
     const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
     return row === undefined ? undefined : instanceOf<L>(snapshotOf(row));
   }
@@ -226,7 +237,10 @@ export class Pawl {
     const wanted = options.state === undefined ? [...states.keys()] : [options.state].flat();
     const stray = wanted.find((state) => !states.has(state));
     if (stray !== undefined) {
-      throw new PawlError("option_invalid", `\`${name}\` has no state \`${stray}\`; it has ${[...states.keys()].join(", ")}.`);
+      throw new PawlError(
+        "option_invalid",
+        `\`${name}\` has no state \`${stray}\`; it has ${[...states.keys()].join(", ")}.`,
+      );
     }
     const limit = options.limit ?? 100;
     if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
@@ -264,7 +278,11 @@ export class Pawl {
   }
 
   /** All moves of an instance, in their order; with `attempts: true` also what was tried without moving it. */
-  journal<L extends AnyLifecycle>(lifecycle: L, instance: InstanceRef, options?: CallOptions & { attempts?: false }): Promise<JournalEntry[]>;
+  journal<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options?: CallOptions & { attempts?: false },
+  ): Promise<JournalEntry[]>;
   journal<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -284,7 +302,7 @@ export class Pawl {
     // Moves keep their own order, which is the version; attempts are laid between them by time.
     const history: (JournalEntry | AttemptEntry)[] = [];
     for (const move of moves) {
-      while (attempts.length > 0 && attempts[0]!.at < move.at) history.push(attempts.shift()!);
+      while (attempts.length > 0 && comesBefore(attempts[0]!, move)) history.push(attempts.shift()!);
       history.push(move);
     }
     return [...history, ...attempts];
@@ -323,13 +341,23 @@ export class Pawl {
     const name = (lifecycle as { name?: unknown } | null)?.name;
     const known = this.#kernel.lifecycles.get(String(name));
     if (known === undefined || known !== lifecycle) {
-      const why = known === undefined ? "is not among the `lifecycles` of this Pawl" : "is another value than the one registered under that name";
-      throw new PawlError("lifecycle_unknown", `The lifecycle ${name === undefined ? "given" : `\`${String(name)}\``} ${why}. Pass it to createPawl({ lifecycles: […] }).`);
+      const why =
+        known === undefined
+          ? "is not among the `lifecycles` of this Pawl"
+          : "is another value than the one registered under that name";
+      throw new PawlError(
+        "lifecycle_unknown",
+        `The lifecycle ${name === undefined ? "given" : `\`${String(name)}\``} ${why}. Pass it to createPawl({ lifecycles: […] }).`,
+      );
     }
     return known;
   }
 
-  #startOf<L extends AnyLifecycle>(lifecycle: L, item: { key?: string; data?: StartDataOf<L> }, options: StartCallOptions): Start {
+  #startOf<L extends AnyLifecycle>(
+    lifecycle: L,
+    item: { key?: string; data?: StartDataOf<L> },
+    options: StartCallOptions,
+  ): Start {
     return {
       lifecycle: this.#known(lifecycle),
       key: item.key === undefined || item.key === null ? null : checkedText(item.key, "The key", "key_invalid"),
@@ -368,7 +396,10 @@ export class Pawl {
     const takesPayload = this.#known(lifecycle).events.has(event) || event === "fail" || rest.length > 1;
     const [payload, options] = takesPayload ? rest : [undefined, rest[0]];
     if (options !== undefined && (typeof options !== "object" || options === null)) {
-      throw new PawlError("option_invalid", `\`${event}\` takes no payload; what follows it are options such as { actor }.`);
+      throw new PawlError(
+        "option_invalid",
+        `\`${event}\` takes no payload; what follows it are options such as { actor }.`,
+      );
     }
     return { payload, options: (options ?? {}) as SendOptions };
   }
@@ -399,7 +430,21 @@ function instanceOf<L extends AnyLifecycle>(snapshot: Snapshot): Instance<L> {
 function entryOf(row: MoveRow): JournalEntry {
   const { version, event, source, actor, reason, payload, patch, cleared, definition } = row;
   const at = new Date(row.at_ms);
-  return { kind: "move", version, event, from: row.from_state, to: row.to_state, at, source, actor, reason, payload, patch, cleared, definition };
+  return {
+    kind: "move",
+    version,
+    event,
+    from: row.from_state,
+    to: row.to_state,
+    at,
+    source,
+    actor,
+    reason,
+    payload,
+    patch,
+    cleared,
+    definition,
+  };
 }
 
 function attemptOf(row: AttemptRow): AttemptEntry {
@@ -407,12 +452,19 @@ function attemptOf(row: AttemptRow): AttemptEntry {
   return { kind: "attempt", what, at: new Date(row.at_ms), lane, attempt, worker, detail };
 }
 
+/** At the same moment, the attempt that a worker's move ended was claimed before it. */
+function comesBefore(attempt: AttemptEntry, move: JournalEntry): boolean {
+  const [tried, moved] = [attempt.at.getTime(), move.at.getTime()];
+  return tried < moved || (tried === moved && move.source === "worker" && attempt.what === "claimed");
+}
+
 function delayOf(options: SendOptions): Send["delay"] {
   const { after, at } = options;
   if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
   if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };
   if (at === undefined) return undefined;
-  if (!(at instanceof Date) || Number.isNaN(at.getTime())) throw new PawlError("option_invalid", "`at` must be a valid Date.");
+  if (!(at instanceof Date) || Number.isNaN(at.getTime()))
+    throw new PawlError("option_invalid", "`at` must be a valid Date.");
   return { afterMs: null, atMs: at.getTime() };
 }
 
@@ -427,5 +479,7 @@ function idOf(after: { id: string }): string {
 
 function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {
   const which = typeof instance === "string" ? `the key "${instance}"` : JSON.stringify(instance);
-  return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, { lifecycle: lifecycle.name });
+  return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, {
+    lifecycle: lifecycle.name,
+  });
 }

@@ -75,7 +75,8 @@ function objectFault(value: object, path: string, depth: number): Fault | undefi
 }
 
 function textFault(text: string, path: string): Fault | undefined {
-  if (text.includes("\u0000")) return { path: clip(path), reason: "holds a NUL character, which Postgres cannot store" };
+  if (text.includes("\u0000"))
+    return { path: clip(path), reason: "holds a NUL character, which Postgres cannot store" };
   if (!text.isWellFormed()) return { path: clip(path), reason: "holds half of a surrogate pair, which is not text" };
   return undefined;
 }

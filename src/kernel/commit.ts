@@ -1,5 +1,5 @@
-import type { Executor } from "../store/db.ts";
 import { insertRefusals } from "../store/attempts.ts";
+import type { Executor } from "../store/db.ts";
 import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
 import { insertJournal } from "../store/journal.ts";
 import { insertMessages } from "../store/messages.ts";

@@ -157,7 +157,11 @@ export class Course {
   }
 
   refuse(timerId: string, detail: unknown): void {
-    this.#rows.refusals.push({ instanceId: this.instance.id, timerId, detailText: storableText(detail, "The refusal") });
+    this.#rows.refusals.push({
+      instanceId: this.instance.id,
+      timerId,
+      detailText: storableText(detail, "The refusal"),
+    });
   }
 
   answer(key: string, hash: string): void {
@@ -226,7 +230,8 @@ export function journalRow(id: string, lifecycle: LifecycleModel, decision: Deci
     source: maker.source,
     actor: decision.actor,
     reason: decision.reason,
-    payloadText: decision.payload === undefined ? null : storableText(decision.payload, `The payload of \`${decision.event}\``),
+    payloadText:
+      decision.payload === undefined ? null : storableText(decision.payload, `The payload of \`${decision.event}\``),
     patchText: decision.patch === null ? null : storableText(decision.patch, "The data"),
     cleared: decision.cleared,
     requestId: maker.requestId,

@@ -20,7 +20,10 @@ export async function catchUp(db: Executor, courses: readonly Course[]): Promise
   }
   const overdue = courses.filter(({ row }) => row.next_due_ms !== null && row.next_due_ms <= row.now_ms);
   if (overdue.length === 0) return;
-  const timers = await readDueTimers(db, overdue.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms })));
+  const timers = await readDueTimers(
+    db,
+    overdue.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms })),
+  );
   const byInstance = new Map<string, DueTimer[]>();
   for (const timer of timers) {
     const list = byInstance.get(timer.instance_id) ?? [];
@@ -43,7 +46,8 @@ function ring(course: Course, timers: readonly DueTimer[]): void {
     if (timer.visit !== null && timer.visit !== course.instance.visit) continue;
     const event = {
       name: timer.event,
-      payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
+      payload:
+        timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
       actor: timer.actor,
       reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
       pastOwnFailEdge: timer.kind === "deadline",

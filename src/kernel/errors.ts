@@ -24,21 +24,49 @@ export function unknownInstance(send: Pick<Send, "event" | "lifecycle" | "ref">)
 export function refusedError(course: Course, send: Pick<Send, "event">, refusal: Refusal): PawlError {
   const { blockers } = refusal;
   const payload = blockers.filter((one) => one.kind === "payload");
-  if (payload.length > 0) return payloadInvalid(course.lifecycle, send.event, payload.map((one) => one.reason));
-  const details = { lifecycle: course.lifecycle.name, id: course.row.id, state: course.instance.state, event: send.event, blockers };
+  if (payload.length > 0)
+    return payloadInvalid(
+      course.lifecycle,
+      send.event,
+      payload.map((one) => one.reason),
+    );
+  const details = {
+    lifecycle: course.lifecycle.name,
+    id: course.row.id,
+    state: course.instance.state,
+    event: send.event,
+    blockers,
+  };
   if (blockers.some((one) => one.kind === "unknown_event")) {
-    const known = course.lifecycle.eventsFrom(course.instance.state).map((event) => `\`${event}\``).join(", ");
-    return new PawlError("event_unknown", `\`${course.lifecycle.name}\` has no event \`${send.event}\`; from \`${course.instance.state}\` it takes ${known || "none"}.`, details);
+    const known = course.lifecycle
+      .eventsFrom(course.instance.state)
+      .map((event) => `\`${event}\``)
+      .join(", ");
+    return new PawlError(
+      "event_unknown",
+      `\`${course.lifecycle.name}\` has no event \`${send.event}\`; from \`${course.instance.state}\` it takes ${known || "none"}.`,
+      details,
+    );
   }
   const reasons = blockers.map((one) => one.reason).join("; ");
-  return new PawlError("transition_refused", `\`${send.event}\` was refused by ${nameOf(course.row)} in \`${course.instance.state}\`: ${reasons}.`, details);
+  return new PawlError(
+    "transition_refused",
+    `\`${send.event}\` was refused by ${nameOf(course.row)} in \`${course.instance.state}\`: ${reasons}.`,
+    details,
+  );
 }
 
 export function payloadInvalid(lifecycle: LifecycleModel, event: string, faults: readonly string[]): PawlError {
-  return new PawlError("payload_invalid", `\`${event}\` was not sent to \`${lifecycle.name}\`: its payload ${faults.join("; ")}.`, { event, faults });
+  return new PawlError(
+    "payload_invalid",
+    `\`${event}\` was not sent to \`${lifecycle.name}\`: its payload ${faults.join("; ")}.`,
+    { event, faults },
+  );
 }
 
 /** Whatever was thrown, as an error with a code. */
 export function asPawlError(thrown: unknown): PawlError {
-  return thrown instanceof PawlError ? thrown : broken(`Something unexpected was thrown: ${messageOf(thrown)}.`, { thrown });
+  return thrown instanceof PawlError
+    ? thrown
+    : broken(`Something unexpected was thrown: ${messageOf(thrown)}.`, { thrown });
 }

@@ -24,16 +24,34 @@ type Failed =
 export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Failing {
   const attempts = taken.attempt;
   if (outcome.kind === "lapsed") {
-    return { kind: "failing", what: "lapsed", final: false, retryAfterMs: undefined, payload: { reason: "worker_lost", attempts, error: null } };
+    return {
+      kind: "failing",
+      what: "lapsed",
+      final: false,
+      retryAfterMs: undefined,
+      payload: { reason: "worker_lost", attempts, error: null },
+    };
   }
   const error = outcome.error === undefined ? null : describe(outcome.error);
   if (outcome.kind === "gave_up") {
     const reason = cleanText(outcome.reason, 500);
-    return { kind: "failing", what: "failed", final: true, retryAfterMs: undefined, payload: { reason, attempts, error } };
+    return {
+      kind: "failing",
+      what: "failed",
+      final: true,
+      retryAfterMs: undefined,
+      payload: { reason, attempts, error },
+    };
   }
   const final = outcome.error instanceof PermanentError;
   const retryAfterMs = outcome.error instanceof TransientError ? outcome.error.retryAfterMs : undefined;
-  return { kind: "failing", what: "failed", final, retryAfterMs, payload: { reason: "attempts_used_up", attempts, error } };
+  return {
+    kind: "failing",
+    what: "failed",
+    final,
+    retryAfterMs,
+    payload: { reason: "attempts_used_up", attempts, error },
+  };
 }
 
 function describe(error: unknown): { name: string; message: string; stack?: string } {

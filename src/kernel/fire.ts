@@ -34,7 +34,11 @@ export async function fire(kernel: Kernel, pageSize: number): Promise<Fired> {
   }
 }
 
-async function firePage(kernel: Kernel, rows: readonly InstanceRow[], failures: { id: string; error: unknown }[]): Promise<number> {
+async function firePage(
+  kernel: Kernel,
+  rows: readonly InstanceRow[],
+  failures: { id: string; error: unknown }[],
+): Promise<number> {
   const courses: Course[] = [];
   for (const row of rows) {
     try {

@@ -31,7 +31,9 @@ export class Gatherer<Asked, Answer> {
     }
   }
 
-  async #finish(batch: { asked: Asked; resolve: (answer: Answer) => void; reject: (error: unknown) => void }[]): Promise<void> {
+  async #finish(
+    batch: { asked: Asked; resolve: (answer: Answer) => void; reject: (error: unknown) => void }[],
+  ): Promise<void> {
     try {
       const answers = await this.#run(batch.map((one) => one.asked));
       for (let index = 0; index < batch.length; index++) batch[index]!.resolve(answers[index]!);

@@ -39,7 +39,10 @@ export function makeKernel(given: {
 }
 
 /** The definition by which this process moves an instance: its own, if that is not older than the instance's. */
-export function lifecycleOf(kernel: Kernel, instance: { lifecycle: string; definition: number; id: string }): LifecycleModel {
+export function lifecycleOf(
+  kernel: Kernel,
+  instance: { lifecycle: string; definition: number; id: string },
+): LifecycleModel {
   const lifecycle = kernel.lifecycles.get(instance.lifecycle);
   if (lifecycle === undefined) {
     throw new PawlError(

@@ -12,7 +12,8 @@ export async function lanesOf(kernel: Kernel): Promise<string[]> {
     const lifecycle = kernel.lifecycles.get(known.name)!;
     if (known.version > lifecycle.version) continue;
     lanes.add(effectLaneOf(known));
-    for (const { name, kind } of known.shape.states) if (kind === "work" && canRun(lifecycle, name)) lanes.add(laneOf(known, name));
+    for (const { name, kind } of known.shape.states)
+      if (kind === "work" && canRun(lifecycle, name)) lanes.add(laneOf(known, name));
   }
   return [...lanes];
 }

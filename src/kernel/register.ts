@@ -13,9 +13,16 @@ import type { Kernel } from "./kernel.ts";
 export function registerLifecycles(kernel: Kernel): Promise<void> {
   const lifecycles = [...kernel.lifecycles.values()];
   return kernel.db.transaction(async (tx) => {
-    const known = await lockDefinitions(tx, lifecycles.map((one) => one.name));
+    const known = await lockDefinitions(
+      tx,
+      lifecycles.map((one) => one.name),
+    );
     for (const lifecycle of lifecycles) {
-      await register(tx, lifecycle, known.filter((one) => one.name === lifecycle.name));
+      await register(
+        tx,
+        lifecycle,
+        known.filter((one) => one.name === lifecycle.name),
+      );
     }
   });
 }
@@ -57,7 +64,9 @@ function nameOf(edge: { from: string; event: string; to: string }): string {
 async function refuseStranded(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<void> {
   const older = known.filter((one) => one.version < lifecycle.version);
   const left = new Set(older.flatMap((one) => one.shape.edges.map((edge) => edge.from)));
-  const gone = [...left].filter((state) => state !== "" && !lifecycle.states.has(state) && !(state in lifecycle.renamed));
+  const gone = [...left].filter(
+    (state) => state !== "" && !lifecycle.states.has(state) && !(state in lifecycle.renamed),
+  );
   if (gone.length === 0) return;
   const counts = await readCounts(tx, [lifecycle.name]);
   const stranded = counts.filter((count) => gone.includes(count.state));

@@ -73,9 +73,18 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
   const filings = reports.map((one) => new Filing(one));
   for (const filing of filings) sort(filing);
   if (kernel.faults !== undefined) await kernel.faults.at("report.before");
-  await move(kernel, filings.filter((filing) => filing.move !== undefined));
-  await setBack(kernel, filings.filter((filing) => filing.setback !== undefined && filing.result === undefined));
-  await end(kernel, filings.filter((filing) => filing.result === undefined));
+  await move(
+    kernel,
+    filings.filter((filing) => filing.move !== undefined),
+  );
+  await setBack(
+    kernel,
+    filings.filter((filing) => filing.setback !== undefined && filing.result === undefined),
+  );
+  await end(
+    kernel,
+    filings.filter((filing) => filing.result === undefined),
+  );
   if (kernel.faults !== undefined) await kernel.faults.at("report.after");
   return filings.map((filing) => filing.result!);
 }
@@ -127,8 +136,20 @@ function fail(filing: Filing, failing: Failing): void {
   filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
 }
 
-function setbackOf(taken: Taken, what: Setback["what"], afterMs: number | null, refund: boolean, detail: unknown): Setback {
-  return { ...taken.lease, what, retryAfterMs: afterMs, refund, detailText: detail === null ? null : JSON.stringify(detail) };
+function setbackOf(
+  taken: Taken,
+  what: Setback["what"],
+  afterMs: number | null,
+  refund: boolean,
+  detail: unknown,
+): Setback {
+  return {
+    ...taken.lease,
+    what,
+    retryAfterMs: afterMs,
+    refund,
+    detailText: detail === null ? null : JSON.stringify(detail),
+  };
 }
 
 async function move(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
@@ -222,8 +243,22 @@ function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Cours
 async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Map<Course, Filing>> {
   await settleLostReplies(db, filings);
   const open = filings.filter((filing) => filing.result === undefined);
-  const held = new Set((await readHeldLeases(db, open.map((filing) => filing.lease))).map((one) => one.task_id));
-  const rows = new Map((await readInstances(db, open.map(({ report }) => report.taken.row.id))).map((row) => [row.id, row]));
+  const held = new Set(
+    (
+      await readHeldLeases(
+        db,
+        open.map((filing) => filing.lease),
+      )
+    ).map((one) => one.task_id),
+  );
+  const rows = new Map(
+    (
+      await readInstances(
+        db,
+        open.map(({ report }) => report.taken.row.id),
+      )
+    ).map((row) => [row.id, row]),
+  );
   const courses = new Map<Course, Filing>();
   for (const filing of open) {
     const row = rows.get(filing.report.taken.row.id);
@@ -254,7 +289,14 @@ function decideMove(course: Course, filing: Filing): void {
   const maker: Maker = { source: "worker", requestId: null, lease };
   course.attempt(() => {
     if (move.kind === "event") {
-      const event = { name: move.event, payload: move.payload, patch: move.patch, actor: null, reason: null, endsStep: true };
+      const event = {
+        name: move.event,
+        payload: move.payload,
+        patch: move.patch,
+        actor: null,
+        reason: null,
+        endsStep: true,
+      };
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, { event: move.event }, decided);
       course.add(decided, maker, move.messages);
@@ -280,7 +322,12 @@ function finish(kernel: Kernel, course: Course, filing: Filing): void {
 
 async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
   if (filings.length === 0) return;
-  const written = await untilAnswered(() => putBackTasks(kernel.db, filings.map((filing) => filing.setback!)));
+  const written = await untilAnswered(() =>
+    putBackTasks(
+      kernel.db,
+      filings.map((filing) => filing.setback!),
+    ),
+  );
   const lanes = new Map(written.map((one) => [one.task_id, one.lane]));
   for (const filing of filings) {
     const lane = lanes.get(filing.lease.taskId);
@@ -294,7 +341,10 @@ async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
   if (filings.length === 0) return;
   const stray = filings.find((filing) => filing.report.taken.kind !== "effect");
   if (stray !== undefined) {
-    throw new PawlError("option_invalid", "A step ends with an event of its state; only an after-effect is simply done.");
+    throw new PawlError(
+      "option_invalid",
+      "A step ends with an event of its state; only an after-effect is simply done.",
+    );
   }
   const ends = filings.map(({ lease, report }) => {
     const { taken, outcome } = report;

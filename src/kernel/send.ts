@@ -36,7 +36,9 @@ export interface Send {
   readonly requestId: string;
 }
 
-export type Sent = { readonly ok: true; readonly instance: Snapshot } | { readonly ok: false; readonly error: PawlError };
+export type Sent =
+  | { readonly ok: true; readonly instance: Snapshot }
+  | { readonly ok: false; readonly error: PawlError };
 
 /** A send and what is known of it so far. */
 class Pending {
@@ -150,7 +152,10 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): 
   for (const [course, waiting] of byInstance) {
     const atMs = written.get(course.instance.id);
     if (atMs === undefined && changed.includes(course)) {
-      throw new PawlError("hook_failed", `Instance ${course.instance.id} was moved inside the hook or transaction that is moving it; a hook moves other instances only.`);
+      throw new PawlError(
+        "hook_failed",
+        `Instance ${course.instance.id} was moved inside the hook or transaction that is moving it; a hook moves other instances only.`,
+      );
     }
     for (const one of waiting) finish(one, course, answers.get(one), atMs);
     if (atMs !== undefined) announce(kernel, course);
@@ -269,16 +274,25 @@ function delay(course: Course, send: Send, when: { afterMs: number | null; atMs:
   const { lifecycle } = course;
   const everywhere = [...lifecycle.states.keys()];
   if (!everywhere.some((state) => lifecycle.edgesFrom(state, send.event).length > 0)) {
-    throw new PawlError("event_unknown", `\`${lifecycle.name}\` has no event \`${send.event}\`, so it cannot be sent later either.`, { event: send.event });
+    throw new PawlError(
+      "event_unknown",
+      `\`${lifecycle.name}\` has no event \`${send.event}\`, so it cannot be sent later either.`,
+      { event: send.event },
+    );
   }
   const checked = validate(lifecycle.events.get(send.event), send.payload, `The payload of \`${send.event}\``);
   if (checked.faults !== undefined) throw payloadInvalid(lifecycle, send.event, checked.faults);
   if (course.instance.outcome !== null) {
-    throw new PawlError("transition_refused", `\`${send.event}\` cannot be sent later to ${nameOf(course.row)}: it has ended in \`${course.instance.state}\`.`, {
-      blockers: [{ kind: "closed", event: send.event, from: course.instance.state, reason: "it has ended" }],
-    });
+    throw new PawlError(
+      "transition_refused",
+      `\`${send.event}\` cannot be sent later to ${nameOf(course.row)}: it has ended in \`${course.instance.state}\`.`,
+      {
+        blockers: [{ kind: "closed", event: send.event, from: course.instance.state, reason: "it has ended" }],
+      },
+    );
   }
-  const payloadText = checked.value === undefined ? null : storableText(checked.value, `The payload of \`${send.event}\``);
+  const payloadText =
+    checked.value === undefined ? null : storableText(checked.value, `The payload of \`${send.event}\``);
   course.delay({ id: send.requestId, ...when, event: send.event, payloadText, actor: send.actor, reason: send.reason });
 }
 
@@ -318,7 +332,8 @@ async function commitOrDoubt(
 async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<Course, Pending[]>): Promise<void> {
   const unsure: { one: Pending; course: Course }[] = [];
   for (const [course, waiting] of byInstance) {
-    for (const one of waiting) if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, course });
+    for (const one of waiting)
+      if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, course });
   }
   if (unsure.length === 0) return;
   const asked = unsure.map(({ one, course }) => ({

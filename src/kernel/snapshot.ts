@@ -1,7 +1,8 @@
 import { broken } from "../base/errors.ts";
 import type { InstanceModel } from "../definition/instance.ts";
-import { type Executor, sql } from "../store/db.ts";
+import type { Executor } from "../store/db.ts";
 import type { InstanceRow } from "../store/instances.ts";
+import { readMovesUpTo } from "../store/journal.ts";
 import { modelOf } from "./course.ts";
 
 /** An instance as a caller is shown it. */
@@ -19,25 +20,13 @@ export function snapshotAfter(instance: InstanceModel, atMs: number): Snapshot {
   return { ...instance, movedAtMs: atMs, closedAtMs: instance.outcome === null ? null : atMs };
 }
 
-interface PastMove {
-  readonly version: number;
-  readonly event: string;
-  readonly to_state: string;
-  readonly definition: number;
-  readonly patch: Record<string, unknown> | null;
-  readonly cleared: string[] | null;
-  readonly at_ms: number;
-}
-
 /**
  * An instance as it stood after an earlier move, told by its journal: the first answer to a request that comes again.
  * The outcome is that of today only when that move is still the last.
  */
 export async function snapshotAt(db: Executor, row: InstanceRow, version: number): Promise<Snapshot> {
   if (version === row.version) return snapshotOf(row);
-  const moves = await db.rows<PastMove>(sql`
-    select version, event, to_state, definition, patch, to_json(cleared) as cleared, pawl.ms(at) as at_ms
-    from pawl.journal where instance_id = ${row.id}::uuid and version <= ${version}::int order by version`);
+  const moves = await readMovesUpTo(db, row.id, version);
   const last = moves.at(-1);
   if (last === undefined) throw broken(`Instance ${row.id} has no move ${version}.`);
   const data: Record<string, unknown> = {};

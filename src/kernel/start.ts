@@ -83,7 +83,11 @@ async function write(
   const written = db === kernel.db ? await untilAnswered(insert) : await insert();
   for (const [id, atMs] of written) {
     const { start, decision } = plans.get(id)!;
-    outcomes.set(start, { ok: true, created: true, instance: snapshotAfter({ ...decision.instance, createdAtMs: atMs }, atMs) });
+    outcomes.set(start, {
+      ok: true,
+      created: true,
+      instance: snapshotAfter({ ...decision.instance, createdAtMs: atMs }, atMs),
+    });
     if (decision.step !== null) kernel.signals.hint(decision.step.lane);
   }
   const rest = [...plans.values()].filter((planned) => !written.has(planned.row.id));
@@ -92,7 +96,14 @@ async function write(
 
 /** What was there already: after a lost reply the instance itself, else the one that has the key. */
 async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Start, Started>): Promise<void> {
-  const mine = new Map((await readInstances(db, rest.map((one) => one.row.id))).map((row) => [row.id, row]));
+  const mine = new Map(
+    (
+      await readInstances(
+        db,
+        rest.map((one) => one.row.id),
+      )
+    ).map((row) => [row.id, row]),
+  );
   const keyed = rest.flatMap(({ row }) => (row.key === null ? [] : [{ lifecycle: row.lifecycle, key: row.key }]));
   const taken = new Map<string, InstanceRow>();
   if (keyed.length > 0) {
@@ -104,7 +115,13 @@ async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Start
     outcomes.set(
       start,
       other === undefined
-        ? { ok: false, error: new PawlError("busy", `The key "${row.key}" was taken and given back at this moment. Start it again.`) }
+        ? {
+            ok: false,
+            error: new PawlError(
+              "busy",
+              `The key "${row.key}" was taken and given back at this moment. Start it again.`,
+            ),
+          }
         : { ok: true, created: own !== undefined, instance: snapshotOf(other) },
     );
   }

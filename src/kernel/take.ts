@@ -35,7 +35,13 @@ export async function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
   if (claimed.length > 0) kernel.clock.observe(claimed[0]!.now_ms);
   // A claim may meet an instance that entered its state anew at this very moment: then it has read the older row.
   const outdated = claimed.filter((task) => task.kind === "step" && task.visit !== task.task_visit);
-  const fresh = outdated.length === 0 ? [] : await readInstances(kernel.db, outdated.map((task) => task.id));
+  const fresh =
+    outdated.length === 0
+      ? []
+      : await readInstances(
+          kernel.db,
+          outdated.map((task) => task.id),
+        );
   const rows = new Map(fresh.map((row) => [row.id, row]));
   return claimed.map((task) => takenOf(kernel, task, rows.get(task.id)));
 }

@@ -6,8 +6,8 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
-import { Gatherer } from "./gather.ts";
 import { modelOf } from "./course.ts";
+import { Gatherer } from "./gather.ts";
 import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import { type Ref, type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
 import { type Start, type Started, startAll } from "./start.ts";
@@ -28,14 +28,16 @@ export class Verbs {
   }
 
   start(start: Start, tx: unknown): Promise<Started> {
-    if (tx !== undefined) return this.#inTransaction(tx, async (own) => (await startAll(this.#kernel, own, [start]))[0]!);
+    if (tx !== undefined)
+      return this.#inTransaction(tx, async (own) => (await startAll(this.#kernel, own, [start]))[0]!);
     refuseInside(this.#kernel, "start");
     return this.#starts.ask(start);
   }
 
   async startMany(starts: readonly Start[], tx: unknown): Promise<Started[]> {
     const kernel = this.#kernel;
-    if (tx !== undefined) return this.#inTransaction(tx, (own) => inBatches(starts, (batch) => startAll(kernel, own, batch)));
+    if (tx !== undefined)
+      return this.#inTransaction(tx, (own) => inBatches(starts, (batch) => startAll(kernel, own, batch)));
     refuseInside(kernel, "startMany");
     return inBatches(starts, (batch) => startAll(kernel, kernel.db, batch));
   }
@@ -54,7 +56,8 @@ export class Verbs {
 
   async sendMany(sends: readonly Send[], tx: unknown): Promise<Sent[]> {
     const kernel = this.#kernel;
-    if (tx !== undefined) return this.#inTransaction(tx, (own) => inBatches(sends, (batch) => sendAllIn(kernel, own, batch)));
+    if (tx !== undefined)
+      return this.#inTransaction(tx, (own) => inBatches(sends, (batch) => sendAllIn(kernel, own, batch)));
     refuseInside(kernel, "sendMany");
     return inBatches(sends, (batch) => sendAll(kernel, batch));
   }
@@ -63,7 +66,9 @@ export class Verbs {
     const db: Executor = tx === undefined ? this.#kernel.db : adoptTx(tx);
     if (tx === undefined) refuseInside(this.#kernel, "get");
     const [row] =
-      "id" in ref ? await readInstances(db, [ref.id]) : await readInstancesByKey(db, [{ lifecycle: lifecycle.name, key: ref.key }]);
+      "id" in ref
+        ? await readInstances(db, [ref.id])
+        : await readInstancesByKey(db, [{ lifecycle: lifecycle.name, key: ref.key }]);
     return row?.lifecycle === lifecycle.name ? row : undefined;
   }
 
@@ -86,9 +91,13 @@ export class Verbs {
   }
 }
 
-async function inBatches<Asked, Answer>(list: readonly Asked[], run: (batch: Asked[]) => Promise<Answer[]>): Promise<Answer[]> {
+async function inBatches<Asked, Answer>(
+  list: readonly Asked[],
+  run: (batch: Asked[]) => Promise<Answer[]>,
+): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let from = 0; from < list.length; from += batchSize) answers.push(...(await run(list.slice(from, from + batchSize))));
+  for (let from = 0; from < list.length; from += batchSize)
+    answers.push(...(await run(list.slice(from, from + batchSize))));
   return answers;
 }
 
@@ -99,7 +108,11 @@ export function refOf(given: unknown): Ref {
   if (typeof given === "string") return { key: checkedText(given, "The key", "key_invalid") };
   if (given instanceof Object && "id" in given) {
     const id = typeof given.id === "string" ? given.id.toLowerCase() : given.id;
-    if (!isId(id)) throw new PawlError("option_invalid", `${JSON.stringify(given.id)} is not an instance's id; a key is passed as a plain string.`);
+    if (!isId(id))
+      throw new PawlError(
+        "option_invalid",
+        `${JSON.stringify(given.id)} is not an instance's id; a key is passed as a plain string.`,
+      );
     return { id };
   }
   if (given instanceof Object && "key" in given) return { key: checkedText(given.key, "The key", "key_invalid") };
@@ -107,7 +120,11 @@ export function refOf(given: unknown): Ref {
 }
 
 /** A short text that an index can hold. */
-export function checkedText(given: unknown, what: string, code: "key_invalid" | "option_invalid" = "option_invalid"): string {
+export function checkedText(
+  given: unknown,
+  what: string,
+  code: "key_invalid" | "option_invalid" = "option_invalid",
+): string {
   if (typeof given !== "string" || given === "" || given.length > longestName) {
     throw new PawlError(code, `${what} must be a text of 1 to ${longestName} characters.`);
   }
@@ -119,5 +136,8 @@ export function checkedText(given: unknown, what: string, code: "key_invalid" | 
 
 /** What tells two requests apart that use one idempotency key. */
 export function requestHash(event: string, payload: unknown, delay: unknown): string {
-  return createHash("sha256").update(JSON.stringify([event, payload ?? null, delay ?? null])).digest("base64url").slice(0, 27);
+  return createHash("sha256")
+    .update(JSON.stringify([event, payload ?? null, delay ?? null]))
+    .digest("base64url")
+    .slice(0, 27);
 }

@@ -22,13 +22,22 @@ export async function waitFor(kernel: Kernel, waiting: Waiting): Promise<Instanc
     const row = await waiting.read();
     if (row === undefined) throw waiting.missing();
     if (waiting.until === undefined ? row.outcome !== null : waiting.until.has(row.state)) return row;
-    const wanted = waiting.until === undefined ? "its end" : [...waiting.until].map((state) => `\`${state}\``).join(" or ");
+    const wanted =
+      waiting.until === undefined ? "its end" : [...waiting.until].map((state) => `\`${state}\``).join(" or ");
     if (row.outcome !== null) {
-      throw new PawlError("ended_elsewhere", `\`${row.lifecycle}\` ${row.key ?? row.id} has ended in \`${row.state}\`, and will not come to ${wanted}.`, { state: row.state });
+      throw new PawlError(
+        "ended_elsewhere",
+        `\`${row.lifecycle}\` ${row.key ?? row.id} has ended in \`${row.state}\`, and will not come to ${wanted}.`,
+        { state: row.state },
+      );
     }
     const leftMs = endAt - performance.now();
     if (leftMs <= 0) {
-      throw new PawlError("wait_timeout", `\`${row.lifecycle}\` ${row.key ?? row.id} is still in \`${row.state}\`; ${wanted} was waited for in vain.`, { state: row.state });
+      throw new PawlError(
+        "wait_timeout",
+        `\`${row.lifecycle}\` ${row.key ?? row.id} is still in \`${row.state}\`; ${wanted} was waited for in vain.`,
+        { state: row.state },
+      );
     }
     await untilHinted(kernel, row.id, Math.min(pollMs, leftMs), waiting.signal);
   }

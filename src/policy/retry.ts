@@ -17,7 +17,9 @@ export interface RetryPolicy {
  * retry: { maxAttempts: 5, backoff: exponential({ first: "2s", factor: 2, cap: "300s", jitter: 0.2 }) }
  * ```
  */
-export function exponential(options: { first?: Duration; factor?: number; cap?: Duration; jitter?: number } = {}): Backoff {
+export function exponential(
+  options: { first?: Duration; factor?: number; cap?: Duration; jitter?: number } = {},
+): Backoff {
   const firstMs = durationMs(options.first ?? "2s", "exponential({ first })");
   const capMs = durationMs(options.cap ?? "300s", "exponential({ cap })");
   const factor = options.factor ?? 2;

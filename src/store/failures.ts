@@ -28,15 +28,37 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
   const options = { cause: error };
   if (state === undefined || connectionStates.has(state)) {
     if (phase === "connecting") {
-      return new PawlError("database_unreachable", `The database cannot be reached: ${text}. Is it running, and is its address right?`, details, options);
+      return new PawlError(
+        "database_unreachable",
+        `The database cannot be reached: ${text}. Is it running, and is its address right?`,
+        details,
+        options,
+      );
     }
-    return new PawlError("outcome_unknown", `The connection to the database was lost in the middle of a statement: ${text}.`, details, options);
+    return new PawlError(
+      "outcome_unknown",
+      `The connection to the database was lost in the middle of a statement: ${text}.`,
+      details,
+      options,
+    );
   }
   const remedy = refusedStates[state];
-  if (remedy !== undefined) return new PawlError("database_refused", `The database refuses: ${text}. ${remedy}`, details, options);
-  if (busyStates.has(state)) return new PawlError("busy", `The database is busy: ${text}. Try again.`, details, options);
+  if (remedy !== undefined)
+    return new PawlError("database_refused", `The database refuses: ${text}. ${remedy}`, details, options);
+  if (busyStates.has(state))
+    return new PawlError("busy", `The database is busy: ${text}. Try again.`, details, options);
   if (state === "42P01" || state === "3F000" || state === "42883") {
-    return new PawlError("not_migrated", `The database has no tables of this version of Pawl (${text}). Run \`pawl migrate\`.`, details, options);
+    return new PawlError(
+      "not_migrated",
+      `The database has no tables of this version of Pawl (${text}). Run \`pawl migrate\`.`,
+      details,
+      options,
+    );
   }
-  return new PawlError("invariant_broken", `The database refused a statement of Pawl: ${text}. Please report it.`, details, options);
+  return new PawlError(
+    "invariant_broken",
+    `The database refused a statement of Pawl: ${text}. Please report it.`,
+    details,
+    options,
+  );
 }

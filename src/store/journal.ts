@@ -93,3 +93,21 @@ export function readMovesOfTasks(
       offset 0
     ) as move`);
 }
+
+/** What an instance went through up to a version: enough to tell how it stood then. */
+export interface PastMove {
+  readonly version: number;
+  readonly event: string;
+  readonly to_state: string;
+  readonly definition: number;
+  readonly patch: Record<string, unknown> | null;
+  readonly cleared: string[] | null;
+  readonly at_ms: number;
+}
+
+export function readMovesUpTo(db: Executor, id: string, version: number): Promise<PastMove[]> {
+  return db.rows<PastMove>(sql`
+    select version, event, to_state, definition, patch, to_json(cleared) as cleared, pawl.ms(at) as at_ms
+    from pawl.journal where instance_id = ${id}::uuid and version <= ${version}::int
+    order by version`);
+}

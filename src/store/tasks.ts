@@ -149,7 +149,11 @@ export function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: num
 }
 
 /** Puts scheduled tasks whose time has come into their lanes. Gives back how many, and of which lanes. */
-export function promoteTasks(db: Executor, lanes: readonly string[], limit: number): Promise<{ lane: string; tasks: number }[]> {
+export function promoteTasks(
+  db: Executor,
+  lanes: readonly string[],
+  limit: number,
+): Promise<{ lane: string; tasks: number }[]> {
   return db.rows<{ lane: string; tasks: number }>(sql`
     with clock as materialized (select pawl.now() as now),
     due as materialized (
@@ -257,11 +261,7 @@ export function endEffects(
 }
 
 /** Leases that ran out, in lanes that this process knows: candidates only, whoever acts on them looks again. */
-export function readLapsedLeases(
-  db: Executor,
-  lanes: readonly string[],
-  limit: number,
-): Promise<ClaimedTask[]> {
+export function readLapsedLeases(db: Executor, lanes: readonly string[], limit: number): Promise<ClaimedTask[]> {
   return db.rows<ClaimedTask>(sql`
     with clock as materialized (select pawl.now() as now)
     select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt,

@@ -42,12 +42,16 @@ export async function prepareTestStores(options: { postgresUrl?: string } = {}):
   }
   return async () => {
     await rm(folder, { recursive: true, force: true });
-    if (server !== undefined) await onServer(server, `drop database if exists ${process.env[templateVariable]} with (force)`);
+    if (server !== undefined)
+      await onServer(server, `drop database if exists ${process.env[templateVariable]} with (force)`);
   };
 }
 
 /** A database of its own on this server, from the prepared template where there is one; talked to through a pooler if given. */
-export async function newPostgresStore(serverUrl: string, options: { pooler?: string | undefined } = {}): Promise<TestStore> {
+export async function newPostgresStore(
+  serverUrl: string,
+  options: { pooler?: string | undefined } = {},
+): Promise<TestStore> {
   const name = newName("test");
   const template = process.env[templateVariable];
   await onServer(serverUrl, `create database ${name}${template === undefined ? "" : ` template ${template}`}`);

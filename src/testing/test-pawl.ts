@@ -55,7 +55,10 @@ function refuseUnknownStep(lifecycles: readonly AnyLifecycle[], name: string): v
   const [lifecycle = "", state = ""] = name.split("/");
   const kind = lifecycles.find((one) => one.name === lifecycle)?.states.get(state)?.kind;
   if (kind === "work") return;
-  throw new PawlError("option_invalid", `\`steps\` names "${name}", and there is no such step. Write lifecycle/state, of a state that has a \`run\`.`);
+  throw new PawlError(
+    "option_invalid",
+    `\`steps\` names "${name}", and there is no such step. Write lifecycle/state, of a state that has a \`run\`.`,
+  );
 }
 
 interface Parts {
@@ -130,8 +133,13 @@ export class TestPawl {
     for (let ran = 0; ; ) {
       const taken = await take(kernel, { lanes, limit: 100, share: 100, worker: "test-worker", leaseMs });
       if (taken.length === 0) return ran;
-      const outcomes = await Promise.all(taken.map((one) => run(one, { signal: neverAborted(), log: () => {}, fakes })));
-      await report(kernel, taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })));
+      const outcomes = await Promise.all(
+        taken.map((one) => run(one, { signal: neverAborted(), log: () => {}, fakes })),
+      );
+      await report(
+        kernel,
+        taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+      );
       ran += taken.length;
     }
   }

@@ -1,7 +1,10 @@
 import { type Executor, sql, textArray } from "../store/db.ts";
 
 /** How many instances stand in each state, summed from the deltas that every move leaves. */
-export function readCounts(db: Executor, lifecycles: readonly string[]): Promise<{ lifecycle: string; state: string; instances: number }[]> {
+export function readCounts(
+  db: Executor,
+  lifecycles: readonly string[],
+): Promise<{ lifecycle: string; state: string; instances: number }[]> {
   return db.rows(sql`
     select lifecycle, state, sum(delta)::float8 as instances from pawl.counts
     where lifecycle = any(${textArray(lifecycles)}::text::text[])

@@ -33,7 +33,11 @@ function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
   if (work !== null) {
     const edges = lifecycle.edgesFrom(work.from, work.event);
     const edge = edges.find((one) => (one.to ?? one.from) === work.to && one.after !== undefined);
-    if (edge?.after === undefined) throw new PawlError("definition_changed", `\`${lifecycle.name}\` no longer has an \`after\` on \`${work.event}\` from \`${work.from}\`.`);
+    if (edge?.after === undefined)
+      throw new PawlError(
+        "definition_changed",
+        `\`${lifecycle.name}\` no longer has an \`after\` on \`${work.event}\` from \`${work.from}\`.`,
+      );
     return edge.after;
   }
   const handler = fakes?.get(`${lifecycle.name}/${row.state}`) ?? lifecycle.states.get(row.state)?.run;
@@ -64,5 +68,8 @@ function asReturned(given: unknown): Returned | undefined {
 function onlyOutcome({ lifecycle, row }: Taken): string {
   const only = lifecycle.states.get(row.state)?.outcome;
   if (only !== undefined) return only;
-  throw new PawlError("hook_failed", `The step of \`${row.state}\` must say how it ended: return step.go(…) with one of its events.`);
+  throw new PawlError(
+    "hook_failed",
+    `The step of \`${row.state}\` must say how it ended: return step.go(…) with one of its events.`,
+  );
 }

@@ -29,7 +29,10 @@ export function makeStep(taken: Taken, said: Said, signal: AbortSignal, log: Log
     key: row.key,
     attempt: taken.attempt,
     // An effect belongs to the move that caused it, a step to its visit: the same over all their attempts.
-    idempotencyKey: taken.work === null ? `${row.id}:${row.state}:${taken.visit}` : `${row.id}:${taken.work.event}:${taken.work.version}`,
+    idempotencyKey:
+      taken.work === null
+        ? `${row.id}:${row.state}:${taken.visit}`
+        : `${row.id}:${taken.work.event}:${taken.work.version}`,
     signal,
     set(patch: Record<string, unknown>) {
       storableText(patch, "What the step set");

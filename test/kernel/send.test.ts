@@ -50,7 +50,9 @@ eachStore((store) => {
         },
       },
     });
-    await expect(t.pawl.send(parcel, "p", "delivered")).rejects.toThrow("`delivered` leads out of `shipped`, not out of `packed`");
+    await expect(t.pawl.send(parcel, "p", "delivered")).rejects.toThrow(
+      "`delivered` leads out of `shipped`, not out of `packed`",
+    );
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed", version: 2 });
   });
 
@@ -60,7 +62,9 @@ eachStore((store) => {
       Array.from({ length: 8 }, (_, index) =>
         index % 2 === 0
           ? t.pawl.trySend(parcel, "p", "weighed", { weight: index + 1 })
-          : t.pawl.sendMany(parcel, [{ to: "p", event: "weighed", payload: { weight: index + 1 } }]).then(([one]) => one!),
+          : t.pawl
+              .sendMany(parcel, [{ to: "p", event: "weighed", payload: { weight: index + 1 } }])
+              .then(([one]) => one!),
       ),
     );
     const [winner, ...others] = results.filter((one) => one.ok);
@@ -70,7 +74,10 @@ eachStore((store) => {
     for (const loser of losers) expect(loser).toMatchObject({ error: { code: "transition_refused" } });
     const journal = await t.pawl.journal(parcel, "p");
     expect(journal.map((move) => move.version)).toEqual([1, 2, 3]);
-    expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "shipped", data: { weight: winner!.ok && winner!.instance.data.weight } });
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({
+      state: "shipped",
+      data: { weight: winner!.ok && winner!.instance.data.weight },
+    });
   });
 
   test("events that stay are all counted, whoever sends them at the same time", async () => {
@@ -79,7 +86,9 @@ eachStore((store) => {
     const versions = (await Promise.all(sends)).map((one) => one.version);
     expect(new Set(versions).size).toBe(60);
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed", version: 62, data: { notes: 60 } });
-    expect((await t.pawl.journal(parcel, "p")).map((move) => move.version)).toEqual(versions.length === 60 ? Array.from({ length: 62 }, (_, i) => i + 1) : []);
+    expect((await t.pawl.journal(parcel, "p")).map((move) => move.version)).toEqual(
+      versions.length === 60 ? Array.from({ length: 62 }, (_, i) => i + 1) : [],
+    );
   });
 
   test("an event that stays does not spoil the step under way", async () => {
@@ -128,7 +137,11 @@ eachStore((store) => {
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed" });
     await t.advance("1m");
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "shipped", data: { weight: 4 } });
-    expect((await t.pawl.journal(parcel, "p")).at(-1)).toMatchObject({ source: "timer", actor: "ada", payload: { weight: 4 } });
+    expect((await t.pawl.journal(parcel, "p")).at(-1)).toMatchObject({
+      source: "timer",
+      actor: "ada",
+      payload: { weight: 4 },
+    });
   });
 
   test("a delayed event that is refused when due is recorded with its blockers and dropped", async () => {
@@ -136,7 +149,11 @@ eachStore((store) => {
     await t.pawl.send(parcel, "p", "delivered", { after: "1h" });
     await t.advance("1h");
     const history = await t.pawl.journal(parcel, "p", { attempts: true });
-    expect(history.at(-1)).toMatchObject({ kind: "attempt", what: "refused", detail: { event: "delivered", blockers: [{ kind: "no_edge" }] } });
+    expect(history.at(-1)).toMatchObject({
+      kind: "attempt",
+      what: "refused",
+      detail: { event: "delivered", blockers: [{ kind: "no_edge" }] },
+    });
     await t.pawl.send(parcel, "p", "weighed", { weight: 1 });
     await t.advance("10d");
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "shipped" });
@@ -146,9 +163,15 @@ eachStore((store) => {
     await using t = await packed();
     await t.kernel.clock.observe(0);
     await t.db.script("update pawl.test_clock set now = now + interval '8 days'");
-    await expect(t.pawl.send(parcel, "p", "weighed", { weight: 1 })).rejects.toMatchObject({ code: "transition_refused" });
+    await expect(t.pawl.send(parcel, "p", "weighed", { weight: 1 })).rejects.toMatchObject({
+      code: "transition_refused",
+    });
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
-    expect((await t.pawl.journal(parcel, "p")).at(-1)).toMatchObject({ event: "fail", source: "timer", from: "packed" });
+    expect((await t.pawl.journal(parcel, "p")).at(-1)).toMatchObject({
+      event: "fail",
+      source: "timer",
+      from: "packed",
+    });
   });
 
   test("entering a state anew begins its time anew, and a stay does not", async () => {
@@ -165,11 +188,18 @@ eachStore((store) => {
 
   test("thousands of sends are answered in their order, each for itself", async () => {
     await using t = await store.open({ lifecycles: [parcel] });
-    const made = await t.pawl.startMany(parcel, Array.from({ length: 700 }, (_, index) => ({ key: `k${index}`, data: { address } })));
+    const made = await t.pawl.startMany(
+      parcel,
+      Array.from({ length: 700 }, (_, index) => ({ key: `k${index}`, data: { address } })),
+    );
     await t.work();
     const sent = await t.pawl.sendMany(
       parcel,
-      made.map((one, index) => ({ to: { id: one.id }, event: "weighed" as const, payload: { weight: index % 2 === 0 ? 4 : 0 } })),
+      made.map((one, index) => ({
+        to: { id: one.id },
+        event: "weighed" as const,
+        payload: { weight: index % 2 === 0 ? 4 : 0 },
+      })),
     );
     expect(sent.map((one) => one.ok)).toEqual(made.map((_, index) => index % 2 === 0));
     expect(await t.pawl.counts(parcel)).toEqual({ packed: 350, shipped: 350 });
@@ -177,7 +207,10 @@ eachStore((store) => {
 
   test("find gives the newest first, by state, page by page", async () => {
     await using t = await store.open({ lifecycles: [parcel] });
-    const made = await t.pawl.startMany(parcel, Array.from({ length: 30 }, () => ({ data: { address } })));
+    const made = await t.pawl.startMany(
+      parcel,
+      Array.from({ length: 30 }, () => ({ data: { address } })),
+    );
     expect(await t.pawl.find(parcel, { state: "labeling", limit: 1000 })).toHaveLength(30);
     await t.work();
     await t.pawl.send(parcel, { id: made[3]!.id }, "weighed", { weight: 1 });
@@ -197,7 +230,9 @@ eachStore((store) => {
     expect(await t.pawl.wait(parcel, "p")).toMatchObject({ state: "done", outcome: "success" });
     await expect(t.pawl.wait(parcel, "p", { until: "packed" })).rejects.toMatchObject({ code: "ended_elsewhere" });
     await t.pawl.start(parcel, { key: "q", data: { address } });
-    await expect(t.pawl.wait(parcel, "q", { until: "packed", timeout: 1 })).rejects.toMatchObject({ code: "wait_timeout" });
+    await expect(t.pawl.wait(parcel, "q", { until: "packed", timeout: 1 })).rejects.toMatchObject({
+      code: "wait_timeout",
+    });
   });
 
   test("R20 permitted tells yes, no with every reason, or that it depends on the payload", async () => {

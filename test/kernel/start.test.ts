@@ -65,7 +65,10 @@ eachStore((store) => {
     expect(await t.pawl.get(claim, "fast")).toMatchObject({ state: "open" });
     await t.advance("1m");
     expect(await t.pawl.get(claim, "fast")).toMatchObject({ state: "failed" });
-    expect(await t.pawl.journal(claim, "fast")).toMatchObject([{}, { event: "fail", source: "timer", payload: { reason: "timeout" } }]);
+    expect(await t.pawl.journal(claim, "fast")).toMatchObject([
+      {},
+      { event: "fail", source: "timer", payload: { reason: "timeout" } },
+    ]);
     await t.advance("60d");
     expect(await t.pawl.get(claim, "slow")).toMatchObject({ state: "open" });
   });

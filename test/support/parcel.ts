@@ -3,7 +3,12 @@ import { z } from "zod";
 
 /** A small lifecycle that has a bit of everything: work, waiting, a guard, a stay, a timeout, an end. */
 export const parcel = lifecycle("parcel", {
-  data: z.object({ address: z.string(), label: z.string().optional(), weight: z.number().default(1), notes: z.number().default(0) }),
+  data: z.object({
+    address: z.string(),
+    label: z.string().optional(),
+    weight: z.number().default(1),
+    notes: z.number().default(0),
+  }),
   events: { weighed: z.object({ weight: z.number() }) },
   initial: "labeling",
   on: { noted: { set: ({ data }) => ({ notes: data.notes + 1 }) } },

@@ -220,17 +220,21 @@ async function writeDraft(path: string, holder: LockHolder): Promise<string> {
 }
 
 /**
- * What killed processes left. A claim in the making loses nothing, for it will find the lock taken; a draft in the
- * making would, so only old ones go.
+ * Removes what killed processes left. A claim in the making loses nothing, for it will find the lock taken; a draft in
+ * the making would, so only those of the dead go.
  */
 async function removeLeftovers(path: string): Promise<void> {
   for (const name of await readdir(dirname(path))) {
     const file = join(dirname(path), name);
     const isClaim = name.startsWith(`${basename(path)}-after-`);
     const isDraft = name.startsWith(`${basename(path)}-draft-`);
-    if (isClaim || (isDraft && ((await read(file))?.ageMs ?? 0) > writtenWithinMs))
-      await unlink(file).catch(ignoreMissing);
+    if (isClaim || (isDraft && isAbandoned(await read(file)))) await unlink(file).catch(ignoreMissing);
   }
+}
+
+function isAbandoned(draft: Found | undefined): boolean {
+  if (draft?.holder !== undefined) return livenessOf(draft.holder) === "dead";
+  return draft !== undefined && draft.ageMs > writtenWithinMs;
 }
 
 function lockPath(folder: string): string {

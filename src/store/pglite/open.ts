@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
@@ -69,11 +71,24 @@ export async function openPglite(options: PgliteOptions): Promise<PgliteDb> {
   }
 }
 
-async function startThread(start: Start): Promise<Line> {
+/** The little of it that is used here; its types come with those of browsers. */
+declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
+
+let engine: Promise<object | undefined> | undefined;
+
+/** Compiled once for all threads of a process: what one of them has made fast is fast in the next. */
+function compiledEngine(): Promise<object | undefined> {
+  engine ??= readFile(join(dirname(createRequire(import.meta.url).resolve("@electric-sql/pglite")), "pglite.wasm"))
+    .then((bytes) => WebAssembly.compile(bytes))
+    .catch(() => undefined); // The thread finds it by itself, or says why not.
+  return engine;
+}
+
+async function startThread(start: Omit<Start, "engine">): Promise<Line> {
   const source = import.meta.url.endsWith(".ts");
   const worker = new Worker(new URL(source ? "./thread.ts" : "./thread.js", import.meta.url), {
     name: "pawl-pglite",
-    workerData: start,
+    workerData: { ...start, engine: await compiledEngine() } satisfies Start,
     execArgv: source ? typescriptArguments() : [],
     // A nesting that Postgres refuses in its own words would otherwise break the engine before it notices.
     resourceLimits: { stackSizeMb: 64 },

@@ -40,7 +40,7 @@ export class SyncedFolder extends NodeFS {
     this.#onFailure = onFailure;
   }
 
-  override async init(pg: PGlite, options: EngineOptions) {
+  override async init(pg: PGlite, options: EngineOptions): ReturnType<NodeFS["init"]> {
     const made = await super.init(pg, options);
     made.emscriptenOpts.preRun?.push((engine) => this.#watch(engine));
     return made;

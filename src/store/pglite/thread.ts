@@ -13,6 +13,8 @@ export interface Start {
   /** The folder holds nothing yet. */
   readonly fresh: boolean;
   readonly snapshot: string | Uint8Array | undefined;
+  /** A WebAssembly.Module. */
+  readonly engine: object | undefined;
 }
 
 export type Request =
@@ -98,6 +100,7 @@ function open(): Promise<PGlite> {
   return PGlite.create({
     ...(folder === undefined ? { dataDir: "memory://" } : { fs: folder }),
     ...(start.snapshot === undefined || (folder !== undefined && !start.fresh) ? {} : { loadDataDir: snapshotFile() }),
+    ...(start.engine === undefined ? {} : { pgliteWasmModule: start.engine }),
     initDbStartParams: ["--wal-segsize=4"],
     startParams: [...common, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
     onStderr: (line) => {

@@ -32,7 +32,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     return await connect(options, warn, true);
   } catch (error) {
     if (!saysUnsupportedParameter(error)) throw error;
-    warn("The database's pooler takes no time-outs from a client: set statement_timeout, lock_timeout and idle_in_transaction_session_timeout on the role.");
+    warn(
+      "The database's pooler takes no time-outs from a client: set statement_timeout, lock_timeout and idle_in_transaction_session_timeout on the role.",
+    );
     return connect(options, warn, false);
   }
 }
@@ -57,7 +59,12 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
       ...(direct ? serverTimeouts : {}),
     } as pg.PoolConfig);
   } catch (error) {
-    throw new PawlError("config_invalid", `The database URL cannot be read: ${(error as Error).message}.`, {}, { cause: error });
+    throw new PawlError(
+      "config_invalid",
+      `The database URL cannot be read: ${(error as Error).message}.`,
+      {},
+      { cause: error },
+    );
   }
   // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
   pool.on("error", (error) => warn(`An idle connection to the database was lost: ${error.message}.`));
@@ -70,7 +77,10 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
       values: [],
     });
     if (server!.version < 140_000) {
-      throw new PawlError("database_unsupported", `Pawl needs PostgreSQL 14 or newer, and this server is ${Math.floor(server!.version / 10_000)}.`);
+      throw new PawlError(
+        "database_unsupported",
+        `Pawl needs PostgreSQL 14 or newer, and this server is ${Math.floor(server!.version / 10_000)}.`,
+      );
     }
     return db;
   } catch (error) {
@@ -186,9 +196,10 @@ class PostgresTx implements Tx {
 async function run<Row>(client: pg.PoolClient, statement: Statement, prepared: boolean): Promise<Row[]> {
   try {
     const values = statement.values as unknown[];
-    const result = prepared && statement.name !== ""
-      ? await client.query({ text: statement.text, values, name: statement.name })
-      : await client.query(statement.text, values);
+    const result =
+      prepared && statement.name !== ""
+        ? await client.query({ text: statement.text, values, name: statement.name })
+        : await client.query(statement.text, values);
     return result.rows as Row[];
   } catch (error) {
     throw translate(error, "running");

@@ -1,0 +1,169 @@
+import { lifecycle } from "pawl";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { eachStore } from "../support/each-store.ts";
+
+const seen: string[] = [];
+
+const order = lifecycle("order", {
+  data: z.object({ amount: z.number(), effects: z.number().default(0) }),
+  events: { pay: z.object({ sum: z.number() }) },
+  initial: "open",
+  states: {
+    open: {
+      timeout: { after: "1d", send: "lapse" },
+      on: {
+        pay: {
+          to: "paid",
+          guard: ({ data, payload }) => {
+            seen.push("guard");
+            return payload.sum >= data.amount || "too little";
+          },
+          set: ({ payload }) => {
+            seen.push("set");
+            return { amount: payload.sum };
+          },
+          before: async ({ tx, payload, id }) => {
+            seen.push("before");
+            await tx.query("insert into ledger (id, sum) values ($1, $2)", [id, payload.sum]);
+            if (payload.sum === 13) throw new Error("the bank says no");
+          },
+          after: async (effect) => {
+            seen.push(`after ${effect.attempt} ${(effect.payload as { sum: number }).sum}`);
+            if (effect.attempt === 1) throw new Error("the mail server is down");
+          },
+        },
+        lapse: {
+          to: "lapsed",
+          before: async ({ tx, id }) => {
+            await tx.query("insert into ledger (id, sum) values ($1, 0)", [id]);
+          },
+        },
+      },
+    },
+    paid: { final: "success" },
+    lapsed: { final: "failure" },
+  },
+});
+
+const nested = lifecycle("nested", {
+  data: z.object({ order: z.string() }),
+  initial: "open",
+  states: {
+    open: { forever: true, on: { pay: { to: "done", before: ({ tx, data }) => hooks.pay?.(tx, data.order) } } },
+    done: { final: "success" },
+  },
+});
+const hooks: { pay?: (tx: unknown, order: string) => Promise<unknown> } = {};
+
+eachStore((store) => {
+  async function open(): Promise<TestPawl> {
+    const t = await store.open({ lifecycles: [order, nested] });
+    await t.db.script("create table if not exists ledger (id uuid, sum int); truncate ledger");
+    await t.pawl.start(order, { key: "o", data: { amount: 5 } });
+    seen.length = 0;
+    return t;
+  }
+  const ledger = async (t: TestPawl) => (await t.pawl.transaction((tx) => tx.query("select sum from ledger"))).rows;
+
+  test("R2 an event is checked, then its before-hook runs, then the state is saved, then its after-effect runs", async () => {
+    await using t = await open();
+    const paid = await t.pawl.send(order, "o", "pay", { sum: 7 });
+    expect(paid).toMatchObject({ state: "paid", data: { amount: 7 } });
+    expect(await ledger(t)).toEqual([{ sum: 7 }]);
+    expect(seen.filter((word) => word !== "set").at(-1)).toBe("before");
+    expect(seen.indexOf("guard")).toBeLessThan(seen.indexOf("before"));
+    await t.work();
+    expect(seen.at(-1)).toBe("after 1 7");
+  });
+
+  test("a before-hook that throws leaves nothing behind", async () => {
+    await using t = await open();
+    await expect(t.pawl.send(order, "o", "pay", { sum: 13 })).rejects.toMatchObject({
+      code: "hook_failed",
+      message: expect.stringContaining("the bank says no"),
+    });
+    expect(await ledger(t)).toEqual([]);
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "open", version: 1, data: { amount: 5 } });
+    expect(await t.pawl.send(order, "o", "pay", { sum: 6 })).toMatchObject({ state: "paid" });
+  });
+
+  test("a refused event runs no hook", async () => {
+    await using t = await open();
+    await expect(t.pawl.send(order, "o", "pay", { sum: 1 })).rejects.toMatchObject({ code: "transition_refused" });
+    expect(seen).not.toContain("before");
+  });
+
+  test("a timer's hook runs in the transaction of its move", async () => {
+    await using t = await open();
+    await t.advance("1d");
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "lapsed" });
+    expect(await ledger(t)).toEqual([{ sum: 0 }]);
+  });
+
+  test("R34 an after-effect is a task of its own, seen only once the new state is saved, and retried on its own", async () => {
+    await using t = await open();
+    await expect(t.claim("order:after")).rejects.toThrow("Nothing is ready");
+    await t.pawl.send(order, "o", "pay", { sum: 7 });
+    expect(await t.work()).toBe(1);
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "paid", outcome: "success" });
+    await t.advance("10s");
+    expect(await t.work()).toBe(1);
+    expect(seen.slice(-2)).toEqual(["after 1 7", "after 2 7"]);
+    await t.advance("1d");
+    expect(await t.work()).toBe(0);
+    const history = await t.pawl.journal(order, "o", { attempts: true });
+    expect(history.filter((one) => one.kind === "attempt").map((one) => one.what)).toEqual([
+      "claimed",
+      "failed",
+      "claimed",
+    ]);
+  });
+
+  test("a hook moves other instances in its own transaction, with its tx", async () => {
+    await using t = await open();
+    await t.pawl.start(nested, { key: "n", data: { order: "o" } });
+    hooks.pay = (tx, key) => t.pawl.send(order, key, "pay", { sum: 9 }, { tx: tx as never });
+    await t.pawl.send(nested, "n", "pay");
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "paid" });
+    expect(await ledger(t)).toEqual([{ sum: 9 }]);
+  });
+
+  test("a call without tx inside a hook is refused instead of waiting for itself", async () => {
+    await using t = await open();
+    await t.pawl.start(nested, { key: "n", data: { order: "o" } });
+    for (const call of [
+      () => t.pawl.send(order, "o", "pay", { sum: 9 }),
+      () => t.pawl.start(order, { data: { amount: 1 } }),
+      () => t.pawl.get(order, "o"),
+      () => t.pawl.find(order),
+      () => t.pawl.transaction(async () => {}),
+    ]) {
+      hooks.pay = call;
+      const refused = t.pawl.send(nested, "n", "pay");
+      await expect(refused).rejects.toMatchObject({ code: "hook_failed", cause: { code: "transaction_required" } });
+    }
+    expect(await t.pawl.get(nested, "n")).toMatchObject({ state: "open", version: 1 });
+  });
+
+  test("many sends of which some have a hook: each gets its own answer", async () => {
+    await using t = await open();
+    await t.pawl.startMany(
+      order,
+      Array.from({ length: 20 }, (_, index) => ({ key: `m${index}`, data: { amount: 5 } })),
+    );
+    const sent = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        t.pawl.trySend(order, `m${index}`, "pay", { sum: index }).catch((error) => error.code),
+      ),
+    );
+    const answers = sent.map((one) => (typeof one === "string" ? one : one.ok ? one.instance.state : one.error.code));
+    expect(answers).toEqual(
+      Array.from({ length: 20 }, (_, index) =>
+        index < 5 ? "transition_refused" : index === 13 ? "hook_failed" : "paid",
+      ),
+    );
+    expect(await ledger(t)).toHaveLength(14);
+  });
+});

@@ -1,0 +1,208 @@
+import { lifecycle, PermanentError, TransientError } from "pawl";
+import { expect, test } from "vitest";
+import { take } from "../../src/kernel/take.ts";
+import type { TestPawl, TestWorker } from "../../src/testing/test-pawl.ts";
+import { eachStore } from "../support/each-store.ts";
+import { parcel } from "../support/parcel.ts";
+
+const lost = { code: "lease_lost" };
+
+/** Everything that the holder of a lease can say. */
+const words: Record<string, (worker: TestWorker) => Promise<void>> = {
+  report: (worker) => worker.report("labeled"),
+  fail: (worker) => worker.fail(new Error("x")),
+  giveUp: (worker) => worker.giveUp("x"),
+  retryLater: (worker) => worker.retryLater("1m"),
+  release: (worker) => worker.release(),
+  renew: (worker) => worker.renew(),
+};
+
+eachStore((store) => {
+  async function open(): Promise<TestPawl> {
+    const t = await store.open({ lifecycles: [parcel] });
+    await t.pawl.start(parcel, { key: "p", data: { address: "Elm 3" } });
+    return t;
+  }
+
+  test("R88 a claim is atomic: of many claimers at once, one gets the task", async () => {
+    await using t = await open();
+    const claims = await Promise.allSettled(Array.from({ length: 8 }, () => t.claim("parcel/labeling")));
+    expect(claims.filter((one) => one.status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("R97 a worker that lost its lease cannot complete the task", async () => {
+    await using t = await open();
+    const slow = await t.claim("parcel/labeling");
+    await t.advance("31s");
+    const quick = await t.claim("parcel/labeling");
+    expect(quick.attempt).toBe(2);
+    await expect(slow.report("labeled")).rejects.toMatchObject(lost);
+    await quick.report("labeled");
+    await expect(slow.report("labeled")).rejects.toMatchObject(lost);
+    expect(await t.pawl.journal(parcel, "p")).toHaveLength(2);
+  });
+
+  for (const [word, say] of Object.entries(words)) {
+    test(`R97 ${word} is refused when the lease lapsed, passed on, was given back, or its state was left`, async () => {
+      await using t = await open();
+      const lapsed = await t.claim("parcel/labeling");
+      await t.advance("31s");
+      await expect(say(lapsed)).rejects.toMatchObject(lost);
+      const released = await t.claim("parcel/labeling");
+      await released.release();
+      await expect(say(released)).rejects.toMatchObject(lost);
+      const superseded = await t.claim("parcel/labeling");
+      await expect(say(lapsed)).rejects.toMatchObject(lost);
+      await t.pawl.send(parcel, "p", "fail");
+      await t.pawl.send(parcel, "p", "recover");
+      await expect(say(superseded)).rejects.toMatchObject(lost);
+      const current = await t.claim("parcel/labeling");
+      await expect(say(superseded)).rejects.toMatchObject(lost);
+      await current.report("labeled");
+      expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed" });
+    });
+  }
+
+  test("R98 a lease that is renewed goes on, and a running task always has its end", async () => {
+    await using t = await open();
+    const worker = await t.claim("parcel/labeling");
+    for (let turn = 0; turn < 5; turn++) {
+      await t.advance("20s");
+      await worker.renew();
+    }
+    await worker.report("labeled");
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed" });
+  });
+
+  test("R96 a crashed worker's task runs again while attempts remain, and then the instance fails", async () => {
+    await using t = await open();
+    for (const attempt of [1, 2, 3]) {
+      expect((await t.claim("parcel/labeling")).attempt).toBe(attempt);
+      await t.advance("31s");
+    }
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
+    expect((await t.pawl.journal(parcel, "p")).at(-1)).toMatchObject({
+      event: "fail",
+      source: "worker",
+      payload: { reason: "worker_lost", attempts: 3 },
+    });
+  });
+
+  test("a lapse that was seen but renewed meanwhile takes nothing away", async () => {
+    await using t = await open();
+    const worker = await t.claim("parcel/labeling");
+    t.faults.plant("lapse.read", () => worker.renew());
+    await t.db.script("update pawl.test_clock set now = now + interval '31 seconds'");
+    expect((await t.maintain()).lapsed).toBe(0);
+    await worker.report("labeled");
+  });
+
+  test("a failed attempt is tried again after its pause, and the last one fails the instance", async () => {
+    await using t = await open();
+    for (const attempt of [1, 2, 3]) {
+      await (await t.claim("parcel/labeling")).fail(new Error(`no ink ${attempt}\u0000`));
+      await expect(t.claim("parcel/labeling")).rejects.toThrow("Nothing is ready");
+      await t.advance(attempt * 1_000);
+    }
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
+    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    expect(history.map((one) => (one.kind === "move" ? one.event : one.what))).toEqual([
+      "start",
+      "claimed",
+      "failed",
+      "claimed",
+      "failed",
+      "claimed",
+      "fail",
+    ]);
+    expect(history.at(-1)).toMatchObject({
+      payload: { reason: "attempts_used_up", attempts: 3, error: { message: "no ink 3\uFFFD" } },
+    });
+  });
+
+  test("R67 a permanent error is not tried again, and a transient one is after the time it names", async () => {
+    await using t = await open();
+    await (await t.claim("parcel/labeling")).fail(new TransientError("busy", { retryAfterMs: 90_000 }));
+    await t.advance("89s");
+    await expect(t.claim("parcel/labeling")).rejects.toThrow("Nothing is ready");
+    await t.advance("1s");
+    await (await t.claim("parcel/labeling")).fail(new PermanentError("no such address"));
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
+  });
+
+  test("what is given back or put off does not spend an attempt", async () => {
+    await using t = await open();
+    await (await t.claim("parcel/labeling")).release();
+    await (await t.claim("parcel/labeling")).retryLater("1h");
+    await t.advance("1h");
+    expect((await t.claim("parcel/labeling")).attempt).toBe(1);
+  });
+
+  test("a step's result that its lifecycle does not allow is an attempt that failed", async () => {
+    await using t = await open();
+    await (await t.claim("parcel/labeling")).report("delivered");
+    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    expect(history.at(-1)).toMatchObject({
+      what: "failed",
+      detail: { error: { message: expect.stringContaining("`delivered` leads out of") } },
+    });
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "labeling" });
+  });
+
+  test("messages and data of a step commit with its outcome and with nothing else", async () => {
+    await using t = await open();
+    await (await t.claim("parcel/labeling")).fail(new Error("x"));
+    await t.advance("2s");
+    const worker = await t.claim("parcel/labeling");
+    await worker.report("labeled", undefined, {
+      set: { label: "z" },
+      publish: [
+        { type: "label.printed", payload: { n: 1 } },
+        { type: "label.printed", payload: { n: 2 } },
+      ],
+    });
+    const { rows } = await t.pawl.transaction((tx) =>
+      tx.query("select message_type, payload, status, version, place from pawl.messages order by version, place"),
+    );
+    expect(rows).toEqual([
+      { message_type: "label.printed", payload: { n: 1 }, status: "pending", version: 2, place: 0 },
+      { message_type: "label.printed", payload: { n: 2 }, status: "pending", version: 2, place: 1 },
+    ]);
+  });
+
+  test("a claim never takes more than its limit, lower priorities first, then the older", async () => {
+    const urgent = lifecycle("urgent", {
+      initial: "run",
+      states: { run: { run: () => {}, priority: -5, on: { ok: "done" } }, done: { final: "success" } },
+    });
+    await using t = await store.open({ lifecycles: [parcel, urgent] });
+    const parcels = await t.pawl.startMany(
+      parcel,
+      Array.from({ length: 5 }, () => ({ data: { address: "x" } })),
+    );
+    const urgents = await t.pawl.startMany(urgent, [{}, {}]);
+    const claim = { lanes: ["parcel@1/labeling", "urgent@1/run"], limit: 4, share: 4, worker: "w", leaseMs: 1_000 };
+    const taken = await take(t.kernel, { ...claim, limit: 3, share: 2 });
+    expect(taken).toHaveLength(3);
+    const rest = await take(t.kernel, { ...claim, limit: 10, share: 10 });
+    expect([...taken, ...rest].map((one) => one.row.id).sort()).toEqual(
+      [...parcels, ...urgents].map((one) => one.id).sort(),
+    );
+    expect(await take(t.kernel, claim)).toEqual([]);
+  });
+
+  test("R100 every claim, failure and lapse leaves a row that nobody can change", async () => {
+    await using t = await open();
+    await t.claim("parcel/labeling");
+    await t.advance("31s");
+    const attempts = (await t.pawl.journal(parcel, "p", { attempts: true })).filter((one) => one.kind === "attempt");
+    expect(attempts.map((one) => one.what)).toEqual(["claimed", "lapsed"]);
+    for (const change of [
+      "update pawl.attempts set what = 'failed'",
+      "delete from pawl.attempts",
+      "truncate pawl.attempts",
+    ]) {
+      await expect(t.db.script(change)).rejects.toThrow();
+    }
+  });
+});
