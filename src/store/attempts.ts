@@ -13,9 +13,9 @@ export function insertRefusals(rows: readonly RefusalRow[]) {
     insert into pawl.attempts (instance_id, task_id, token, what, at, detail)
     select refusal.instance_id, refusal.timer_id, 0, 'refused', clock.now, refusal.detail::jsonb
     from clock, unnest(
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.timerId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.detailText))}::text::text[]
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.timerId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.detailText))}::text)::text[]
     ) as refusal(instance_id, timer_id, detail)
     where (refusal.instance_id in (select id from written)) is true`;
 }

@@ -106,8 +106,8 @@ function statementName(text: string): string {
 }
 
 /**
- * A list as a Postgres array literal. Statements cast it twice, `$1::text::uuid[]`: as a plain text any driver can
- * send it, and the planner cannot count its elements, so a plan does not depend on the size of a batch.
+ * A list as a Postgres array literal. Statements write `(select $1::text)::uuid[]`: as a plain text any driver can send
+ * it, and behind the select the planner cannot count its elements, so a plan does not depend on the size of a batch.
  */
 export function textArray(list: readonly (Param | undefined)[]): string {
   let literal = "{";

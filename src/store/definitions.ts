@@ -29,7 +29,7 @@ export async function lockDefinitions(tx: Executor, names: readonly string[]): P
 export function readDefinitions(db: Executor, names: readonly string[]): Promise<KnownDefinition[]> {
   return db.rows<KnownDefinition>(sql`
     select name, version, shapes, shape from pawl.lifecycles
-    where name = any(${textArray(names)}::text::text[])
+    where name = any((select ${textArray(names)}::text)::text[])
     order by name, version`);
 }
 
@@ -45,9 +45,9 @@ export async function putDefinition(tx: Executor, row: DefinitionRow): Promise<v
     insert into pawl.edges (lifecycle, version, from_state, event, to_state)
     select ${row.name}::text, ${row.version}::int, edge.from_state, edge.event, edge.to_state
     from unnest(
-      ${textArray(row.edges.map((edge) => edge.from))}::text::text[],
-      ${textArray(row.edges.map((edge) => edge.event))}::text::text[],
-      ${textArray(row.edges.map((edge) => edge.to))}::text::text[]
+      (select ${textArray(row.edges.map((edge) => edge.from))}::text)::text[],
+      (select ${textArray(row.edges.map((edge) => edge.event))}::text)::text[],
+      (select ${textArray(row.edges.map((edge) => edge.to))}::text)::text[]
     ) as edge(from_state, event, to_state)
     on conflict do nothing`);
 }

@@ -35,7 +35,7 @@ export function readInstances(db: Executor, ids: readonly string[]): Promise<Ins
   return db.rows<InstanceRow>(sql`
     with clock as materialized (select pawl.now() as now)
     select ${instanceColumns}
-    from clock, unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
+    from clock, unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
     cross join lateral (select * from pawl.instances as each where each.id = wanted.id offset 0) as instance`);
 }
 
@@ -48,8 +48,8 @@ export function readInstancesByKey(
     with clock as materialized (select pawl.now() as now)
     select ${instanceColumns}
     from clock, unnest(
-      ${textArray(wanted.map((one) => one.lifecycle))}::text::text[],
-      ${textArray(wanted.map((one) => one.key))}::text::text[]
+      (select ${textArray(wanted.map((one) => one.lifecycle))}::text)::text[],
+      (select ${textArray(wanted.map((one) => one.key))}::text)::text[]
     ) as wanted(lifecycle, key)
     cross join lateral (
       (select * from pawl.instances as each
@@ -69,7 +69,7 @@ export function readInstancesByKey(
 export function lockInstances(tx: Executor, ids: readonly string[]): Promise<InstanceRow[]> {
   return tx.rows<InstanceRow>(sql`
     with clock as materialized (select pawl.now() as now),
-    wanted as materialized (select id from unnest(${textArray(ids)}::text::uuid[]) as wanted(id) order by id),
+    wanted as materialized (select id from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id) order by id),
     instance as materialized (
       select held.* from wanted
       cross join lateral (select * from pawl.instances as each where each.id = wanted.id for no key update) as held
@@ -89,7 +89,7 @@ export function readDueInstances(
       select * from pawl.instances as each
       where each.next_due_at is not null and each.next_due_at <= clock.now
         and (each.next_due_at, each.id) > (coalesce(pawl.at(${page.afterMs}::float8), '-infinity'::timestamptz), ${page.afterId}::uuid)
-        and each.lifecycle = any(${textArray(page.lifecycles)}::text::text[])
+        and each.lifecycle = any((select ${textArray(page.lifecycles)}::text)::text[])
       order by each.next_due_at, each.id
       limit ${page.limit}::int
     ) as instance`);
@@ -147,16 +147,16 @@ export function insertInstances(
         fresh.outcome, case when fresh.outcome is not null then clock.now end,
         clock.now, clock.now
       from clock, unnest(
-        ${textArray(rows.map((row) => row.id))}::text::uuid[],
-        ${textArray(rows.map((row) => row.lifecycle))}::text::text[],
-        ${textArray(rows.map((row) => row.definition))}::text::int[],
-        ${textArray(rows.map((row) => row.key))}::text::text[],
-        ${textArray(rows.map((row) => row.state))}::text::text[],
-        ${textArray(rows.map((row) => row.shelf))}::text::text[],
-        ${textArray(rows.map((row) => row.dataText))}::text::text[],
-        ${textArray(rows.map((row) => row.deadlineAfterMs))}::text::float8[],
-        ${textArray(rows.map((row) => row.dueAfterMs))}::text::float8[],
-        ${textArray(rows.map((row) => row.outcome))}::text::text[]
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.key))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.state))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[]
       ) as fresh(id, lifecycle, definition, key, state, shelf, data, deadline_ms, due_ms, outcome)
       on conflict do nothing
       returning id, lifecycle, state
@@ -227,30 +227,30 @@ export function moveInstances(
     free as materialized (
       select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state
       from clock, unnest(
-        ${textArray(rows.map((row) => row.id))}::text::uuid[],
-        ${textArray(rows.map((row) => row.expectedVersion))}::text::int[],
-        ${textArray(rows.map((row) => row.expectedAlarms))}::text::int[],
-        ${textArray(rows.map((row) => row.token))}::text::bigint[],
-        ${textArray(rows.map((row) => row.lapsed))}::text::boolean[],
-        ${textArray(rows.map((row) => row.settledMs))}::text::float8[],
-        ${textArray(rows.map((row) => row.definition))}::text::int[],
-        ${textArray(rows.map((row) => row.state))}::text::text[],
-        ${textArray(rows.map((row) => row.shelf))}::text::text[],
-        ${textArray(rows.map((row) => row.version))}::text::int[],
-        ${textArray(rows.map((row) => row.alarms))}::text::int[],
-        ${textArray(rows.map((row) => row.visit))}::text::int[],
-        ${textArray(rows.map((row) => row.run))}::text::int[],
-        ${textArray(rows.map((row) => row.dataText))}::text::text[],
-        ${textArray(rows.map((row) => row.deadlineAfterMs))}::text::float8[],
-        ${textArray(rows.map((row) => row.failedFrom))}::text::text[],
-        ${textArray(rows.map((row) => row.failedVisit))}::text::int[],
-        ${textArray(rows.map((row) => row.outcome))}::text::text[],
-        ${textArray(rows.map((row) => row.keyHeld))}::text::boolean[],
-        ${textArray(rows.map((row) => row.leaves))}::text::boolean[],
-        ${textArray(rows.map((row) => row.endsRun))}::text::boolean[],
-        ${textArray(rows.map((row) => row.works))}::text::boolean[],
-        ${textArray(rows.map((row) => row.dueAfterMs))}::text::float8[],
-        ${textArray(rows.map((row) => row.dueAtMs))}::text::float8[]
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.expectedVersion))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.expectedAlarms))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.token))}::text)::bigint[],
+        (select ${textArray(rows.map((row) => row.lapsed))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.settledMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.state))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.alarms))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.run))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.failedFrom))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.failedVisit))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.keyHeld))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.leaves))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.endsRun))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.works))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[]
       ) as decided(
         id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
         failed_from, failed_visit, outcome, key_held, leaves, ends_run, works, due_after_ms, due_ms

@@ -31,22 +31,22 @@ export function insertJournal(rows: readonly JournalRow[]) {
       clock.now, move.source, move.actor, move.reason, move.payload::jsonb, move.patch::jsonb, move.cleared::text[],
       move.request_id, move.task_id, move.token
     from clock, unnest(
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.version))}::text::int[],
-      ${textArray(rows.map((row) => row.lifecycle))}::text::text[],
-      ${textArray(rows.map((row) => row.definition))}::text::int[],
-      ${textArray(rows.map((row) => row.event))}::text::text[],
-      ${textArray(rows.map((row) => row.from))}::text::text[],
-      ${textArray(rows.map((row) => row.to))}::text::text[],
-      ${textArray(rows.map((row) => row.source))}::text::text[],
-      ${textArray(rows.map((row) => row.actor))}::text::text[],
-      ${textArray(rows.map((row) => row.reason))}::text::text[],
-      ${textArray(rows.map((row) => row.payloadText))}::text::text[],
-      ${textArray(rows.map((row) => row.patchText))}::text::text[],
-      ${textArray(rows.map((row) => (row.cleared === null ? null : textArray(row.cleared))))}::text::text[],
-      ${textArray(rows.map((row) => row.requestId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.taskId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.token))}::text::bigint[]
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.event))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.from))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.to))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.source))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.reason))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.patchText))}::text)::text[],
+      (select ${textArray(rows.map((row) => (row.cleared === null ? null : textArray(row.cleared))))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.requestId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.taskId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.token))}::text)::bigint[]
     ) as move(
       instance_id, version, lifecycle, definition, event, from_state, to_state, source, actor, reason,
       payload, patch, cleared, request_id, task_id, token
@@ -62,9 +62,9 @@ export function readMovesOfRequests(
   return db.rows(sql`
     select move.request_id::text as request_id, move.version
     from unnest(
-      ${textArray(asked.map((one) => one.id))}::text::uuid[],
-      ${textArray(asked.map((one) => one.requestId))}::text::uuid[],
-      ${textArray(asked.map((one) => one.afterVersion))}::text::int[]
+      (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.requestId))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.afterVersion))}::text)::int[]
     ) as asked(id, request_id, after_version)
     cross join lateral (
       select each.request_id, each.version from pawl.journal as each
@@ -81,10 +81,10 @@ export function readMovesOfTasks(
   return db.rows(sql`
     select move.task_id::text as task_id, move.token::float8 as token, move.version
     from unnest(
-      ${textArray(asked.map((one) => one.id))}::text::uuid[],
-      ${textArray(asked.map((one) => one.taskId))}::text::uuid[],
-      ${textArray(asked.map((one) => one.token))}::text::bigint[],
-      ${textArray(asked.map((one) => one.afterVersion))}::text::int[]
+      (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.taskId))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.token))}::text)::bigint[],
+      (select ${textArray(asked.map((one) => one.afterVersion))}::text)::int[]
     ) as asked(id, task_id, token, after_version)
     cross join lateral (
       select each.task_id, each.token, each.version from pawl.journal as each

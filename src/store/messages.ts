@@ -18,13 +18,13 @@ export function insertMessages(rows: readonly MessageRow[]) {
     select message.id, message.aggregate_id, message.aggregate_type, message.message_type, message.payload::jsonb,
       clock.now, message.version, message.place
     from clock, unnest(
-      ${textArray(rows.map((row) => row.id))}::text::uuid[],
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.lifecycle))}::text::text[],
-      ${textArray(rows.map((row) => row.type))}::text::text[],
-      ${textArray(rows.map((row) => row.payloadText))}::text::text[],
-      ${textArray(rows.map((row) => row.version))}::text::int[],
-      ${textArray(rows.map((row) => row.place))}::text::int[]
+      (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.type))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.place))}::text)::int[]
     ) as message(id, aggregate_id, aggregate_type, message_type, payload, version, place)
     where (message.aggregate_id in (select id from written)) is true`;
 }

@@ -14,10 +14,10 @@ export function insertRequests(rows: readonly RequestRow[]) {
     insert into pawl.requests (instance_id, key, hash, version, at)
     select request.instance_id, request.key, request.hash, request.version, clock.now
     from clock, unnest(
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.key))}::text::text[],
-      ${textArray(rows.map((row) => row.hash))}::text::text[],
-      ${textArray(rows.map((row) => row.version))}::text::int[]
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.key))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.hash))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.version))}::text)::int[]
     ) as request(instance_id, key, hash, version)
     where (request.instance_id in (select id from written)) is true`;
 }
@@ -33,8 +33,8 @@ export function readRequests(db: Executor, asked: readonly { id: string; key: st
   return db.rows<KnownRequest>(sql`
     select request.instance_id::text as instance_id, request.key, request.hash, request.version
     from unnest(
-      ${textArray(asked.map((one) => one.id))}::text::uuid[],
-      ${textArray(asked.map((one) => one.key))}::text::text[]
+      (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.key))}::text)::text[]
     ) as asked(id, key)
     cross join lateral (
       select * from pawl.requests as each where each.instance_id = asked.id and each.key = asked.key offset 0

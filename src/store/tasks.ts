@@ -18,11 +18,11 @@ export function placeSteps(rows: readonly StepRow[]) {
     select step.id, step.id, 'step', step.lane, step.priority, case when step.due_ms is null then step.lane end,
       pawl.at(step.due_ms), 0, step.visit, clock.now
     from clock, unnest(
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.lane))}::text::text[],
-      ${textArray(rows.map((row) => row.priority))}::text::int[],
-      ${textArray(rows.map((row) => row.visit))}::text::int[],
-      ${textArray(rows.map((row) => row.dueAtMs))}::text::float8[]
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.lane))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.priority))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[]
     ) as step(id, lane, priority, visit, due_ms)
     where (step.id in (select id from written)) is true
     on conflict (id) do update set
@@ -48,12 +48,12 @@ export function insertEffects(rows: readonly EffectRow[]) {
     select effect.id, effect.instance_id, 'effect', effect.lane, effect.priority, effect.lane, effect.visit,
       effect.work::jsonb, clock.now
     from clock, unnest(
-      ${textArray(rows.map((row) => row.id))}::text::uuid[],
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.lane))}::text::text[],
-      ${textArray(rows.map((row) => row.priority))}::text::int[],
-      ${textArray(rows.map((row) => row.visit))}::text::int[],
-      ${textArray(rows.map((row) => row.workText))}::text::text[]
+      (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.lane))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.priority))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.workText))}::text)::text[]
     ) as effect(id, instance_id, lane, priority, visit, work)
     where (effect.instance_id in (select id from written)) is true`;
 }
@@ -81,7 +81,8 @@ export interface ClaimedTask extends InstanceRow {
 
 /**
  * Leases up to `limit` ready tasks to one worker, one index probe a lane; workers pass each other's rows instead of
- * waiting. The list is materialized: as a subquery, a plan may run it again and claim more than the limit. The attempt
+ * waiting. The list is materialized: as a subquery, a plan may run it again and claim more than the limit. `few` is the
+ * same list in a form of which the planner believes that it is short, however much it knows about full lanes. The attempt
  * is spent here, so that a step that kills its worker still comes to an end.
  */
 export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
@@ -89,21 +90,24 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
     with clock as materialized (select pawl.now() as now),
     ready as materialized (
       select task.id
-      from unnest(${textArray(claim.lanes)}::text::text[]) with ordinality as lane(name, place)
+      from unnest((select ${textArray(claim.lanes)}::text)::text[]) with ordinality as lane(name, place)
       cross join lateral (
         select each.id from pawl.tasks as each
         where each.queue = lane.name
         order by each.priority, each.id
         limit ${claim.share}::int for update skip locked
       ) as task
-      limit (select ${claim.limit}::int)
+      limit ${claim.limit}::int
+    ),
+    few as materialized (
+      select few.id from unnest((select array_agg(ready.id) from ready)) as few(id) limit (select ${claim.limit}::int)
     ),
     claimed as (
       update pawl.tasks as task
       set queue = null, worker = ${claim.worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
         leased_until = clock.now + ${claim.leaseMs}::float8 * interval '1 millisecond', since = clock.now
-      from ready, clock
-      where task.id = ready.id
+      from few, clock
+      where task.id = few.id
       returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work
     ),
     noted as (
@@ -132,8 +136,8 @@ export function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: num
     with held as materialized (
       select task.id
       from unnest(
-        ${textArray(leases.map((lease) => lease.taskId))}::text::uuid[],
-        ${textArray(leases.map((lease) => lease.token))}::text::bigint[]
+        (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
+        (select ${textArray(leases.map((lease) => lease.token))}::text)::bigint[]
       ) as lease(id, token)
       cross join lateral (
         select each.id from pawl.tasks as each
@@ -158,19 +162,22 @@ export function promoteTasks(
     with clock as materialized (select pawl.now() as now),
     due as materialized (
       select task.id
-      from clock, unnest(${textArray(lanes)}::text::text[]) as lane(name)
+      from clock, unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
       cross join lateral (
         select each.id from pawl.tasks as each
         where each.lane = lane.name and each.due_at is not null and each.due_at <= clock.now
         order by each.due_at, each.id
         limit ${limit}::int for update skip locked
       ) as task
-      limit (select ${limit}::int)
+      limit ${limit}::int
+    ),
+    few as materialized (
+      select few.id from unnest((select array_agg(due.id) from due)) as few(id) limit (select ${limit}::int)
     ),
     promoted as (
       update pawl.tasks as task
       set queue = task.lane, due_at = null, since = clock.now
-      from due, clock where task.id = due.id
+      from few, clock where task.id = few.id
       returning task.lane
     )
     select lane, count(*)::int as tasks from promoted group by lane`);
@@ -197,12 +204,12 @@ export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promis
       select task.id, task.token, setback.what, setback.retry_ms, setback.refund, setback.detail, task.instance_id, task.lane,
         task.attempt, task.worker
       from clock, unnest(
-        ${textArray(setbacks.map((one) => one.taskId))}::text::uuid[],
-        ${textArray(setbacks.map((one) => one.token))}::text::bigint[],
-        ${textArray(setbacks.map((one) => one.what))}::text::text[],
-        ${textArray(setbacks.map((one) => one.retryAfterMs))}::text::float8[],
-        ${textArray(setbacks.map((one) => one.refund))}::text::boolean[],
-        ${textArray(setbacks.map((one) => one.detailText))}::text::text[]
+        (select ${textArray(setbacks.map((one) => one.taskId))}::text)::uuid[],
+        (select ${textArray(setbacks.map((one) => one.token))}::text)::bigint[],
+        (select ${textArray(setbacks.map((one) => one.what))}::text)::text[],
+        (select ${textArray(setbacks.map((one) => one.retryAfterMs))}::text)::float8[],
+        (select ${textArray(setbacks.map((one) => one.refund))}::text)::boolean[],
+        (select ${textArray(setbacks.map((one) => one.detailText))}::text)::text[]
       ) as setback(id, token, what, retry_ms, refund, detail)
       cross join lateral (
         select each.id, each.token, each.instance_id, each.lane, each.attempt, each.worker from pawl.tasks as each
@@ -240,9 +247,9 @@ export function endEffects(
     with held as materialized (
       select task.id, task.token, ending.failure, task.instance_id, task.lane, task.attempt, task.worker
       from unnest(
-        ${textArray(ends.map((one) => one.taskId))}::text::uuid[],
-        ${textArray(ends.map((one) => one.token))}::text::bigint[],
-        ${textArray(ends.map((one) => one.failure))}::text::text[]
+        (select ${textArray(ends.map((one) => one.taskId))}::text)::uuid[],
+        (select ${textArray(ends.map((one) => one.token))}::text)::bigint[],
+        (select ${textArray(ends.map((one) => one.failure))}::text)::text[]
       ) as ending(id, token, failure)
       cross join lateral (
         select each.id, each.token, each.instance_id, each.lane, each.attempt, each.worker from pawl.tasks as each
@@ -266,10 +273,10 @@ export function readLapsedLeases(db: Executor, lanes: readonly string[], limit: 
     with clock as materialized (select pawl.now() as now)
     select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt,
       task.visit as task_visit, task.work, ${instanceColumns}
-    from clock, lateral (
+    from clock, unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
+    cross join lateral (
       select * from pawl.tasks as each
-      where each.worker is not null and each.leased_until <= clock.now
-        and each.lane = any(${textArray(lanes)}::text::text[])
+      where each.lane = lane.name and each.worker is not null and each.leased_until <= clock.now
       order by each.leased_until, each.id
       limit ${limit}::int
     ) as task
@@ -283,8 +290,8 @@ export function readHeldLeases(db: Executor, leases: readonly Lease[]): Promise<
   return db.rows(sql`
     select task.id::text as task_id
     from unnest(
-      ${textArray(leases.map((lease) => lease.taskId))}::text::uuid[],
-      ${textArray(leases.map((lease) => lease.token))}::text::bigint[]
+      (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
+      (select ${textArray(leases.map((lease) => lease.token))}::text)::bigint[]
     ) as lease(id, token)
     cross join lateral (
       select each.id from pawl.tasks as each

@@ -23,16 +23,16 @@ export function insertTimers(rows: readonly TimerRow[]) {
       coalesce(clock.now + timer.after_ms * interval '1 millisecond', pawl.at(timer.at_ms)), timer.event,
       timer.payload::jsonb, timer.actor, timer.reason
     from clock, unnest(
-      ${textArray(rows.map((row) => row.instanceId))}::text::uuid[],
-      ${textArray(rows.map((row) => row.id))}::text::uuid[],
-      ${textArray(rows.map((row) => row.kind))}::text::text[],
-      ${textArray(rows.map((row) => row.visit))}::text::int[],
-      ${textArray(rows.map((row) => row.afterMs))}::text::float8[],
-      ${textArray(rows.map((row) => row.atMs))}::text::float8[],
-      ${textArray(rows.map((row) => row.event))}::text::text[],
-      ${textArray(rows.map((row) => row.payloadText))}::text::text[],
-      ${textArray(rows.map((row) => row.actor))}::text::text[],
-      ${textArray(rows.map((row) => row.reason))}::text::text[]
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.kind))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.afterMs))}::text)::float8[],
+      (select ${textArray(rows.map((row) => row.atMs))}::text)::float8[],
+      (select ${textArray(rows.map((row) => row.event))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.reason))}::text)::text[]
     ) as timer(instance_id, id, kind, visit, after_ms, at_ms, event, payload, actor, reason)
     where (timer.instance_id in (select id from written)) is true
     on conflict do nothing`;
@@ -57,8 +57,8 @@ export function readDueTimers(db: Executor, due: readonly { id: string; asOfMs: 
     select timer.instance_id::text as instance_id, timer.id::text as id, timer.kind, timer.visit,
       pawl.ms(timer.due_at) as due_ms, timer.event, timer.payload, timer.actor, timer.reason
     from unnest(
-      ${textArray(due.map((one) => one.id))}::text::uuid[],
-      ${textArray(due.map((one) => one.asOfMs))}::text::float8[]
+      (select ${textArray(due.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(due.map((one) => one.asOfMs))}::text)::float8[]
     ) as due(id, as_of_ms)
     cross join lateral (
       select * from pawl.timers as each

@@ -7,7 +7,7 @@ export function readCounts(
 ): Promise<{ lifecycle: string; state: string; instances: number }[]> {
   return db.rows(sql`
     select lifecycle, state, sum(delta)::float8 as instances from pawl.counts
-    where lifecycle = any(${textArray(lifecycles)}::text::text[])
+    where lifecycle = any((select ${textArray(lifecycles)}::text)::text[])
     group by lifecycle, state having sum(delta) <> 0
     order by lifecycle, state`);
 }

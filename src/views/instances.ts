@@ -18,7 +18,7 @@ export function findResting(db: Executor, states: readonly string[], page: Page)
     select ${instanceColumns}
     from clock, lateral (
       select found.*
-      from unnest(${textArray(states)}::text::text[]) as state(name)
+      from unnest((select ${textArray(states)}::text)::text[]) as state(name)
       cross join lateral (
         select * from pawl.instances as each
         where each.lifecycle = ${page.lifecycle}::text and each.shelf = state.name
@@ -37,7 +37,7 @@ export function findInStates(db: Executor, states: readonly string[], page: Page
     select ${instanceColumns}
     from clock, lateral (
       select * from pawl.instances as each
-      where each.lifecycle = ${page.lifecycle}::text and each.state = any(${textArray(states)}::text::text[])
+      where each.lifecycle = ${page.lifecycle}::text and each.state = any((select ${textArray(states)}::text)::text[])
         and each.id < ${page.beforeId ?? lastId}::uuid
       order by each.id desc limit ${page.limit}::int
     ) as instance

@@ -133,7 +133,7 @@ create table pawl.tasks (
 
 create index tasks_ready on pawl.tasks (queue, priority, id) where queue is not null;
 create index tasks_scheduled on pawl.tasks (lane, due_at, id) where due_at is not null;
-create index tasks_running on pawl.tasks (leased_until, id) where worker is not null;
+create index tasks_running on pawl.tasks (lane, leased_until, id) where worker is not null;
 create index tasks_effects on pawl.tasks (instance_id) where kind = 'effect';
 
 -- What workers did without moving an instance. Append-only; see 0002.

@@ -179,6 +179,7 @@ export class Line {
   }
 
   #take(answer: Answer): void {
+    if (answer.kind === "ready") this.walBytes = answer.walBytes;
     if (answer.kind === "failed") this.lastWords = answer.text;
     else if (answer.kind === "ran") this.#takeReplies(answer.bytes, answer.walBytes);
     else if (this.#asked !== undefined) {

@@ -1,17 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
-import { PawlError } from "../../base/errors.ts";
-import type { Db, Param, Statement, Tx } from "../db.ts";
-import { beginFolder, inspectFolder, locateFolder, unusable } from "./folder.ts";
-import { type Call, isForgotten, Line, type Session } from "./line.ts";
+import type { Db, Statement, Tx } from "../db.ts";
+import { beginFolder, inspectFolder, locateFolder } from "./folder.ts";
+import { isForgotten, type Line, type Session } from "./line.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
-import type { Start, Syncs } from "./thread.ts";
+import { startThread } from "./start.ts";
+import type { Syncs } from "./thread.ts";
+import { callOf, script, Transaction } from "./transaction.ts";
 import { Upkeep, type UpkeepReport } from "./upkeep.ts";
-import { writeValue } from "./values.ts";
-import { DatabaseError, type Reply } from "./wire.ts";
 
 export interface PgliteOptions {
   /** Where the database is kept; it is made when there is none. "memory" keeps it in memory, for tests. */
@@ -71,49 +65,6 @@ export async function openPglite(options: PgliteOptions): Promise<PgliteDb> {
   }
 }
 
-/** The little of it that is used here; its types come with those of browsers. */
-declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
-
-let engine: Promise<object | undefined> | undefined;
-
-/** Compiled once for all threads of a process: what one of them has made fast is fast in the next. */
-function compiledEngine(): Promise<object | undefined> {
-  engine ??= readFile(join(dirname(createRequire(import.meta.url).resolve("@electric-sql/pglite")), "pglite.wasm"))
-    .then((bytes) => WebAssembly.compile(bytes))
-    .catch(() => undefined); // The thread finds it by itself, or says why not.
-  return engine;
-}
-
-async function startThread(start: Omit<Start, "engine">): Promise<Line> {
-  const source = import.meta.url.endsWith(".ts");
-  const worker = new Worker(new URL(source ? "./thread.ts" : "./thread.js", import.meta.url), {
-    name: "pawl-pglite",
-    workerData: { ...start, engine: await compiledEngine() } satisfies Start,
-    execArgv: source ? typescriptArguments() : [],
-    // A nesting that Postgres refuses in its own words would otherwise break the engine before it notices.
-    resourceLimits: { stackSizeMb: 64 },
-  });
-  const line = new Line(worker);
-  try {
-    await line.started;
-    return line;
-  } catch {
-    await line.gone;
-    const reason = line.lastWords ?? "its thread ended";
-    if (start.folder !== undefined)
-      throw unusable(start.folder, `the embedded database did not start on it (${reason})`);
-    throw new PawlError("database_unreachable", `The embedded database did not start: ${reason}.`);
-  }
-}
-
-/** Node 20 cannot read TypeScript by itself, and on it `--import tsx` is for the main thread only. */
-function typescriptArguments(): string[] {
-  if ((process.features as { typescript?: unknown }).typescript) return [];
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx"));
-  const tsx = JSON.stringify(new URL("./esm/api/index.mjs", loader).href);
-  return ["--import", `data:text/javascript,import { register } from ${tsx}; register();`];
-}
-
 class ThreadDb implements PgliteDb {
   readonly kind = "pglite";
   readonly #line: Line;
@@ -145,9 +96,9 @@ class ThreadDb implements PgliteDb {
     const session = await this.#line.session();
     const timer = setTimeout(() => this.#suspect(), suspiciousMs);
     timer.unref();
-    const tx = new ThreadTx(session);
+    const tx = new Transaction(session);
     try {
-      const result = await work(tx);
+      const result = await Promise.race([work(tx), tx.lost]);
       await tx.commit();
       return result;
     } catch (error) {
@@ -155,13 +106,15 @@ class ThreadDb implements PgliteDb {
       throw error;
     } finally {
       clearTimeout(timer);
-      session.end();
+      tx.end();
     }
   }
 
   async script(text: string): Promise<void> {
-    await this.transaction((tx) => tx.query(text));
-    this.#line.forgetNames(); // Tables may have other columns now.
+    await this.transaction(async (tx) => {
+      await tx.query(text);
+      this.#line.forgetNames(); // Tables may have other columns now. Inside: those who wait go on when this ends.
+    });
   }
 
   dump({ gzip = false }: { gzip?: boolean } = {}): Promise<Buffer> {
@@ -231,80 +184,4 @@ class ThreadDb implements PgliteDb {
         "Inside a transaction, use its own `tx`: a call on the database itself waits until the transaction ends.",
     );
   }
-}
-
-class ThreadTx implements Tx {
-  readonly #session: Session;
-  #state: "new" | "open" | "ended" = "new";
-  #failure: unknown;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  async rows<Row>(statement: Statement): Promise<Row[]> {
-    return (await this.#run(callOf(statement))).rows as Row[];
-  }
-
-  async query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
-    // Without values several statements may stand in one text, as with `pg`.
-    const call =
-      values === undefined || values.length === 0 ? script(text) : { text, name: "", values: values.map(writeValue) };
-    return { rows: (await this.#run(call)).rows as Row[] };
-  }
-
-  async commit(): Promise<void> {
-    if (this.#state === "new") return;
-    this.#checkOpen();
-    this.#state = "ended";
-    const { tag } = await this.#session.run(script("commit"));
-    if (tag === "COMMIT") return;
-    const message = "The transaction was rolled back instead of committed: one of its statements had failed.";
-    throw new DatabaseError(message, "25P02", undefined, this.#failure);
-  }
-
-  /** Never fails: a database that cannot be asked any more has rolled back by itself. */
-  async rollback(): Promise<void> {
-    if (this.#state !== "open") return;
-    this.#state = "ended";
-    await this.#session.run(script("rollback")).catch(() => {});
-  }
-
-  async #run(call: Call): Promise<Reply> {
-    if (this.#state === "new") {
-      this.#state = "open";
-      // Not awaited: it goes in one message with the first statement.
-      this.#session.run(script("begin")).catch(() => {});
-    }
-    this.#checkOpen();
-    try {
-      const reply = await this.#session.run(call);
-      // The statement was a `commit` or `rollback`: what follows would be on its own.
-      if (reply.status === "idle") this.#state = "ended";
-      return reply;
-    } catch (error) {
-      this.#failure ??= error;
-      throw error;
-    }
-  }
-
-  #checkOpen(): void {
-    if (this.#state !== "ended") return;
-    throw new PawlError(
-      "not_a_transaction",
-      "This transaction has ended; only statements that are awaited inside it belong to it.",
-    );
-  }
-}
-
-function callOf({ text, name, values }: Statement): Call {
-  return { text, name, values: values.map(paramText) };
-}
-
-function paramText(value: Param): string | null {
-  return value === null ? null : String(value);
-}
-
-function script(text: string): Call {
-  return { text, name: "", values: undefined };
 }

@@ -5,6 +5,7 @@ import { PGlite, protocol } from "@electric-sql/pglite";
 import { messageOf } from "../../base/errors.ts";
 import { finishFolder } from "./folder.ts";
 import { SyncedFolder } from "./sync.ts";
+import { unpack, unzip } from "./unpack.ts";
 
 /** What the thread is started with. */
 export interface Start {
@@ -30,7 +31,7 @@ export type Request =
   | { readonly kind: "close" };
 
 export type Answer =
-  | { readonly kind: "ready" }
+  | { readonly kind: "ready"; readonly walBytes: number }
   /** Whole replies, in order; a long run gives several of these. */
   | { readonly kind: "ran"; readonly bytes: Uint8Array; readonly walBytes: number }
   | { readonly kind: "syncs"; readonly syncs: Syncs }
@@ -92,14 +93,16 @@ let outputLength = 0;
 port.on("message", (request: Request) => {
   answer(request).catch((error) => end(messageOf(error)));
 });
-post(port, { kind: "ready" });
+post(port, { kind: "ready", walBytes: walBytes() });
 
-function open(): Promise<PGlite> {
+async function open(): Promise<PGlite> {
   const common = PGlite.defaultStartParams.filter((param) => param !== "-F");
   const settings = folder === undefined ? memorySettings : folderSettings;
+  const snapshot = start.fresh ? readSnapshot() : undefined;
+  if (start.folder !== undefined && snapshot !== undefined) unpack(snapshot, start.folder);
   return PGlite.create({
     ...(folder === undefined ? { dataDir: "memory://" } : { fs: folder }),
-    ...(start.snapshot === undefined || (folder !== undefined && !start.fresh) ? {} : { loadDataDir: snapshotFile() }),
+    ...(folder === undefined && snapshot !== undefined ? { loadDataDir: new Blob([snapshot]) } : {}),
     ...(start.engine === undefined ? {} : { pgliteWasmModule: start.engine }),
     initDbStartParams: ["--wal-segsize=4"],
     startParams: [...common, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
@@ -111,10 +114,9 @@ function open(): Promise<PGlite> {
   });
 }
 
-function snapshotFile(): File {
-  const bytes = typeof start.snapshot === "string" ? readFileSync(start.snapshot) : start.snapshot!;
-  const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return new File([new Uint8Array(bytes)], zipped ? "snapshot.tar.gz" : "snapshot.tar");
+function readSnapshot(): Buffer | undefined {
+  if (start.snapshot === undefined) return undefined;
+  return unzip(typeof start.snapshot === "string" ? readFileSync(start.snapshot) : start.snapshot);
 }
 
 /**
@@ -183,11 +185,15 @@ function collect(bytes: Uint8Array): void {
   outputLength += bytes.length;
 }
 
+function walBytes(): number {
+  return Number(engine[flushedWal](0));
+}
+
 function postOutput(): void {
   const bytes = new Uint8Array(output.subarray(0, outputLength));
   outputLength = 0;
   if (output.length > 1_048_576) output = Buffer.allocUnsafeSlow(65_536);
-  post(port, { kind: "ran", bytes, walBytes: Number(engine[flushedWal](0)) }, bytes.buffer);
+  post(port, { kind: "ran", bytes, walBytes: walBytes() }, bytes.buffer);
 }
 
 function post(to: MessagePort, message: Answer, transfer?: ArrayBuffer): void {

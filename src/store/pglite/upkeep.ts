@@ -65,7 +65,8 @@ export class Upkeep {
   }
 
   #inBackground(): void {
-    if (this.#running !== undefined || this.#line.calls === this.#callsSeen) return;
+    const idle = this.#line.calls === this.#callsSeen && !this.#checkpointIsDue();
+    if (this.#running !== undefined || idle) return;
     this.round().catch((error: Error) => this.#warn(`The embedded database could not be tidied up: ${error.message}`));
   }
 
@@ -77,9 +78,7 @@ export class Upkeep {
   }
 
   async #checkpoint(): Promise<boolean> {
-    const written = this.#written();
-    const overdue = written > 0 && Date.now() - this.#checkpointAt.time >= checkpointEveryMs;
-    if (written < checkpointBytes && !overdue) return false;
+    if (!this.#checkpointIsDue()) return false;
     await this.#script("checkpoint");
     this.#checkpointAt = { walBytes: this.#line.walBytes, time: Date.now() };
     return true;
@@ -91,6 +90,11 @@ export class Upkeep {
     const due = (await this.#script(dueTables)) as { name: string }[];
     for (const { name } of due) await this.#script(`vacuum (analyze) ${name}`);
     return due.map(({ name }) => name);
+  }
+
+  #checkpointIsDue(): boolean {
+    const written = this.#written();
+    return written >= checkpointBytes || (written > 0 && Date.now() - this.#checkpointAt.time >= checkpointEveryMs);
   }
 
   #written(): number {

@@ -18,6 +18,15 @@ const serverTimeouts = {
 };
 const clientTimeouts = { connectionTimeoutMillis: 10_000, query_timeout: 45_000 };
 
+/**
+ * How Pawl's own statements are planned. They probe indexes whatever the statistics say: a plan that was made and kept
+ * while a table was small would read all of it once it is large. Compiling them costs more than running them.
+ */
+export const plannerSettings = "-c enable_seqscan=off -c jit=off";
+
+/** What a user's statements in a transaction get instead. */
+const userPlanning = "set local enable_seqscan = on";
+
 /** Reads 8-byte numbers as numbers; everything else as `pg` reads it by itself. */
 const types = {
   getTypeParser(oid: number, format?: "text" | "binary") {
@@ -56,7 +65,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
       pipeline: true,
       types,
       ...clientTimeouts,
-      ...(direct ? serverTimeouts : {}),
+      ...(direct ? { ...serverTimeouts, options: plannerSettings } : {}),
     } as pg.PoolConfig);
   } catch (error) {
     throw new PawlError(
@@ -115,7 +124,7 @@ class PostgresDb implements Db {
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#using(async (client) => {
-      await execute(client, "begin");
+      await execute(client, `begin; ${userPlanning}`);
       let result: T;
       try {
         result = await work(new PostgresTx(client));

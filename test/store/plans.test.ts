@@ -1,0 +1,136 @@
+import { lifecycle } from "pawl";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openOn } from "../../src/create.ts";
+import { report } from "../../src/kernel/report.ts";
+import { renew, take } from "../../src/kernel/take.ts";
+import { maintain } from "../../src/maintenance/round.ts";
+import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { run } from "../../src/worker/run.ts";
+import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
+
+const chain = lifecycle("chain", {
+  data: z.object({ n: z.number().default(0) }),
+  initial: "one",
+  states: {
+    one: { run: () => {}, on: { next: { to: "two", after: () => {} } } },
+    two: { run: (step) => step.retryLater({ after: "1h" }), on: { next: "wait" } },
+    wait: { timeout: { after: "1h", send: "expire" }, on: { answer: "done", expire: "done", note: {} } },
+    done: { final: "success" },
+  },
+});
+const lanes = ["chain@1/one", "chain@1/two", "chain@1:after"];
+const claim = { lanes, limit: 50, share: 50, worker: "w", leaseMs: 30_000 };
+
+/** Every hot statement, really run, in batches and one by one. */
+async function everyHotStatement(db: ExplainedDb): Promise<void> {
+  const { pawl, kernel } = await openOn(db, { lifecycles: [chain] });
+  db.plans();
+  const keys = Array.from({ length: 60 }, () => `k${kernel.newId()}`);
+  await pawl.startMany(
+    chain,
+    keys.map((key) => ({ key, data: {} })),
+  );
+  await pawl.start(chain, { key: keys[0]!, data: {} });
+  for (let turn = 0; turn < 3; turn++) {
+    const taken = await take(kernel, claim);
+    await renew(
+      kernel,
+      taken.map((one) => one.lease),
+      30_000,
+    );
+    const signal = new AbortController().signal;
+    const outcomes = await Promise.all(taken.map((one) => run(one, { signal, log: () => {} })));
+    await report(
+      kernel,
+      taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+    );
+    await maintain(kernel, lanes);
+  }
+  const [first] = await take(kernel, { ...claim, limit: 1 });
+  if (first !== undefined) await report(kernel, [{ taken: first, outcome: { kind: "failed", error: new Error("x") } }]);
+  await pawl.sendMany(
+    chain,
+    keys.slice(0, 30).map((key) => ({ to: key, event: "discard" as const })),
+  );
+  await pawl.send(chain, keys[40]!, "discard", { idempotencyKey: "a" });
+  await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
+  await pawl.get(chain, keys[41]!);
+  await pawl.journal(chain, keys[41]!, { attempts: true });
+}
+
+/** Small and bounded by what is declared, not by how much work there is. */
+const mayBeScanned = ["migrations", "lifecycles", "edges", "counts"];
+
+function sequentialScans(plans: readonly string[]): string[] {
+  return plans.flatMap((plan) => {
+    const scans = [...plan.matchAll(/Seq Scan on (\w+)/g)].map((match) => match[1]!);
+    const stray = scans.filter((table) => !mayBeScanned.includes(table));
+    const place = plan.search(/Seq Scan on/);
+    return stray.length === 0 ? [] : [`${stray.join(", ")}: …${plan.slice(place - 400, place + 300)}…`];
+  });
+}
+
+const server = process.env.PAWL_TEST_POSTGRES_URL;
+
+describe.skipIf(server === undefined)(
+  "no hot statement reads a table from end to end, nor do the triggers behind it",
+  () => {
+    let store: TestStore;
+    beforeAll(async () => {
+      store = await newPostgresStore(server!);
+      // Statistics are what this test says they are.
+      for (const table of ["instances", "journal", "tasks", "timers", "attempts"]) {
+        await store.db.script(`alter table pawl.${table} set (autovacuum_enabled = off)`);
+      }
+    });
+    afterAll(() => store.dispose());
+
+    async function holds(): Promise<void> {
+      for (const planning of ["force_custom_plan", "force_generic_plan"] as const) {
+        const db = await openExplained(store.url!, planning);
+        try {
+          await everyHotStatement(db);
+          expect(sequentialScans(db.plans())).toEqual([]);
+        } finally {
+          await db.close();
+        }
+      }
+    }
+
+    test("on empty tables", holds);
+    test("on small tables without statistics", holds);
+    test("on small tables with fresh statistics", async () => {
+      await store.db.script("analyze");
+      await holds();
+    });
+    test("on a million rows whose statistics say that there are few", async () => {
+      await store.db.script(million);
+      await holds();
+    }, 120_000);
+    test("on a million rows with fresh statistics", async () => {
+      await store.db.script("analyze");
+      await holds();
+    }, 120_000);
+  },
+);
+
+/** A million ended instances, and as many tasks that wait for later or in other lanes; past the triggers, for time's sake. */
+const million = `
+  set session_replication_role = replica;
+  insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, outcome, closed_at, created_at, moved_at, next_due_at)
+  select gen_random_uuid(), 'chain', 1, case when n % 10 = 0 then 'wait' else 'done' end, case when n % 10 = 0 then 'wait' else 'done' end,
+    2, 2, '{"n": 0}', case when n % 10 = 0 then null else 'success' end, case when n % 10 = 0 then null else now() end, now(), now(),
+    case when n % 10 = 0 then now() + interval '1 year' end
+  from generate_series(1, 1000000) as n;
+  insert into pawl.journal (instance_id, version, lifecycle, definition, event, from_state, to_state, at, source)
+  select id, 2, lifecycle, 1, 'next', 'two', state, now(), 'call' from pawl.instances limit 300000 on conflict do nothing;
+  insert into pawl.timers (instance_id, id, kind, visit, due_at, event)
+  select id, gen_random_uuid(), 'timeout', 2, next_due_at, 'expire' from pawl.instances where next_due_at is not null and closed_at is null;
+  insert into pawl.tasks (id, instance_id, kind, lane, queue, due_at, visit, since)
+  select gen_random_uuid(), gen_random_uuid(), 'effect', 'other@1/x' || n % 3, case when n % 2 = 0 then 'other@1/x' || n % 3 end,
+    case when n % 2 = 1 then now() + interval '1 year' end, 1, now()
+  from generate_series(1, 300000) as n;
+  insert into pawl.attempts (instance_id, task_id, token, what, at)
+  select instance_id, instance_id, 1, 'claimed', now() from pawl.journal where version = 2 limit 300000 on conflict do nothing;
+  set session_replication_role = origin;`;

@@ -1,0 +1,14 @@
+import { openOn } from "../src/create.ts";
+import { openPglite } from "../src/store/pglite/open.ts";
+import { lifecycle } from "../src/definition/lifecycle.ts";
+const t0 = performance.now();
+const l = lifecycle("x", { initial: "a", states: { a: { forever: true, on: { go: "b" } }, b: { final: "success" } } });
+const db = await openPglite({ folder: process.argv[2]! });
+const t1 = performance.now();
+const { pawl } = await openOn(db, { lifecycles: [l] });
+const t2 = performance.now();
+await pawl.start(l, {});
+for (let i = 0; i < 20; i++) await pawl.start(l, {});
+const t3 = performance.now();
+console.log(`boot ${t0.toFixed()} open ${(t1 - t0).toFixed()} openOn ${(t2 - t1).toFixed()} 21 starts ${(t3-t2).toFixed()}`);
+process.kill(process.pid, "SIGKILL");
