@@ -2,6 +2,7 @@ export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { PermanentError, TransientError } from "./base/step-errors.ts";
+export { defineConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
 export type { Answered, BuiltInEvent, BuiltInState, Failure, Joined, Unanswered } from "./definition/built-in.ts";
 export { type AnyCrowd, type Crowd, crowd } from "./definition/crowd.ts";
@@ -31,3 +32,5 @@ export {
 } from "./pawl.ts";
 export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
+export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";
+export { Worker, type WorkOptions } from "./worker/work.ts";

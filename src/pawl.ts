@@ -16,6 +16,7 @@ import { adoptTx, type TransactionLike } from "./store/foreign-tx.ts";
 import { readCounts } from "./views/counts.ts";
 import { type AttemptRow, type MoveRow, readAttempts, readMoves } from "./views/history.ts";
 import { findInStates, findResting } from "./views/instances.ts";
+import { Worker, type WorkOptions } from "./worker/work.ts";
 
 /** Which instance is meant: its key, or its id. */
 export type InstanceRef = string | { readonly id: string } | { readonly key: string };
@@ -324,6 +325,20 @@ export class Pawl {
     });
     this.#drivers.add(driver);
     return driver;
+  }
+
+  /**
+   * Runs steps in this process: claims tasks, runs them, reports. Any number of processes may do so at once.
+   *
+   * ```ts
+   * const worker = await pawl.work({ concurrency: 64 });
+   * process.once("SIGTERM", () => worker.stop());
+   * ```
+   */
+  work(options: WorkOptions = {}): Worker {
+    const worker = new Worker(this.#kernel, options);
+    this.#drivers.add(worker);
+    return worker;
   }
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */

@@ -20,16 +20,23 @@ const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 export function parseDuration(duration: unknown): number | string {
   const ms = typeof duration === "number" ? duration : parseText(duration);
   if (ms === undefined || !Number.isFinite(ms) || ms < 0) {
-    return `${JSON.stringify(duration)} is not a duration; write one such as "90s", "10m", "2h", "60d" or milliseconds.`;
+    return `${shownGiven(duration)} is not a duration; write one such as "90s", "10m", "2h", "60d" or milliseconds.`;
   }
-  return ms > longestMs ? `${JSON.stringify(duration)} is longer than a hundred years.` : Math.round(ms);
+  return ms > longestMs ? `${shownGiven(duration)} is longer than a hundred years.` : Math.round(ms);
 }
 
 /** A duration in whole milliseconds; throws `option_invalid` naming `what` it was given for. */
 export function durationMs(duration: unknown, what: string): number {
   const ms = parseDuration(duration);
-  if (typeof ms === "string") throw new PawlError("option_invalid", `${what}: ${ms}`, { what, given: duration });
+  if (typeof ms === "string") throw new PawlError("option_invalid", `${what}: ${ms}`, { what });
   return ms;
+}
+
+/** What was given instead of a duration. From plain JavaScript it may be anything at all. */
+function shownGiven(given: unknown): string {
+  if (typeof given === "string") return JSON.stringify(given.length > 50 ? `${given.slice(0, 50)}…` : given);
+  const simple = given === null || given === undefined || typeof given === "number" || typeof given === "boolean";
+  return simple ? String(given) : `A value of type ${typeof given}`;
 }
 
 function parseText(text: unknown): number | undefined {

@@ -37,6 +37,7 @@ export const errorCodes = {
   folder_unusable: "surroundings",
   migration_newer: "surroundings",
   migration_changed: "surroundings",
+  migration_failed: "surroundings",
   not_migrated: "surroundings",
   definition_newer: "surroundings",
   outcome_unknown: "surroundings",
@@ -85,7 +86,15 @@ export function broken(what: string, details: Record<string, unknown> = {}): Paw
   return new PawlError("invariant_broken", `${what} This is a fault of Pawl itself: please report it.`, details);
 }
 
-/** The text of anything that was thrown. */
+/** The text of anything that was thrown; never fails, whatever it was. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    if (!(thrown instanceof Error)) return String(thrown);
+    // What several addresses failed of is one error without a text of its own.
+    const [first] = thrown instanceof AggregateError ? thrown.errors : [];
+    const text: unknown = thrown.message || (first === undefined ? thrown.name : messageOf(first));
+    return String(text);
+  } catch {
+    return "something that has no text";
+  }
 }

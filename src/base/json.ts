@@ -5,6 +5,8 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 const maxBytes = 1024 * 1024;
 const maxDepth = 64;
+export const tooDeep = `is nested deeper than ${maxDepth} levels, or contains itself`;
+const tooLarge = "is over 1 MiB of JSON, which is the most; store the large part elsewhere";
 
 /**
  * The JSON text of a value, or `value_unstorable` with the place of the fault. What the database would choke on, what
@@ -12,16 +14,10 @@ const maxDepth = 64;
  * refused here, at the door, so that one bad row never hurts its neighbours.
  */
 export function storableText(value: unknown, what: string): string {
-  const fault = findFault(value, "", 0);
-  if (fault !== undefined) {
-    const place = fault.path === "" ? what : `${what}${fault.path}`;
-    throw unstorable(place, fault.reason);
-  }
+  const fault = findFault(value, "", 0, { left: maxBytes });
+  if (fault !== undefined) throw unstorable(`${what}${clip(fault.path)}`, fault.reason);
   const text = JSON.stringify(value);
-  const bytes = Buffer.byteLength(text);
-  if (bytes > maxBytes) {
-    throw unstorable(what, `is ${bytes} bytes of JSON, and 1 MiB is the most; store the large part elsewhere`);
-  }
+  if (Buffer.byteLength(text) > maxBytes) throw unstorable(what, tooLarge);
   return text;
 }
 
@@ -34,26 +30,32 @@ interface Fault {
   readonly reason: string;
 }
 
-function findFault(value: unknown, path: string, depth: number): Fault | undefined {
+/** How many more bytes of JSON there may be at the least: objects that share parts can be far larger than they look. */
+interface Budget {
+  left: number;
+}
+
+function findFault(value: unknown, path: string, depth: number, budget: Budget): Fault | undefined {
+  if (--budget.left < 0) return { path: "", reason: tooLarge };
   switch (typeof value) {
     case "string":
-      return textFault(value, path);
+      return textFault(value, path, budget);
     case "boolean":
       return undefined;
     case "number":
       return Number.isFinite(value) ? undefined : { path, reason: `is ${value}, which JSON cannot carry` };
     case "object":
-      return value === null ? undefined : objectFault(value, path, depth);
+      return value === null ? undefined : objectFault(value, path, depth, budget);
     default:
       return { path, reason: `is a ${typeof value}, which JSON cannot carry` };
   }
 }
 
-function objectFault(value: object, path: string, depth: number): Fault | undefined {
-  if (depth >= maxDepth) return { path: clip(path), reason: `is nested deeper than ${maxDepth} levels` };
+function objectFault(value: object, path: string, depth: number, budget: Budget): Fault | undefined {
+  if (depth >= maxDepth) return { path, reason: tooDeep };
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      const fault = findFault(value[index], `${path}[${index}]`, depth + 1);
+      const fault = findFault(value[index], `${path}[${index}]`, depth + 1, budget);
       if (fault !== undefined) return fault;
     }
     return undefined;
@@ -68,23 +70,37 @@ function objectFault(value: object, path: string, depth: number): Fault | undefi
     if (child === undefined) continue;
     const place = `${path}.${key}`;
     if (key === "__proto__") return { path: place, reason: "is a key that could change the objects of a reader" };
-    const fault = textFault(key, place) ?? findFault(child, place, depth + 1);
+    const fault = textFault(key, place, budget) ?? findFault(child, place, depth + 1, budget);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function textFault(text: string, path: string): Fault | undefined {
-  if (text.includes("\u0000"))
-    return { path: clip(path), reason: "holds a NUL character, which Postgres cannot store" };
-  if (!text.isWellFormed()) return { path: clip(path), reason: "holds half of a surrogate pair, which is not text" };
+/** Whether a value is nested deeper than can be stored, or contains itself. Level by level, so that it ends in any case. */
+export function isTooDeep(value: unknown): boolean {
+  let level = objectsIn([value]);
+  for (let depth = 0; depth < maxDepth && level.size > 0; depth++) {
+    level = objectsIn([...level].flatMap((each) => Object.values(each)));
+  }
+  return level.size > 0;
+}
+
+function objectsIn(values: readonly unknown[]): Set<object> {
+  return new Set(values.filter((value): value is object => typeof value === "object" && value !== null));
+}
+
+function textFault(text: string, path: string, budget: Budget): Fault | undefined {
+  budget.left -= text.length;
+  if (budget.left < 0) return { path: "", reason: tooLarge };
+  if (text.includes("\u0000")) return { path, reason: "holds a NUL character, which Postgres cannot store" };
+  if (!text.isWellFormed()) return { path, reason: "holds half of a surrogate pair, which is not text" };
   return undefined;
 }
 
 /** A place is shown to people and logged: bounded, and without what made it faulty. */
 function clip(path: string): string {
-  const clean = path.replaceAll("\u0000", "\\0").toWellFormed();
-  return clean.length > 200 ? `${clean.slice(0, 200)}…` : clean;
+  const start = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  return start.replaceAll("\u0000", "\\0").toWellFormed();
 }
 
 const maxErrorBytes = 8 * 1024;

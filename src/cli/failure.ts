@@ -48,16 +48,17 @@ export function exitCodeOf(error: unknown): number {
 export function readFailure(error: unknown): PawlError | undefined {
   if (error instanceof PawlError) return error;
   if (!(error instanceof Error) || error.name !== "PawlError" || !("code" in error)) return undefined;
-  const { code, message, details = {} } = error as PawlError;
+  const { code, message, details } = error as PawlError;
   return code in errorCodes ? new PawlError(code, message, details, { cause: error }) : undefined;
 }
 
 /** What to do about it, where the message itself cannot know the command. */
-const remedies: Partial<Record<ErrorCode, string>> = {
-  instance_unknown: "See which there are: pawl instance list LIFECYCLE",
-  transition_refused: "See what it takes now: pawl instance show LIFECYCLE KEY",
-  version_conflict: "Look at it again (pawl instance show), then decide anew.",
-  definition_invalid: "See them laid out: pawl check",
+const remedies: Partial<Record<ErrorCode, (details: PawlError["details"]) => string>> = {
+  instance_unknown: ({ lifecycle }) => `See which there are: pawl instance list ${String(lifecycle)}`,
+  transition_refused: ({ lifecycle, id }) =>
+    `See what it takes now: pawl instance show ${String(lifecycle)} --id ${String(id)}`,
+  version_conflict: () => "Look at it again (pawl instance show), then decide anew.",
+  definition_invalid: () => "See them laid out: pawl check",
 };
 
 /** Says what happened, why, and what to do. */
@@ -73,7 +74,7 @@ export function explain(terminal: Terminal, error: unknown): void {
   const { red, dim } = terminal.paintNotes;
   terminal.note(`${red("✗")} ${sentences(message).join("\n  ")}`);
   const remedy = remedies[failure?.code as ErrorCode];
-  if (remedy !== undefined) terminal.note(`  ${remedy}`);
+  if (remedy !== undefined) terminal.note(`  ${remedy(failure!.details)}`);
   if (terminal.verbose) for (const stack of stacksOf(error)) terminal.note(dim(stack));
 }
 

@@ -56,11 +56,12 @@ const remedy = "End it with: export default defineConfig({ lifecycles: [essay] }
 
 async function importDefault(path: string): Promise<unknown> {
   const module = await importing(path, path);
+  const given = module.default;
   // A project of CommonJS wraps what it exports once more.
-  const inner = module.default as { __esModule?: unknown; default?: unknown } | undefined;
-  const found = inner?.__esModule === true ? inner.default : inner;
+  const isWrapped = typeof given === "object" && given !== null && "__esModule" in given;
+  const found = isWrapped ? (given as { default?: unknown }).default : given;
   if (found === undefined) throw invalid(path, "has no default export", remedy);
-  return await found;
+  return found;
 }
 
 /** JSON cannot hold lifecycles: it names the files that export them. */
@@ -83,8 +84,12 @@ async function importing(file: string, config: string): Promise<Record<string, u
     const failure = readFailure(error);
     if (failure !== undefined) throw failure;
     const where = placeOf(error, dirname(config));
-    const told = `threw while it was loaded${where}: ${messageOf(error).split("\n", 1)[0]}`;
-    throw invalid(config, told, "Run with --verbose to see where.", error);
+    const told = messageOf(error)
+      .split("\n")
+      .slice(0, 2)
+      .join(" ")
+      .replace(/[.\s]+$/, "");
+    throw invalid(config, `could not be loaded${where}: ${told}`, "Run with --verbose to see all of it.", error);
   }
 }
 
@@ -92,7 +97,7 @@ async function importing(file: string, config: string): Promise<Record<string, u
 function placeOf(error: unknown, root: string): string {
   const frames = error instanceof Error ? (error.stack?.split("\n") ?? []) : [];
   for (const frame of frames) {
-    const [, path = "", line] = /(?:file:\/\/)?(\/[^:()]+):(\d+):\d+\)?$/.exec(frame) ?? [];
+    const [, path = "", line] = /(?:file:\/\/)?(\/[^:()]+):(\d+)(?::\d+)?\)?$/.exec(frame) ?? [];
     if (path.startsWith(root) && !path.includes("/node_modules/")) return ` (${relative(root, path)}:${line})`;
   }
   return "";

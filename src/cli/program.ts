@@ -39,14 +39,14 @@ export async function runCli(argv: readonly string[], env = process.env): Promis
   const version = ownVersion();
   let code: number = exitCodes.ok;
   const act: Act =
-    (action) =>
-    async (...given) => {
+    <Options>(action: Action<Options>) =>
+    async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const flags = command.optsWithGlobals<Flags & TerminalFlags>();
       const terminal = makeTerminal(flags, env);
       try {
         const context = { terminal, flags, env, cwd: process.cwd(), version };
-        code = (await action(context, command.opts() as never, ...(given.slice(0, -2) as string[]))) ?? exitCodes.ok;
+        code = (await action(context, command.opts() as Options, ...(given.slice(0, -2) as string[]))) ?? exitCodes.ok;
       } catch (error) {
         explain(terminal, error);
         code = exitCodeOf(error);

@@ -30,8 +30,10 @@ export async function runPawl(context: Context): Promise<number> {
   const stopped = untilStopped();
   let socket: LocalSocket | undefined;
   try {
-    socket = database === undefined ? await answerOthers(terminal, pawl, db, folder) : undefined;
-    if (database === undefined) await seed(pawl, settings);
+    if (database === undefined) {
+      await seed(pawl, settings);
+      socket = await answerOthers(terminal, pawl, db, folder);
+    }
     const versions = await databaseVersions(db);
     await printBanner(context, settings, pawl, { versions, socket: socket?.path });
     pawl.maintain({ onFailure: warnOnce(terminal) });

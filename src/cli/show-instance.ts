@@ -126,7 +126,9 @@ function* changesOf(terminal: Terminal, entry: Entry): Generator<string> {
     if (detail !== "") yield terminal.paint.dim(clip(visible(detail), terminal.columns - 22));
     return;
   }
-  if (entry.reason !== null) yield `“${clip(visible(entry.reason), terminal.columns - 24)}”`;
+  // A timer's reason is its nature.
+  if (entry.reason !== null && entry.source !== "timer")
+    yield `“${clip(visible(entry.reason), terminal.columns - 24)}”`;
   if (entry.from === null) return; // The data of the start is the data shown above, as far as it still holds.
   for (const [name, value] of Object.entries(entry.patch ?? {})) {
     yield `${terminal.paint.dim(visible(name))} ${clipped(terminal, value, 22 + name.length)}`;
@@ -137,8 +139,8 @@ function* changesOf(terminal: Terminal, entry: Entry): Generator<string> {
 function detailOf(entry: AttemptAnswer): string {
   const { detail } = entry;
   if (detail === null || detail === undefined) return "";
-  const { message, reason } = detail as { message?: unknown; reason?: unknown };
-  return String(message ?? reason ?? JSON.stringify(detail));
+  const { error, reason } = detail as { error?: { message?: string } | null; reason?: string };
+  return error?.message ?? reason ?? JSON.stringify(detail);
 }
 
 function printPermitted(terminal: Terminal, permitted: readonly PermissionAnswer[]): void {

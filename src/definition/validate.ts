@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { PawlError } from "../base/errors.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
+import { cleanText, isTooDeep, tooDeep } from "../base/json.ts";
 
 export interface Validated {
   readonly value: unknown;
@@ -12,8 +13,16 @@ export function validate(schema: StandardSchemaV1 | undefined, value: unknown, w
     const empty = value === undefined || value === null || isEmptyObject(value);
     return empty ? { value: undefined, faults: undefined } : { value, faults: ["is given, but none is declared"] };
   }
-  const result = schema["~standard"].validate(value);
+  let result: ReturnType<StandardSchemaV1["~standard"]["validate"]>;
+  try {
+    result = schema["~standard"].validate(value);
+  } catch (thrown) {
+    return { value: undefined, faults: [`cannot be checked, its schema threw: ${cleanText(messageOf(thrown), 500)}`] };
+  }
   if (result instanceof Promise) {
+    result.catch(() => {}); // Nobody waits for it.
+    // Where a nesting breaks their recursion, some libraries try once more asynchronously.
+    if (isTooDeep(value)) return { value: undefined, faults: [tooDeep] };
     throw new PawlError(
       "schema_async",
       `${what} has a schema that validates asynchronously; decisions are made in one breath, so use a synchronous one.`,
@@ -24,12 +33,12 @@ export function validate(schema: StandardSchemaV1 | undefined, value: unknown, w
 }
 
 function isEmptyObject(value: unknown): boolean {
-  return typeof value === "object" && !Array.isArray(value) && Object.keys(value as object).length === 0;
+  return Object.prototype.toString.call(value) === "[object Object]" && Object.keys(value as object).length === 0;
 }
 
 function sentence(issue: StandardSchemaV1.Issue): string {
   const path = (issue.path ?? [])
     .map((segment) => String(typeof segment === "object" ? segment.key : segment))
     .join(".");
-  return path === "" ? issue.message : `${path}: ${issue.message}`;
+  return cleanText([path, issue.message].filter((part) => part !== "").join(": "), 500);
 }

@@ -172,7 +172,7 @@ function lifecycleOf(pawl: Pawl, args: Arguments): AnyLifecycle {
 
 function refOf(args: Arguments): InstanceRef {
   const [key, id] = [args.optionalText("key"), args.optionalText("id")];
-  if (key !== undefined && id === undefined) return { key };
+  if (key !== undefined && id === undefined) return key;
   if (id !== undefined && key === undefined) return { id };
   throw new PawlError("option_invalid", "Say which instance is meant, by its `key` or by its `id`.");
 }

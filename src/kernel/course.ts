@@ -1,5 +1,6 @@
 import { storableText } from "../base/json.ts";
-import type { Decision } from "../definition/decide.ts";
+import { checkedText } from "../base/text.ts";
+import type { Decision, PlannedTimer } from "../definition/decide.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { RefusalRow } from "../store/attempts.ts";
@@ -38,6 +39,8 @@ export function noRows(): Rows {
   return { journal: [], steps: [], effects: [], timers: [], messages: [], requests: [], refusals: [] };
 }
 
+const none: readonly never[] = [];
+
 /**
  * All that happens to one instance in one commit: decisions in their order, each made on what the one before left. They
  * are folded into one update, since two rows for one target in one statement would lose one silently.
@@ -48,15 +51,20 @@ export class Course {
   /** The instance as the decisions so far leave it. */
   instance: InstanceModel;
   readonly #newId: () => string;
-  readonly #rows = noRows();
-  #timers: TimerRow[] = [];
+  readonly #journal: JournalRow[] = [];
+  /** Messages, effects, requests and refusals: made when there are any, since most courses are one plain move. */
+  #rest: Rows | undefined;
+  #timers: readonly TimerRow[] = none;
   #step: StepRow | null = null;
   #leaves = false;
+  #endsTask = false;
   #endsRun = false;
-  #dataChanged = false;
+  /** The data as the decisions so far leave it; null while it is as it was read. */
+  #dataText: string | null = null;
   #token: number | null = null;
   #lapsed = false;
   #settledMs: number | null = null;
+  #heldMs: number | null = null;
   #alarmed = false;
   #deadlineAfterMs: number | null = null;
 
@@ -82,6 +90,11 @@ export class Course {
     }
   }
 
+  get #more(): Rows {
+    this.#rest ??= noRows();
+    return this.#rest;
+  }
+
   /** Whether there is anything to write. */
   get changes(): boolean {
     return this.instance.version > this.row.version || this.#alarmed || this.#settledMs !== null;
@@ -92,37 +105,36 @@ export class Course {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
     const journal = journalRow(id, this.lifecycle, decision, maker);
-    const messages = outgoing.map((one, place): MessageRow => {
-      const payloadText = storableText(one.payload, `The message \`${one.type}\``);
-      const lifecycle = this.lifecycle.name;
-      return { id: this.#newId(), instanceId: id, lifecycle, type: one.type, payloadText, version, place };
-    });
-    const effects = decision.effects.map((effect): EffectRow => {
-      const { lane, ...about } = effect;
-      const workText = storableText({ ...about, payload: about.payload ?? null, version }, "The after-effect");
-      return { id: this.#newId(), instanceId: id, lane, priority: 0, visit, workText };
-    });
-    this.#rows.journal.push(journal);
-    this.#rows.messages.push(...messages);
-    this.#rows.effects.push(...effects);
+    const messages =
+      outgoing.length === 0
+        ? none
+        : outgoing.map((one, place): MessageRow => {
+            const type = checkedText(one.type, "The type of a message", "value_unstorable");
+            const payloadText = storableText(one.payload, `The message \`${type}\``);
+            const lifecycle = this.lifecycle.name;
+            return { id: this.#newId(), instanceId: id, lifecycle, type, payloadText, version, place };
+          });
+    const effects =
+      decision.effects.length === 0
+        ? none
+        : decision.effects.map((effect): EffectRow => {
+            const { lane, ...about } = effect;
+            // Storable, since the journal row is; and not held to its size, since it is a little more than the payload.
+            const workText = JSON.stringify({ ...about, payload: about.payload ?? null, version });
+            return { id: this.#newId(), instanceId: id, lane, priority: 0, visit, workText };
+          });
+    const changesData = decision.patch !== null || decision.cleared !== null;
+    const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
+    this.#journal.push(journal);
+    if (messages.length > 0) this.#more.messages.push(...messages);
+    if (effects.length > 0) this.#more.effects.push(...effects);
     this.#end(decision);
-    for (const timer of decision.timers) {
-      if (timer.kind === "deadline") this.#deadlineAfterMs = timer.afterMs;
-      this.#timers.push({
-        instanceId: id,
-        id: this.#newId(),
-        kind: timer.kind,
-        visit: timer.kind === "timeout" ? visit : null,
-        afterMs: timer.afterMs,
-        atMs: null,
-        event: timer.event,
-        payloadText: timer.payload === undefined ? null : storableText(timer.payload, "The timer"),
-        actor: null,
-        reason: null,
-      });
+    if (decision.timers.length > 0) {
+      this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.#newId(), visit, timer))];
+      this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
     }
     if (decision.step !== null) this.#step = { instanceId: id, ...decision.step, visit, dueAtMs: null };
-    if (decision.patch !== null || decision.cleared !== null) this.#dataChanged = true;
+    this.#dataText = dataText;
     if (maker.lease !== null) {
       this.#token = maker.lease.token;
       this.#lapsed = maker.lease.lapsed === true;
@@ -131,22 +143,25 @@ export class Course {
     this.instance = decision.instance;
   }
 
-  /** What a decision ends: the visit's task and timers, or with the run everything that was to come. */
+  /** What a decision ends: the task, the visit's timers, or with the run everything that was to come. */
   #end(decision: Decision): void {
+    if (decision.endsTask) {
+      this.#endsTask = true;
+      this.#step = null;
+    }
     if (decision.leaves) {
       this.#leaves = true;
-      this.#step = null;
-      this.#timers = this.#timers.filter((timer) => timer.visit === null);
+      if (this.#timers.length > 0) this.#timers = this.#timers.filter((timer) => timer.visit === null);
     }
     if (decision.endsRun) {
       this.#endsRun = true;
-      this.#timers = [];
+      this.#timers = none;
     }
   }
 
   /** An event for later. */
   delay(timer: Pick<TimerRow, "id" | "afterMs" | "atMs" | "event" | "payloadText" | "actor" | "reason">): void {
-    this.#timers.push({ ...timer, instanceId: this.instance.id, kind: "send", visit: null });
+    this.#timers = [...this.#timers, { ...timer, instanceId: this.instance.id, kind: "send", visit: null }];
     this.#alarmed = true;
   }
 
@@ -156,8 +171,13 @@ export class Course {
     this.#alarmed = true;
   }
 
+  /** The row is locked: what falls due before the commit comes after what is decided here. */
+  hold(): void {
+    this.#heldMs = this.row.now_ms;
+  }
+
   refuse(timerId: string, detail: unknown): void {
-    this.#rows.refusals.push({
+    this.#more.refusals.push({
       instanceId: this.instance.id,
       timerId,
       detailText: storableText(detail, "The refusal"),
@@ -165,7 +185,7 @@ export class Course {
   }
 
   answer(key: string, hash: string): void {
-    this.#rows.requests.push({ instanceId: this.instance.id, key, hash, version: this.instance.version });
+    this.#more.requests.push({ instanceId: this.instance.id, key, hash, version: this.instance.version });
   }
 
   /** A worker's report is part of it. */
@@ -175,19 +195,21 @@ export class Course {
 
   /** The lanes that get work by this course. */
   get lanes(): readonly string[] {
-    const lanes = this.#rows.effects.map((effect) => effect.lane);
+    const lanes = this.#rest?.effects.map((effect) => effect.lane) ?? [];
     return this.#step === null ? lanes : [...lanes, this.#step.lane];
   }
 
   /** The update of the instance; its other rows are added to `rows`. */
   plan(rows: Rows): MovedInstance {
     const { instance, row } = this;
-    rows.journal.push(...this.#rows.journal);
-    rows.messages.push(...this.#rows.messages);
-    rows.effects.push(...this.#rows.effects);
-    rows.requests.push(...this.#rows.requests);
-    rows.refusals.push(...this.#rows.refusals);
-    rows.timers.push(...this.#timers);
+    for (const move of this.#journal) rows.journal.push(move);
+    for (const timer of this.#timers) rows.timers.push(timer);
+    if (this.#rest !== undefined) {
+      rows.messages.push(...this.#rest.messages);
+      rows.effects.push(...this.#rest.effects);
+      rows.requests.push(...this.#rest.requests);
+      rows.refusals.push(...this.#rest.refusals);
+    }
     if (this.#step !== null) rows.steps.push(this.#step);
     return {
       id: instance.id,
@@ -195,7 +217,7 @@ export class Course {
       expectedAlarms: row.alarms,
       token: this.#token,
       lapsed: this.#lapsed,
-      settledMs: this.#settledMs,
+      settledMs: this.#settledMs ?? this.#heldMs,
       definition: instance.definition,
       state: instance.state,
       shelf: shelfOf(this.lifecycle, instance.state),
@@ -203,7 +225,7 @@ export class Course {
       alarms: row.alarms + (this.#alarmed ? 1 : 0),
       visit: instance.visit,
       run: instance.run,
-      dataText: this.#dataChanged ? storableText(instance.data, "The data") : null,
+      dataText: this.#dataText,
       deadlineAfterMs: this.#deadlineAfterMs,
       failedFrom: instance.failedFrom,
       failedVisit: instance.failedVisit,
@@ -211,9 +233,9 @@ export class Course {
       keyHeld: !(this.lifecycle.job && instance.outcome !== null),
       leaves: this.#leaves,
       endsRun: this.#endsRun,
-      works: this.#step !== null,
-      dueAfterMs: earliest(this.#timers.map((timer) => timer.afterMs)),
-      dueAtMs: earliest(this.#timers.map((timer) => timer.atMs)),
+      dropsTask: this.#endsTask && this.#step === null,
+      dueAfterMs: earliest(this.#timers, "afterMs"),
+      dueAtMs: earliest(this.#timers, "atMs"),
     };
   }
 }
@@ -233,11 +255,16 @@ export function journalRow(id: string, lifecycle: LifecycleModel, decision: Deci
     payloadText:
       decision.payload === undefined ? null : storableText(decision.payload, `The payload of \`${decision.event}\``),
     patchText: decision.patch === null ? null : storableText(decision.patch, "The data"),
-    cleared: decision.cleared,
+    cleared: storableKeys(decision.cleared),
     requestId: maker.requestId,
     taskId: maker.lease?.taskId ?? null,
     token: maker.lease?.token ?? null,
   };
+}
+
+function storableKeys(keys: readonly string[] | null): readonly string[] | null {
+  if (keys !== null) storableText(keys, "What is removed from the data");
+  return keys;
 }
 
 /** The state, unless a worker works on it. */
@@ -245,10 +272,38 @@ export function shelfOf(lifecycle: LifecycleModel, state: string): string | null
   return lifecycle.states.get(state)?.kind === "work" ? null : state;
 }
 
-export function earliest(times: readonly (number | null)[]): number | null {
+/** The first of the moments that timers name in one of their two ways. */
+export function earliest<By extends string>(
+  timers: readonly { readonly [key in By]: number | null }[],
+  by: By,
+): number | null {
   let first: number | null = null;
-  for (const time of times) if (time !== null && (first === null || time < first)) first = time;
+  for (const timer of timers) {
+    const at = timer[by];
+    if (at !== null && (first === null || at < first)) first = at;
+  }
   return first;
+}
+
+/** A timer that comes with a move, as a row. */
+export function timerRow(instanceId: string, id: string, visit: number, timer: PlannedTimer): TimerRow {
+  return {
+    instanceId,
+    id,
+    kind: timer.kind,
+    visit: timer.kind === "timeout" ? visit : null,
+    afterMs: timer.afterMs,
+    atMs: null,
+    event: timer.event,
+    payloadText: timer.payload === undefined ? null : storableText(timer.payload, "The timer"),
+    actor: null,
+    reason: null,
+  };
+}
+
+/** The deadline of a run that begins with this decision. */
+export function deadlineAfterMs(decision: Decision): number | null {
+  return decision.timers.find((timer) => timer.kind === "deadline")?.afterMs ?? null;
 }
 
 export function modelOf(row: InstanceRow): InstanceModel {

@@ -3,7 +3,6 @@ import type { Executor } from "../store/db.ts";
 import { type DueTimer, readDueTimers } from "../store/timers.ts";
 import type { Course, Maker } from "./course.ts";
 
-const byTimer: Maker = { source: "timer", requestId: null, lease: null };
 const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
 /**
@@ -53,7 +52,9 @@ function ring(course: Course, timers: readonly DueTimer[]): void {
       pastOwnFailEdge: timer.kind === "deadline",
     };
     const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
-    if (decided.kind === "decided") course.add(decided, byTimer);
+    // A delayed event carries the mark of the call that sent it, which may have lost its reply.
+    const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.id : null, lease: null };
+    if (decided.kind === "decided") course.add(decided, maker);
     else if (timer.kind !== "deadline") course.refuse(timer.id, { event: timer.event, blockers: decided.blockers });
   }
 }

@@ -23,13 +23,13 @@ export function unknownInstance(send: Pick<Send, "event" | "lifecycle" | "ref">)
 /** An event that its instance refused, with every blocker. */
 export function refusedError(course: Course, send: Pick<Send, "event">, refusal: Refusal): PawlError {
   const { blockers } = refusal;
-  const payload = blockers.filter((one) => one.kind === "payload");
-  if (payload.length > 0)
+  if (blockers.every((one) => one.kind === "payload")) {
     return payloadInvalid(
       course.lifecycle,
       send.event,
-      payload.map((one) => one.reason),
+      blockers.map((one) => one.reason),
     );
+  }
   const details = {
     lifecycle: course.lifecycle.name,
     id: course.row.id,
@@ -62,6 +62,13 @@ export function payloadInvalid(lifecycle: LifecycleModel, event: string, faults:
     `\`${event}\` was not sent to \`${lifecycle.name}\`: its payload ${faults.join("; ")}.`,
     { event, faults },
   );
+}
+
+/** What one element of a list failed of, with its place: nothing of the list was written. */
+export function itemInvalid(thrown: unknown, index: number): PawlError {
+  const error = asPawlError(thrown);
+  const message = `Item ${index} of the list: ${error.message} Nothing of the list was written.`;
+  return new PawlError(error.code, message, { ...error.details, index }, { cause: error });
 }
 
 /** Whatever was thrown, as an error with a code. */

@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
 import type { Taken } from "./take.ts";
@@ -55,7 +56,19 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
 }
 
 function describe(error: unknown): { name: string; message: string; stack?: string } {
-  if (!(error instanceof Error)) return { name: "thrown", message: cleanText(String(error), 2_000) };
-  const stack = error.stack === undefined ? {} : { stack: cleanText(error.stack, 5_000) };
-  return { name: cleanText(error.name, 200), message: cleanText(error.message, 2_000), ...stack };
+  const message = cleanText(messageOf(error), 2_000);
+  if (!(error instanceof Error)) return { name: "thrown", message };
+  // An error may be anything underneath: its name a number, its stack a getter that throws.
+  const name = textOf(() => error.name, 200) ?? "Error";
+  const stack = textOf(() => error.stack, 5_000);
+  return { name, message, ...(stack === undefined ? {} : { stack }) };
+}
+
+function textOf(read: () => unknown, most: number): string | undefined {
+  try {
+    const text = read();
+    return text === undefined ? undefined : cleanText(String(text), most);
+  } catch {
+    return undefined;
+  }
 }

@@ -73,6 +73,7 @@ function fireAlone(kernel: Kernel, id: string): Promise<number> {
     const [row] = await lockInstances(tx, [id]);
     if (row === undefined) return 0;
     const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);
+    course.hold();
     await catchUp(tx, [course]);
     if (course.failure !== undefined) throw course.failure;
     if (!course.changes) return 0;

@@ -1,4 +1,4 @@
-import { messageOf, PawlError } from "../base/errors.ts";
+import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Tx } from "../store/db.ts";
 import type { Course } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
@@ -11,6 +11,8 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
       try {
         await kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx }));
       } catch (thrown) {
+        // A lost connection or a busy database is no fault of the hook, and may be gone at the next try.
+        if (isPawlError(thrown) && thrown.who === "surroundings") throw thrown;
         throw new PawlError(
           "hook_failed",
           `${what[0]!.toUpperCase()}${what.slice(1)} of \`${course.lifecycle.name}\` threw: ${messageOf(thrown)}. Nothing was changed.`,

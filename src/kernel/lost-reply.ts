@@ -5,26 +5,35 @@ const patienceMs = 10_000;
 
 /**
  * Runs a round, and again while its reply gets lost or the database is busy, with growing pauses, until patience ends.
- * The round must look for its own traces first: a lost reply says nothing about what was written.
+ * The round must look for its own traces first: a lost reply says nothing about what was written. Once a reply was lost,
+ * here or earlier (`unsure`), only an answer by someone who could look counts; all else leaves the outcome unknown.
  */
-export async function untilAnswered<T>(round: () => Promise<T>): Promise<T> {
-  let unsure = false;
-  for (let waitedMs = 0, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+export async function untilAnswered<T>(round: () => Promise<T>, unsure = false): Promise<T> {
+  let isUnsure = unsure;
+  let endAt: number | undefined;
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     try {
       return await round();
     } catch (error) {
-      unsure ||= isPawlError(error, "outcome_unknown");
-      const again = unsure || isPawlError(error, "busy");
-      if (!again || waitedMs >= patienceMs || !isSurroundings(error)) throw error;
-      if (waitedMs + pauseMs >= patienceMs && unsure) throw stillUnknown(error);
+      isUnsure ||= isPawlError(error, "outcome_unknown");
+      // From the first doubt on: however long the lost call took, there is time to look for its traces.
+      endAt ??= performance.now() + patienceMs;
+      const again = isPawlError(error, "busy") || (isUnsure && isPassing(error));
+      if (!again || performance.now() + pauseMs >= endAt)
+        throw isUnsure && !isAnswer(error) ? stillUnknown(error) : error;
       await pause(pauseMs);
-      waitedMs += pauseMs;
     }
   }
 }
 
-function isSurroundings(error: unknown): boolean {
-  return ["outcome_unknown", "busy", "database_unreachable"].some((code) => isPawlError(error, code as "busy"));
+/** Time may mend it. */
+function isPassing(error: unknown): boolean {
+  return isPawlError(error, "outcome_unknown") || isPawlError(error, "database_unreachable");
+}
+
+/** Said by the instance or its definition, and not by what stood in the way of asking them. */
+function isAnswer(error: unknown): boolean {
+  return isPawlError(error) && (error.who === "caller" || error.who === "author");
 }
 
 function stillUnknown(cause: unknown): PawlError {

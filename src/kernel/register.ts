@@ -2,7 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { hashOf, shapeOf, statesAndEdges } from "../definition/shape.ts";
 import type { Tx } from "../store/db.ts";
-import { type KnownDefinition, lockDefinitions, putDefinition } from "../store/definitions.ts";
+import { type KnownDefinition, lockDefinitions, markRetention, putDefinition } from "../store/definitions.ts";
 import { readCounts } from "../views/counts.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -30,17 +30,21 @@ export function registerLifecycles(kernel: Kernel): Promise<void> {
 async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<void> {
   const shape = shapeOf(lifecycle);
   const hash = hashOf(shape);
+  const keepClosedMs = lifecycle.keepClosedMs ?? null;
   const same = known.find((one) => one.version === lifecycle.version);
-  // A process of an earlier deploy, or simply the next start: nothing new.
-  if (same?.shapes.includes(hash)) return;
-  if (same !== undefined) refuseChange(lifecycle, same);
   await refuseStranded(tx, lifecycle, known);
+  // A process of an earlier deploy, or simply the next start: nothing new.
+  if (same?.shapes.includes(hash)) {
+    if (same.keep_closed_ms !== keepClosedMs) await markRetention(tx, lifecycle, keepClosedMs);
+    return;
+  }
+  if (same !== undefined) refuseChange(lifecycle, same);
   await putDefinition(tx, {
     name: lifecycle.name,
     version: lifecycle.version,
     hash,
     shapeText: JSON.stringify({ ...shape, edges: statesAndEdges(lifecycle) }),
-    keepClosedMs: lifecycle.keepClosedMs ?? null,
+    keepClosedMs,
     edges: statesAndEdges(lifecycle),
   });
 }
@@ -63,10 +67,10 @@ function nameOf(edge: { from: string; event: string; to: string }): string {
 /** Live instances in states that this definition does not know could never be moved again. */
 async function refuseStranded(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<void> {
   const older = known.filter((one) => one.version < lifecycle.version);
-  const left = new Set(older.flatMap((one) => one.shape.edges.map((edge) => edge.from)));
-  const gone = [...left].filter(
-    (state) => state !== "" && !lifecycle.states.has(state) && !(state in lifecycle.renamed),
-  );
+  // Who has ended stays where it ended, whether or not that state is still known.
+  const open = older.flatMap((one) => one.shape.states.filter((state) => state.kind !== "end"));
+  const names = [...new Set(open.map((state) => state.name))];
+  const gone = names.filter((state) => !lifecycle.states.has(state) && !(state in lifecycle.renamed));
   if (gone.length === 0) return;
   const counts = await readCounts(tx, [lifecycle.name]);
   const stranded = counts.filter((count) => gone.includes(count.state));

@@ -1,6 +1,7 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import { decide } from "../definition/decide.ts";
 import { nextAttemptMs, standardRetry } from "../policy/retry.ts";
+import { readSetbacks } from "../store/attempts.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
@@ -157,7 +158,8 @@ async function move(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
   for (let round = 0; round < optimisticRounds; round++) {
     const together = open().filter((filing) => !filing.alone);
     if (together.length === 0) break;
-    await untilAnswered(() => moveTogether(kernel, together, round > 0));
+    const unsure = together.some((filing) => filing.unsure);
+    await untilAnswered(() => moveTogether(kernel, together, round > 0), unsure);
   }
   for (const filing of open()) await moveAlone(kernel, filing);
 }
@@ -166,7 +168,7 @@ async function move(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
 async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
   for (let failures = 0; filing.result === undefined && filing.move !== undefined; failures++) {
     try {
-      await untilAnswered(() => moveInTransaction(kernel, filing));
+      await untilAnswered(() => moveInTransaction(kernel, filing), filing.unsure);
       return;
     } catch (error) {
       if (!isPawlError(error) || error.who !== "author") throw error;
@@ -221,13 +223,20 @@ async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void>
   await lockInstances(tx, [filing.report.taken.row.id]);
   const [[course] = []] = await coursesAnew(kernel, tx, [filing]);
   if (course === undefined || filing.result !== undefined) return;
+  course.hold();
   decideMove(course, filing);
   if (filing.move === undefined) return;
   if (course.failure !== undefined) throw course.failure;
   await runHooks(kernel, tx, [course]);
   const written = await commit(kernel, tx, [course]);
   if (written.has(course.row.id)) finish(kernel, course, filing);
-  else filing.result = "lease_lost";
+  else if (filing.move.kind === "failing" && filing.move.what === "lapsed") filing.result = "lease_lost";
+  else throw leaseBusy();
+}
+
+/** The lease holds, and yet its row was passed over: somebody has it in hand for a moment, to renew it for example. */
+function leaseBusy(): PawlError {
+  return new PawlError("busy", "A task that was reported is being written by somebody else. Try again.");
 }
 
 function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Course, Filing> {
@@ -241,16 +250,10 @@ function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Cours
 
 /** Reads the instances anew, for those whose lease still holds, and lets what is due come first. */
 async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Map<Course, Filing>> {
+  // In this order: an earlier try of ours that ends between the two ends the lease, and is found in the journal.
+  const held = await heldOf(db, filings);
   await settleLostReplies(db, filings);
   const open = filings.filter((filing) => filing.result === undefined);
-  const held = new Set(
-    (
-      await readHeldLeases(
-        db,
-        open.map((filing) => filing.lease),
-      )
-    ).map((one) => one.task_id),
-  );
   const rows = new Map(
     (
       await readInstances(
@@ -267,6 +270,12 @@ async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filin
   }
   await catchUp(db, [...courses.keys()]);
   return courses;
+}
+
+/** The tasks among these whose leases still hold. */
+async function heldOf(db: Executor, filings: readonly Filing[]): Promise<Set<string>> {
+  const leases = filings.map((filing) => filing.lease);
+  return new Set((await readHeldLeases(db, leases)).map((one) => one.task_id));
 }
 
 async function settleLostReplies(db: Executor, filings: readonly Filing[]): Promise<void> {
@@ -321,24 +330,24 @@ function finish(kernel: Kernel, course: Course, filing: Filing): void {
 }
 
 async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  if (filings.length === 0) return;
-  const written = await untilAnswered(() =>
-    putBackTasks(
-      kernel.db,
-      filings.map((filing) => filing.setback!),
-    ),
-  );
-  const lanes = new Map(written.map((one) => [one.task_id, one.lane]));
+  const lanes = new Map<string, string>();
+  await writeHeld(kernel, filings, {
+    async write(open) {
+      const setbacks = open.map((filing) => filing.setback!);
+      const written = await putBackTasks(kernel.db, setbacks);
+      for (const { task_id, lane } of written) lanes.set(task_id, lane);
+      return written;
+    },
+    isTrace: (filing, what) => what === filing.setback!.what,
+  });
   for (const filing of filings) {
     const lane = lanes.get(filing.lease.taskId);
-    filing.result = lane === undefined ? "lease_lost" : "written";
     if (lane !== undefined && filing.setback!.retryAfterMs === null) kernel.signals.hint(lane);
   }
 }
 
 /** Effects that were carried out, or given up after their last attempt. */
 async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  if (filings.length === 0) return;
   const stray = filings.find((filing) => filing.report.taken.kind !== "effect");
   if (stray !== undefined) {
     throw new PawlError(
@@ -346,11 +355,57 @@ async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
       "A step ends with an event of its state; only an after-effect is simply done.",
     );
   }
-  const ends = filings.map(({ lease, report }) => {
-    const { taken, outcome } = report;
-    const given = outcome.kind === "done" ? null : failingOf(taken, outcome as { kind: "lapsed" });
-    return { ...lease, failure: given === null ? null : JSON.stringify(given.payload) };
+  await writeHeld(kernel, filings, {
+    write: (open) =>
+      endEffects(
+        kernel.db,
+        open.map(({ lease, report: { taken, outcome } }) => {
+          const given = outcome.kind === "done" ? null : failingOf(taken, outcome as { kind: "lapsed" });
+          const failure = given === null ? null : JSON.stringify(given.payload);
+          return { ...lease, failure, lapsed: outcome.kind === "lapsed" };
+        }),
+      ),
+    // An effect that is done leaves nothing; its row goes in no other way without a word.
+    isTrace: ({ report }, what) => what === (report.outcome.kind === "done" ? undefined : "failed"),
   });
-  const ended = new Set((await untilAnswered(() => endEffects(kernel.db, ends))).map((one) => one.task_id));
-  for (const filing of filings) filing.result = ended.has(filing.lease.taskId) ? "written" : "lease_lost";
+}
+
+interface HeldWriting {
+  /** Writes those whose row is free and whose lease holds. */
+  write(open: readonly Filing[]): Promise<readonly { task_id: string }[]>;
+  /** Whether this is what the writing leaves behind: how the lease ended by the record, undefined without one. */
+  isTrace(filing: Filing, what: string | undefined): boolean;
+}
+
+/**
+ * Writes what moves no instance. A row that somebody has in hand is passed over, so a lease that still holds is tried
+ * again; one that is gone may have been ended by an earlier try of ours that lost its reply, and its trace tells.
+ */
+async function writeHeld(kernel: Kernel, filings: readonly Filing[], { write, isTrace }: HeldWriting): Promise<void> {
+  if (filings.length === 0) return;
+  const open = () => filings.filter((filing) => filing.result === undefined);
+  let unsure = false;
+  await untilAnswered(async () => {
+    const written = await write(open()).catch((error: unknown) => {
+      unsure ||= isPawlError(error, "outcome_unknown");
+      throw error;
+    });
+    const done = new Set(written.map((one) => one.task_id));
+    for (const filing of open()) if (done.has(filing.lease.taskId)) filing.result = "written";
+    if (open().length === 0) return;
+    const held = await heldOf(kernel.db, open());
+    const traces = unsure ? await tracesOf(kernel.db, open()) : undefined;
+    for (const filing of open()) {
+      const { taskId } = filing.lease;
+      // A lapse that was not written has met a worker that renewed.
+      if (held.has(taskId) && filing.report.outcome.kind !== "lapsed") continue;
+      filing.result = traces !== undefined && isTrace(filing, traces.get(taskId)) ? "written" : "lease_lost";
+    }
+    if (open().length > 0) throw leaseBusy();
+  });
+}
+
+async function tracesOf(db: Executor, filings: readonly Filing[]): Promise<Map<string, string>> {
+  const leases = filings.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease }));
+  return new Map((await readSetbacks(db, leases)).map((one) => [one.task_id, one.what]));
 }

@@ -86,8 +86,8 @@ async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: 
   const { db } = kernel;
   const byInstance = await readWanted(kernel, db, pending);
   const courses = [...byInstance.keys()];
-  await catchUp(db, courses);
   await settleLostReplies(db, byInstance);
+  await catchUp(db, courses);
   const requests = await readKnownRequests(db, byInstance);
   const answers = new Map<Pending, InstanceModel>();
   for (const [course, waiting] of byInstance) {
@@ -137,8 +137,9 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): 
     byInstance.set(new Course(course.lifecycle, rows.get(course.row.id)!, kernel.newId), waiting);
   }
   const courses = [...byInstance.keys()];
-  await catchUp(tx, courses);
+  for (const course of courses) course.hold();
   await settleLostReplies(tx, byInstance);
+  await catchUp(tx, courses);
   const requests = await readKnownRequests(tx, byInstance);
   const answers = new Map<Pending, InstanceModel>();
   for (const [course, waiting] of byInstance) {
@@ -316,19 +317,18 @@ async function commitOrDoubt(
   try {
     return await commit(kernel, kernel.db, courses);
   } catch (error) {
-    if (isPawlError(error, "outcome_unknown")) {
-      for (const course of courses) {
-        for (const one of byInstance.get(course)!) {
-          one.unsureSince ??= course.row.version;
-          if (!one.settled) one.outcome = undefined;
-        }
+    const lost = isPawlError(error, "outcome_unknown");
+    for (const course of courses) {
+      for (const one of byInstance.get(course)!) {
+        if (lost) one.unsureSince ??= course.row.version;
+        if (!one.settled) one.outcome = undefined;
       }
     }
     throw error;
   }
 }
 
-/** Those whose write got no reply: found in the journal, they are done. */
+/** Those whose write got no reply: found in the journal (or, an event for later, among the timers), they are done. */
 async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<Course, Pending[]>): Promise<void> {
   const unsure: { one: Pending; course: Course }[] = [];
   for (const [course, waiting] of byInstance) {
@@ -353,7 +353,10 @@ async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<Course, P
 /** Runs a round to its end; what cannot be mended by waiting becomes the answer to those without one. */
 async function throughLostReplies(pending: readonly Pending[], round: () => Promise<void>): Promise<void> {
   try {
-    await untilAnswered(round);
+    await untilAnswered(
+      round,
+      pending.some((one) => one.unsureSince !== undefined && one.outcome === undefined),
+    );
   } catch (thrown) {
     const error = asPawlError(thrown);
     for (const one of pending) one.outcome ??= { ok: false, error };

@@ -5,7 +5,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor } from "../store/db.ts";
 import { type InstanceRow, type NewInstance, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { commitStarts } from "./commit.ts";
-import { earliest, journalRow, noRows, type Rows, shelfOf } from "./course.ts";
+import { deadlineAfterMs, earliest, journalRow, noRows, type Rows, shelfOf, timerRow } from "./course.ts";
 import { asPawlError } from "./errors.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
@@ -78,20 +78,22 @@ async function write(
 ): Promise<void> {
   if (plans.size === 0) return;
   const inserted = [...plans.values()].map((planned) => planned.row);
-  const insert = () => commitStarts(kernel, db, inserted, rows);
+  const round = async (): Promise<void> => {
+    const written = await commitStarts(kernel, db, inserted, rows);
+    for (const [id, atMs] of written) {
+      const { start, decision } = plans.get(id)!;
+      outcomes.set(start, {
+        ok: true,
+        created: true,
+        instance: snapshotAfter({ ...decision.instance, createdAtMs: atMs }, atMs),
+      });
+      if (decision.step !== null) kernel.signals.hint(decision.step.lane);
+    }
+    const rest = [...plans.values()].filter((planned) => !written.has(planned.row.id));
+    if (rest.length > 0) await adopt(db, rest, outcomes);
+  };
   // The same statement again after a lost reply: what it wrote the first time is found by its id.
-  const written = db === kernel.db ? await untilAnswered(insert) : await insert();
-  for (const [id, atMs] of written) {
-    const { start, decision } = plans.get(id)!;
-    outcomes.set(start, {
-      ok: true,
-      created: true,
-      instance: snapshotAfter({ ...decision.instance, createdAtMs: atMs }, atMs),
-    });
-    if (decision.step !== null) kernel.signals.hint(decision.step.lane);
-  }
-  const rest = [...plans.values()].filter((planned) => !written.has(planned.row.id));
-  if (rest.length > 0) await adopt(db, rest, outcomes);
+  await (db === kernel.db ? untilAnswered(round) : round());
 }
 
 /** What was there already: after a lost reply the instance itself, else the one that has the key. */
@@ -134,21 +136,7 @@ function plan(kernel: Kernel, start: Start, rows: Rows): Planned {
   const dataText = storableText(decision.instance.data, `The data of \`${lifecycle.name}\``);
   const maker = { source: "call" as const, requestId: start.requestId, lease: null };
   rows.journal.push({ ...journalRow(id, lifecycle, { ...decision, patch: null }, maker), patchText: dataText });
-  const deadline = decision.timers.find((timer) => timer.kind === "deadline");
-  for (const timer of decision.timers) {
-    rows.timers.push({
-      instanceId: id,
-      id: kernel.newId(),
-      kind: timer.kind,
-      visit: timer.kind === "timeout" ? 1 : null,
-      afterMs: timer.afterMs,
-      atMs: null,
-      event: timer.event,
-      payloadText: timer.payload === undefined ? null : JSON.stringify(timer.payload),
-      actor: null,
-      reason: null,
-    });
-  }
+  for (const timer of decision.timers) rows.timers.push(timerRow(id, kernel.newId(), 1, timer));
   if (decision.step !== null) rows.steps.push({ instanceId: id, ...decision.step, visit: 1, dueAtMs: null });
   return {
     start,
@@ -161,8 +149,8 @@ function plan(kernel: Kernel, start: Start, rows: Rows): Planned {
       state: decision.to,
       shelf: shelfOf(lifecycle, decision.to),
       dataText,
-      deadlineAfterMs: deadline?.afterMs ?? null,
-      dueAfterMs: decision.instance.outcome === null ? earliest(decision.timers.map((timer) => timer.afterMs)) : null,
+      deadlineAfterMs: deadlineAfterMs(decision),
+      dueAfterMs: earliest(decision.timers, "afterMs"),
       outcome: decision.instance.outcome,
     },
   };

@@ -39,7 +39,9 @@ export class Verbs {
     if (tx !== undefined)
       return this.#inTransaction(tx, (own) => inBatches(starts, (batch) => startAll(kernel, own, batch)));
     refuseInside(kernel, "startMany");
-    return inBatches(starts, (batch) => startAll(kernel, kernel.db, batch));
+    const keys = new Set(starts.map((start) => start.key));
+    const inTurn = keys.size === starts.length || (keys.size === 1 && keys.has(null)) ? twoAtOnce : inBatches;
+    return inTurn(starts, (batch) => startAll(kernel, kernel.db, batch));
   }
 
   send(send: Send, tx: unknown): Promise<Sent> {
@@ -59,7 +61,8 @@ export class Verbs {
     if (tx !== undefined)
       return this.#inTransaction(tx, (own) => inBatches(sends, (batch) => sendAllIn(kernel, own, batch)));
     refuseInside(kernel, "sendMany");
-    return inBatches(sends, (batch) => sendAll(kernel, batch));
+    const inTurn = areApart(sends) ? twoAtOnce : inBatches;
+    return inTurn(sends, (batch) => sendAll(kernel, batch));
   }
 
   async read(lifecycle: LifecycleModel, ref: Ref, tx: unknown): Promise<InstanceRow | undefined> {
@@ -91,14 +94,40 @@ export class Verbs {
   }
 }
 
+/** In batches, one after the other: within one transaction, or where the order between batches matters. */
 async function inBatches<Asked, Answer>(
   list: readonly Asked[],
   run: (batch: Asked[]) => Promise<Answer[]>,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let from = 0; from < list.length; from += batchSize)
+  for (let from = 0; from < list.length; from += batchSize) {
     answers.push(...(await run(list.slice(from, from + batchSize))));
+  }
   return answers;
+}
+
+/** In halves of batches, two at a time, so that database and process are both busy. For what has no order in itself. */
+async function twoAtOnce<Asked, Answer>(
+  list: readonly Asked[],
+  run: (batch: Asked[]) => Promise<Answer[]>,
+): Promise<Answer[]> {
+  const size = Math.max(1, Math.min(batchSize / 2, Math.ceil(list.length / 2)));
+  const batches = Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+  const answers: Answer[][] = [];
+  let next = 0;
+  const runner = async (): Promise<void> => {
+    for (let index = next++; index < batches.length; index = next++) answers[index] = await run(batches[index]!);
+  };
+  await Promise.all([runner(), runner()]);
+  return answers.flat();
+}
+
+/** Whether no two of these can mean the same instance: then no order among them is to be kept. */
+function areApart(sends: readonly Send[]): boolean {
+  const named = new Set(sends.map(({ ref }) => ("id" in ref ? ref.id : ref.key)));
+  return named.size === sends.length && sends.every(({ ref }) => "id" in ref === "id" in sends[0]!.ref);
 }
 
 const longestName = 500;

@@ -1,3 +1,5 @@
+import type { KeeperOptions, LeaseKeeper } from "./leases.ts";
+
 /**
  * The port to a database. Parameters are texts, numbers, booleans or null (lists go as one array literal, see
  * `textArray`), and Pawl's own statements give back texts, 4-byte numbers, floats, booleans and JSON only, so that
@@ -28,6 +30,8 @@ export interface Db extends Executor {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Several statements in one text without parameters: migrations. Runs in a transaction of its own. */
   script(text: string): Promise<void>;
+  /** Where a database can: leases renewed by a thread and a connection of their own. */
+  keepLeases?(options: KeeperOptions): LeaseKeeper;
   close(): Promise<void>;
 }
 
@@ -110,20 +114,32 @@ function statementName(text: string): string {
  * it, and behind the select the planner cannot count its elements, so a plan does not depend on the size of a batch.
  */
 export function textArray(list: readonly (Param | undefined)[]): string {
-  let literal = "{";
+  const pieces = new Array<string | number | boolean>(list.length);
+  let empty = true;
   for (let index = 0; index < list.length; index++) {
-    if (index > 0) literal += ",";
     const value = list[index];
-    if (value === null || value === undefined) literal += "NULL";
-    else if (typeof value === "string") literal += quote(value);
-    else literal += value;
+    if (value === null || value === undefined) {
+      pieces[index] = "NULL";
+      continue;
+    }
+    empty = false;
+    pieces[index] = typeof value === "string" ? quoted(value) : value;
   }
-  return `${literal}}`;
+  return empty ? nulls(list.length) : `{${pieces.join(",")}}`;
 }
 
-const special = /["\\]/g;
-const mustEscape = /["\\]/;
+const nullLists: string[] = [];
 
-function quote(text: string): string {
-  return mustEscape.test(text) ? `"${text.replace(special, "\\$&")}"` : `"${text}"`;
+/** Many columns of a batch are null from end to end: their literal is made once a length. */
+function nulls(length: number): string {
+  nullLists[length] ??= `{${Array(length).fill("NULL").join(",")}}`;
+  return nullLists[length];
+}
+
+/** What an array literal reads as it stands. Not the word NULL, and no capital N, so that nobody has to think of it. */
+const plain = /^[a-z0-9_@/.:-]+$/;
+const special = /["\\]/g;
+
+function quoted(text: string): string {
+  return plain.test(text) && text !== "null" ? text : `"${text.replace(special, "\\$&")}"`;
 }

@@ -14,6 +14,7 @@ export interface KnownDefinition {
   readonly name: string;
   readonly version: number;
   readonly shapes: string[];
+  readonly keep_closed_ms: number | null;
   readonly shape: {
     edges: { from: string; event: string; to: string }[];
     states: { name: string; kind: string }[];
@@ -28,9 +29,21 @@ export async function lockDefinitions(tx: Executor, names: readonly string[]): P
 
 export function readDefinitions(db: Executor, names: readonly string[]): Promise<KnownDefinition[]> {
   return db.rows<KnownDefinition>(sql`
-    select name, version, shapes, shape from pawl.lifecycles
+    select name, version, shapes, shape, (extract(epoch from keep_closed) * 1000)::float8 as keep_closed_ms
+    from pawl.lifecycles
     where name = any((select ${textArray(names)}::text)::text[])
     order by name, version`);
+}
+
+/** How long ended instances are kept is no part of a definition's shape: the process that started last says it. */
+export async function markRetention(
+  tx: Executor,
+  definition: { name: string; version: number },
+  keepClosedMs: number | null,
+): Promise<void> {
+  await tx.rows(sql`
+    update pawl.lifecycles set keep_closed = ${keepClosedMs}::float8 * interval '1 millisecond'
+    where name = ${definition.name}::text and version = ${definition.version}::int`);
 }
 
 /** Registers a definition, new or grown, with its edges. */

@@ -3,7 +3,8 @@ import { messageOf, PawlError } from "../base/errors.ts";
 /** The five characters by which Postgres names a failure, when the failure has any. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  // Every one of them has a digit: EPIPE is Node's word for a lost connection.
+  return typeof code === "string" && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 const refusedStates: Record<string, string> = {
@@ -13,7 +14,11 @@ const refusedStates: Record<string, string> = {
   "42501": "Give the user of the database URL the right to do this.",
   "53100": "The server's disk is full: free some room.",
 };
-const connectionStates = new Set(["57P01", "57P02", "57P03", "08000", "08003", "08006", "08P01"]);
+/** The server ended the session, or never began it. */
+const connectionStates = new Set([
+  ...["57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
+  ...["08000", "08003", "08006", "08P01"],
+]);
 const busyStates = new Set(["40001", "40P01", "55P03", "57014", "53300"]);
 
 /**

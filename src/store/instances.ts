@@ -201,12 +201,12 @@ export interface MovedInstance {
   readonly failedVisit: number | null;
   readonly outcome: string | null;
   readonly keyHeld: boolean;
-  /** The visit ends: its task and timers go. */
+  /** The visit ends: its timers go. */
   readonly leaves: boolean;
   /** Delayed events and deadlines go as well. */
   readonly endsRun: boolean;
-  /** The state entered has work for a worker. */
-  readonly works: boolean;
+  /** The task so far goes, and no other takes its place. */
+  readonly dropsTask: boolean;
   /** The earliest of the timers that come with it: counted from now, and at a fixed moment. */
   readonly dueAfterMs: number | null;
   readonly dueAtMs: number | null;
@@ -248,12 +248,12 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.keyHeld))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.leaves))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.endsRun))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.works))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.dropsTask))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
         (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[]
       ) as decided(
         id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
-        failed_from, failed_visit, outcome, key_held, leaves, ends_run, works, due_after_ms, due_ms
+        failed_from, failed_visit, outcome, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms
       )
       cross join lateral (
         select instance.next_due_at, instance.lifecycle, instance.state
@@ -290,13 +290,13 @@ export function moveInstances(
         key_held = free.key_held, moved_at = case when free.version > instance.version then clock.now else instance.moved_at end
       from free, clock
       where instance.id = free.id
-      returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.works,
+      returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
         free.held_due_at, free.settled_ms
     ),
     journaled as (${belongings.journal}),
     dropped as (
       delete from pawl.tasks as task using written
-      where task.id = written.id and written.leaves and not written.works
+      where task.id = written.id and written.drops_task
     ),
     stepped as (${belongings.steps}),
     followed as (${belongings.effects}),

@@ -54,7 +54,10 @@ export function insertJournal(rows: readonly JournalRow[]) {
     where (move.instance_id in (select id from written)) is true`;
 }
 
-/** The moves that these requests made after a version, if they made any: how a lost reply is settled. */
+/**
+ * The moves that these requests made after a version, if they made any: how a lost reply is settled. An event for later
+ * has made none, and is found while it waits, or where it was refused when its time came.
+ */
 export function readMovesOfRequests(
   db: Executor,
   asked: readonly { id: string; requestId: string; afterVersion: number }[],
@@ -69,6 +72,13 @@ export function readMovesOfRequests(
     cross join lateral (
       select each.request_id, each.version from pawl.journal as each
       where each.instance_id = asked.id and each.version > asked.after_version and each.request_id = asked.request_id
+      union all
+      select timer.id, asked.after_version from pawl.timers as timer
+      where timer.instance_id = asked.id and timer.id = asked.request_id
+      union all
+      select attempt.task_id, asked.after_version from pawl.attempts as attempt
+      where attempt.instance_id = asked.id and attempt.task_id = asked.request_id and attempt.token = 0
+        and attempt.what = 'refused'
       offset 0
     ) as move`);
 }

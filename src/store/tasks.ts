@@ -238,10 +238,13 @@ export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promis
     select task_id::text as task_id, lane from put_back`);
 }
 
-/** Removes effects that are done, or given up with a record of why. Fenced by (task, token). */
+/**
+ * Removes effects that are done, or given up with a record of why. Fenced by (task, token); for a lapsed lease the
+ * predicate is looked at again.
+ */
 export function endEffects(
   db: Executor,
-  ends: readonly (Lease & { failure: string | null })[],
+  ends: readonly (Lease & { failure: string | null; lapsed: boolean })[],
 ): Promise<{ task_id: string }[]> {
   return db.rows<{ task_id: string }>(sql`
     with held as materialized (
@@ -249,11 +252,13 @@ export function endEffects(
       from unnest(
         (select ${textArray(ends.map((one) => one.taskId))}::text)::uuid[],
         (select ${textArray(ends.map((one) => one.token))}::text)::bigint[],
-        (select ${textArray(ends.map((one) => one.failure))}::text)::text[]
-      ) as ending(id, token, failure)
+        (select ${textArray(ends.map((one) => one.failure))}::text)::text[],
+        (select ${textArray(ends.map((one) => one.lapsed))}::text)::boolean[]
+      ) as ending(id, token, failure, lapsed)
       cross join lateral (
         select each.id, each.token, each.instance_id, each.lane, each.attempt, each.worker from pawl.tasks as each
         where each.id = ending.id and each.token = ending.token and each.kind = 'effect'
+          and (not ending.lapsed or each.leased_until <= pawl.now())
         for update skip locked
       ) as task
       limit (select ${ends.length}::int)

@@ -548,6 +548,13 @@ describe("durability", () => {
     expect(shared).toBeLessThan(100);
   });
 
+  test("a folder whose last holder was cut off in the middle of signing it opens again", async () => {
+    const folder = newFolder();
+    cpSync(template, folder, { recursive: true });
+    writeFileSync(join(folder, "postmaster.pid"), "");
+    expect(await (await open(folder)).rows(sql`select 1 as fine`)).toEqual([{ fine: 1 }]);
+  });
+
   test("a checkpoint brings the data files to the disk", async () => {
     const synced = await open();
     await synced.rows(sql`insert into acked values (1)`);

@@ -10,7 +10,10 @@ export interface ExplainedDb extends Db {
 }
 
 /** One connection as a superuser, planning as Pawl's own connections do, with auto_explain loaded for itself only. */
-export async function openExplained(url: string, planning: "force_custom_plan" | "force_generic_plan"): Promise<ExplainedDb> {
+export async function openExplained(
+  url: string,
+  planning: "force_custom_plan" | "force_generic_plan",
+): Promise<ExplainedDb> {
   const client = new pg.Client({ connectionString: url, options: plannerSettings });
   await client.connect();
   let plans: string[] = [];
@@ -25,7 +28,8 @@ export async function openExplained(url: string, planning: "force_custom_plan" |
   const run = async <Row>(statement: Statement): Promise<Row[]> => {
     try {
       const { text, values, name } = statement;
-      return (await client.query({ text, values: values as unknown[], name: name === "" ? undefined : name })).rows as Row[];
+      return (await client.query({ text, values: values as unknown[], name: name === "" ? undefined : name }))
+        .rows as Row[];
     } catch (error) {
       throw translate(error, "running");
     }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { PawlError } from "../../base/errors.ts";
 import type { AnyLifecycle } from "../../definition/face.ts";
 import type { Fault } from "../../definition/fault.ts";
-import { exitCodes } from "../failure.ts";
+import { exitCodes, readFailure } from "../failure.ts";
 import type { Act } from "../program.ts";
 import { pad, printJson, type Terminal } from "../terminal.ts";
 
@@ -23,9 +23,9 @@ export function addCheck(program: Command, act: Act): void {
           if (drawn === true && !terminal.json) await printDiagrams(terminal, lifecycles);
           return exitCodes.ok;
         } catch (error) {
+          if (readFailure(error)?.code !== "definition_invalid") throw error; // The config itself is at fault.
           const { gatherFaults } = await import("../gather-faults.ts");
           const broken = await gatherFaults(path);
-          if (broken.length === 0) throw error; // It is the config itself that is at fault.
           if (terminal.json) printJson(terminal, { ok: false, lifecycles: [], faults: broken.flatMap(faultsOf) });
           else for (const each of broken) printBroken(terminal, each);
           return exitCodes.failed;

@@ -25,6 +25,7 @@ export function addInstanceWait(instance: Command, act: Act): void {
         const { withPawl } = await import("../with-pawl.ts");
         const { instanceLine } = await import("../show-instance.ts");
         return await withPawl(context, { keepTime: true }, async (pawl) => {
+          if (context.terminal.verbose) context.terminal.note(`Waiting, ${timeout} at most.`);
           const reached = (await pawl.call("wait", args)) as InstanceAnswer;
           const { terminal } = context;
           if (terminal.json) printJson(terminal, reached);

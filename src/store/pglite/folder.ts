@@ -8,8 +8,8 @@ export const bundledMajor = 18;
 
 /** Present from before the first file is made until all of them are on the disk. */
 const unfinished = "PAWL_UNFINISHED";
-/** By this PGlite signs a folder; a server signs with its process id, which is never negative. */
-const pgliteSignature = "-42";
+/** Signed by a server with the number of its process, by PGlite with a negative one. */
+const signature = "postmaster.pid";
 
 export type FolderState = "new" | "unfinished" | "database";
 
@@ -53,10 +53,7 @@ export function inspectFolder(path: string): FolderState {
   if (!names.includes("PG_VERSION")) {
     throw unusable(path, `it holds something else (${names.slice(0, 3).join(", ")}), which was left untouched`);
   }
-  if (
-    names.includes("postmaster.pid") &&
-    !readFileSync(join(path, "postmaster.pid"), "utf8").startsWith(pgliteSignature)
-  ) {
+  if (names.includes(signature) && /^\d/.test(readFileSync(join(path, signature), "utf8"))) {
     throw unusable(path, "it belongs to a PostgreSQL server; give Pawl the server's URL instead");
   }
   return "database";
@@ -89,6 +86,11 @@ export async function beginFolder(path: string): Promise<void> {
   } catch (error) {
     throw unusable(path, messageOf(error), error);
   }
+}
+
+/** Removes what an ended process signed with. Cut short by a crash of the system, it would keep Postgres from starting. */
+export function removeSignature(path: string): void {
+  rmSync(join(path, signature), { force: true });
 }
 
 /** Brings all of a new database to the disk, and only then takes the sign away. */

@@ -1,5 +1,5 @@
 import type { Db, Statement, Tx } from "../db.ts";
-import { beginFolder, inspectFolder, locateFolder } from "./folder.ts";
+import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
 import { isForgotten, type Line, type Session } from "./line.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
 import { startThread } from "./start.ts";
@@ -57,6 +57,7 @@ export async function openPglite(options: PgliteOptions): Promise<PgliteDb> {
   try {
     const fresh = inspectFolder(folder) !== "database";
     if (fresh) await beginFolder(folder);
+    else removeSignature(folder); // Nobody else is in the folder: that is what the lock says.
     const line = await startThread({ folder, fresh, snapshot });
     return new ThreadDb(line, lock, warn);
   } catch (error) {

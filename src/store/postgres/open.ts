@@ -2,6 +2,8 @@ import pg from "pg";
 import { PawlError } from "../../base/errors.ts";
 import type { Db, Statement, Tx } from "../db.ts";
 import { sqlState, translate } from "../failures.ts";
+import type { KeeperOptions, LeaseKeeper } from "../leases.ts";
+import { keepLeasesInThread } from "./keep-leases.ts";
 
 export interface PostgresOptions {
   readonly url: string;
@@ -78,7 +80,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
   pool.on("error", (error) => warn(`An idle connection to the database was lost: ${error.message}.`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new PostgresDb(pool, direct);
+  const db = new PostgresDb(options.url, pool, direct);
   try {
     const [server] = await db.rows<{ version: number }>({
       text: "select current_setting('server_version_num')::int as version",
@@ -100,12 +102,14 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
 
 class PostgresDb implements Db {
   readonly kind = "postgres";
+  readonly #url: string;
   readonly #pool: pg.Pool;
   /** Off behind a pooler that does not know about prepared statements. */
   #prepares: boolean;
   #closed: Promise<void> | undefined;
 
-  constructor(pool: pg.Pool, prepares: boolean) {
+  constructor(url: string, pool: pg.Pool, prepares: boolean) {
+    this.#url = url;
     this.#pool = pool;
     this.#prepares = prepares;
   }
@@ -134,13 +138,17 @@ class PostgresDb implements Db {
         });
         throw error;
       }
-      await execute(client, "commit");
+      await commit(client);
       return result;
     });
   }
 
   script(text: string): Promise<void> {
     return this.#using((client) => execute(client, text));
+  }
+
+  keepLeases(options: KeeperOptions): LeaseKeeper {
+    return keepLeasesInThread(this.#url, options);
   }
 
   close(): Promise<void> {
@@ -197,8 +205,14 @@ class PostgresTx implements Tx {
   }
 
   async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
-    const result = await this.#client.query(text, values as unknown[] | undefined);
-    return { rows: result.rows as Row[] };
+    try {
+      const result = await this.#client.query(text, values as unknown[] | undefined);
+      return { rows: result.rows as Row[] };
+    } catch (error) {
+      // What the server or the driver refuses is the user's own to read; a lost connection is for us to deal with.
+      const translated = error instanceof TypeError ? undefined : translate(error, "running");
+      throw translated?.code === "outcome_unknown" ? translated : error;
+    }
   }
 }
 
@@ -221,6 +235,19 @@ async function execute(client: pg.PoolClient, text: string): Promise<void> {
   } catch (error) {
     throw translate(error, "running");
   }
+}
+
+/** After a statement that failed, whoever caught its error, Postgres answers a commit by rolling back. */
+async function commit(client: pg.PoolClient): Promise<void> {
+  let command: string;
+  try {
+    ({ command } = await client.query("commit"));
+  } catch (error) {
+    throw translate(error, "running");
+  }
+  if (command === "COMMIT") return;
+  const message = "The transaction was rolled back instead of committed: one of its statements had failed.";
+  throw Object.assign(new Error(message), { code: "25P02" });
 }
 
 /** The name is unknown to this backend, taken by another client, or its plan is out of date. */

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { idMaker, isId } from "./ids.ts";
+
+const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+test("an id is a UUID of version 7 that begins with the time", () => {
+  const ms = Date.UTC(2030, 0, 1, 12);
+  const id = idMaker(() => ms + 0.7)();
+  expect(id).toMatch(version7);
+  expect(timeOf(id)).toBe(ms);
+  expect(isId(id)).toBe(true);
+});
+
+test("ids rise strictly, also when more are made in a millisecond than it has numbers", () => {
+  const newId = idMaker(() => 1_900_000_000_000);
+  const ids = Array.from({ length: 10_000 }, newId);
+  for (let index = 1; index < ids.length; index++) expect(ids[index]! > ids[index - 1]!).toBe(true);
+  expect(timeOf(ids.at(-1)!) - timeOf(ids[0]!)).toBe(2);
+  expect(ids.every((id) => version7.test(id))).toBe(true);
+});
+
+test("ids rise strictly over every clock, also one that steps back", () => {
+  const times = fc.array(fc.double({ min: 0, max: 4e12, noNaN: true }), { minLength: 2, maxLength: 50 });
+  fc.assert(
+    fc.property(times, (told) => {
+      let next = 0;
+      const newId = idMaker(() => told[next++]!);
+      const ids = told.map(newId);
+      expect([...ids].sort()).toEqual(ids);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.every((id) => version7.test(id))).toBe(true);
+    }),
+  );
+});
+
+test("two makers do not make the same ids at the same time", () => {
+  const makers = [idMaker(() => 5), idMaker(() => 5)];
+  const ids = makers.flatMap((newId) => Array.from({ length: 1_000 }, newId));
+  expect(new Set(ids).size).toBe(2_000);
+});
+
+test("only a UUID in small letters is an id", () => {
+  expect(isId("0195a1c0-0000-7000-8000-000000000000")).toBe(true);
+  const others = ["", "p1", "0195A1C0-0000-7000-8000-000000000000", "0195a1c0000070008000000000000000", 5, null, {}];
+  for (const other of others) expect(isId(other)).toBe(false);
+  expect(isId("0195a1c0-0000-7000-8000-000000000000\n")).toBe(false);
+});

@@ -1,0 +1,18 @@
+import { PawlError } from "./errors.ts";
+
+const longestName = 500;
+
+/** A short text that an index can hold. */
+export function checkedText(
+  given: unknown,
+  what: string,
+  code: "key_invalid" | "option_invalid" | "value_unstorable" = "option_invalid",
+): string {
+  if (typeof given !== "string" || given === "" || given.length > longestName) {
+    throw new PawlError(code, `${what} must be a text of 1 to ${longestName} characters.`);
+  }
+  if (given.includes("\u0000") || !given.isWellFormed()) {
+    throw new PawlError(code, `${what} holds a character that cannot be stored (NUL, or half of a surrogate pair).`);
+  }
+  return given;
+}

@@ -1,0 +1,39 @@
+import { Worker } from "node:worker_threads";
+import { PawlError } from "../../base/errors.ts";
+import type { KeeperOptions, LeaseKeeper } from "../leases.ts";
+import { threadFile } from "../thread-file.ts";
+import type { FromThread, ToThread } from "./lease-thread.ts";
+
+/**
+ * Renews leases from a thread with a connection of its own: a step that computes for a minute holds up this process's
+ * loop, and steps that use every connection of the pool hold up the pool, but neither lets a lease lapse.
+ */
+export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKeeper {
+  const { file, execArgv } = threadFile(new URL("./lease-thread.ts", import.meta.url));
+  const thread = new Worker(file, { name: "pawl-leases", workerData: { url, leaseMs: options.leaseMs }, execArgv });
+  const stopped = new Promise<void>((resolve) => {
+    thread.on("exit", () => resolve());
+    thread.on("message", (message: FromThread) => {
+      if ("lost" in message) options.onLost(message.lost);
+      else if ("failure" in message)
+        options.onFailure(new PawlError("busy", `Leases could not be renewed: ${message.failure}`));
+      else resolve();
+    });
+    thread.on("error", (error) => {
+      options.onFailure(error);
+      resolve();
+    });
+  });
+  thread.unref();
+  const tell = (message: ToThread): void => thread.postMessage(message);
+  return {
+    keep: (leases) => {
+      if (leases.length > 0) tell({ keep: leases.map(({ taskId, token }) => [taskId, token] as const) });
+    },
+    drop: (taskIds) => tell({ drop: taskIds }),
+    async stop() {
+      tell({ stop: true });
+      await stopped;
+    },
+  };
+}

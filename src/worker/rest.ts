@@ -1,0 +1,26 @@
+/** A rest that something can end: a hint that there is work, a free slot, the wish to stop. */
+export class Rest {
+  #wake: (() => void) | undefined;
+  #hinted = false;
+
+  /** Ends the rest under way, or makes the next one end at once. */
+  end(): void {
+    this.#hinted = true;
+    this.#wake?.();
+  }
+
+  /** Rests for so long at most; undefined: until it is ended. */
+  async take(ms?: number): Promise<void> {
+    if (!this.#hinted) {
+      await new Promise<void>((resolve) => {
+        const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = undefined;
+    this.#hinted = false;
+  }
+}

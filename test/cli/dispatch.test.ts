@@ -1,0 +1,127 @@
+import { lifecycle } from "pawl";
+import { type TestPawl, testPawl } from "pawl/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { dispatch, errorAnswer } from "../../src/http/dispatch.ts";
+
+const essay = lifecycle("essay", {
+  data: z.object({ text: z.string(), score: z.number().optional() }),
+  events: { grade: z.object({ score: z.number() }) },
+  initial: "written",
+  states: {
+    written: {
+      forever: true,
+      on: {
+        grade: { to: "graded", set: ({ payload }) => payload },
+        burn: { to: "burnt", guard: () => "paper is dear" },
+      },
+    },
+    graded: { final: "success" },
+    burnt: { final: "failure" },
+  },
+});
+
+let t: TestPawl;
+beforeAll(async () => {
+  t = await testPawl({ lifecycles: [essay] });
+});
+afterAll(() => t.close());
+
+function ask(verb: string, args: Record<string, unknown> = {}) {
+  return dispatch(t.pawl, { verb, args: new Map(Object.entries(args)) });
+}
+
+test("every verb takes and gives plain JSON", async () => {
+  const started = await ask("start", {
+    lifecycle: "essay",
+    key: "e1",
+    data: { text: "…" },
+    actor: "ada",
+    reason: "homework",
+  });
+  expect(started).toMatchObject({ key: "e1", state: "written", created: true, createdAt: expect.stringMatching(/Z$/) });
+  const { id } = started as { id: string };
+  expect(await ask("get", { lifecycle: "essay", id })).toMatchObject({ key: "e1" });
+  expect(await ask("get", { lifecycle: "essay", key: "nobody" })).toBeNull();
+  expect(await ask("counts", { lifecycle: "essay" })).toEqual({ written: 1 });
+  expect(await ask("permitted", { lifecycle: "essay", key: "e1" })).toContainEqual({
+    event: "burn",
+    permitted: "no",
+    blockers: [expect.objectContaining({ reason: "paper is dear" })],
+  });
+  const graded = await ask("send", {
+    lifecycle: "essay",
+    key: "e1",
+    event: "grade",
+    payload: { score: 7 },
+    expectedVersion: 1,
+  });
+  expect(graded).toMatchObject({ state: "graded", data: { text: "…", score: 7 }, closedAt: expect.any(String) });
+  expect(await ask("find", { lifecycle: "essay", state: ["graded", "burnt"], limit: 5 })).toMatchObject([{ id }]);
+  expect(await ask("find", { lifecycle: "essay", after: id })).toEqual([]);
+  expect(await ask("wait", { lifecycle: "essay", key: "e1", until: "graded", timeout: "1s" })).toMatchObject({ id });
+  expect(await ask("journal", { lifecycle: "essay", key: "e1", attempts: true })).toMatchObject([
+    { kind: "move", event: "start", actor: "ada", reason: "homework", at: expect.stringMatching(/Z$/) },
+    { kind: "move", event: "grade", from: "written", to: "graded" },
+  ]);
+  expect(await ask("lifecycles")).toMatchObject([
+    {
+      name: "essay",
+      version: 1,
+      initial: "written",
+      states: [
+        { name: "written", kind: "wait", instances: 0 },
+        { name: "graded", final: "success", instances: 1 },
+        {},
+        {},
+        {},
+      ],
+    },
+  ]);
+  expect(await ask("diagram", { lifecycle: "essay" })).toContain("stateDiagram-v2");
+  expect(await ask("diagram", { lifecycle: "essay", format: "svg" })).toContain("<svg");
+});
+
+test("an event can be sent later", async () => {
+  await ask("start", { lifecycle: "essay", key: "e2", data: { text: "…" } });
+  await ask("send", { lifecycle: "essay", key: "e2", event: "grade", payload: { score: 1 }, after: "10m" });
+  expect(await ask("get", { lifecycle: "essay", key: "e2" })).toMatchObject({ state: "written" });
+  await t.advance("10m");
+  expect(await ask("get", { lifecycle: "essay", key: "e2" })).toMatchObject({ state: "graded" });
+});
+
+describe("what cannot be done is said in words", () => {
+  test.each([
+    ["option_invalid", "begin", {}, "There is no verb"],
+    ["option_invalid", "find", {}, "`find` needs `lifecycle`"],
+    ["option_invalid", "find", { lifecycle: 5 }, "`lifecycle` of `find` must be a text"],
+    ["option_invalid", "find", { lifecycle: "essay", limit: "5" }, "`limit` of `find` must be a number"],
+    ["option_invalid", "find", { lifecycle: "essay", limit: 0 }, "`limit` must be a whole number"],
+    ["option_invalid", "find", { lifecycle: "essay", state: [1] }, "a text or a list of texts"],
+    ["option_invalid", "wait", { lifecycle: "essay", key: "e1", until: "gradd" }, 'Did you mean "graded"?'],
+    ["option_invalid", "wait", { lifecycle: "essay", key: "e1", timeout: "soon" }, "is not a duration"],
+    ["option_invalid", "get", { lifecycle: "essay" }, "by its `key` or by its `id`"],
+    ["option_invalid", "get", { lifecycle: "essay", key: "a", id: "b" }, "by its `key` or by its `id`"],
+    ["option_invalid", "get", { lifecycle: "essay", id: "b" }, "not an instance's id"],
+    ["option_invalid", "send", { lifecycle: "essay", key: "e1", event: "grade", at: "noon" }, "must be a moment"],
+    ["option_invalid", "journal", { lifecycle: "essay", key: "e1", attempts: "yes" }, "must be true or false"],
+    ["option_invalid", "diagram", { lifecycle: "essay", format: "png" }, "mermaid, dot or svg"],
+    ["option_invalid", "lifecycles", { x: 1 }, "It takes none"],
+    ["lifecycle_unknown", "find", { lifecycle: "esay" }, 'Did you mean "essay"?'],
+    ["instance_unknown", "journal", { lifecycle: "essay", key: "nobody" }, "nobody"],
+    ["data_invalid", "start", { lifecycle: "essay", data: { text: 1 } }, "text"],
+    ["payload_invalid", "send", { lifecycle: "essay", key: "e1", event: "grade", payload: {} }, "score"],
+  ])("%s: %s %j", async (code, verb, args, told) => {
+    await expect(ask(verb, args)).rejects.toMatchObject({ code, message: expect.stringContaining(told) });
+  });
+});
+
+test("whatever was thrown can travel", () => {
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  expect(errorAnswer(new TypeError("x is not y"))).toMatchObject({
+    code: "invariant_broken",
+    message: expect.stringContaining("x is not y"),
+  });
+  expect(errorAnswer("oh")).toMatchObject({ code: "invariant_broken", details: {} });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { onPostgres } from "../setup/suites.ts";
+import { build, newProject, type Project, parcelConfig } from "./pawl-command.ts";
+
+onPostgres("with a database server", () => {
+  let store: TestStore;
+  let project: Project;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    build();
+    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+    await store.db.script("drop schema if exists pawl cascade");
+    project = newProject({ "pawl.config.mjs": parcelConfig });
+    env = { DATABASE_URL: store.url! };
+  }, 120_000);
+  afterAll(async () => {
+    await project.remove();
+    await store.dispose();
+  });
+  const pawl = (...args: string[]) => project.begin(args, env).ended;
+
+  test("the schema changes when it is told to, and not because somebody looked", async () => {
+    expect(await pawl("status")).toMatchObject({ code: 1, stderr: expect.stringContaining("pawl migrate") });
+    const before = await pawl("migrate", "--status");
+    expect(before).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^version\tname\tstatus\n1\tground\tpending\n/),
+    });
+    expect(await pawl("migrate")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Applied ground\.\n[\s\S]*The schema is now at/),
+    });
+    expect(await pawl("migrate")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^The schema is up to date/),
+    });
+    expect(await pawl("migrate", "--status")).toMatchObject({
+      code: 0,
+      stdout: expect.not.stringContaining("pending"),
+    });
+  });
+
+  test("the commands go to the server, and any number of starts run side by side", async () => {
+    const one = project.begin(["start"], env);
+    const two = project.begin(["start"], env);
+    await Promise.all([one.says("Ctrl-C stops it"), two.says("Ctrl-C stops it")]);
+    expect(one.stdout).toMatch(/Database +PostgreSQL/);
+    expect(one.stdout, "a shared server is never seeded").toMatch(/parcel +version 1 +no instance yet/);
+    expect(one.stdout).not.toContain(new URL(store.url!).password || "no password");
+    expect(await pawl("instance", "start", "parcel", "--key", "p1", "--data", '{"address":"Elm 3"}')).toMatchObject({
+      code: 0,
+    });
+    expect(await pawl("instance", "send", "parcel", "p1", "hurry")).toMatchObject({ code: 0 });
+    expect(await pawl("instance", "wait", "parcel", "p1", "--until", "delivered", "--timeout", "20s")).toMatchObject({
+      code: 0,
+    });
+    expect(await one.end()).toMatchObject({ code: 0 });
+    expect(await two.end()).toMatchObject({ code: 0 });
+  });
+});

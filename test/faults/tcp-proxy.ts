@@ -1,0 +1,124 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** ReadyForQuery: the server has carried out what it was asked, and says so at the end of its reply. */
+const ready = Buffer.from([0x5a, 0, 0, 0, 5]);
+
+/** A connection through the proxy. */
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** A statement is on its way or under way, and its reply has not come through. */
+  busy: boolean;
+  /** Its reply will be dropped. */
+  doomed: boolean;
+}
+
+/** Stands between Pawl and PostgreSQL, and does what networks do. */
+export class TcpProxy {
+  /** How long every piece is held up. */
+  delayMs = 0;
+  /** Swallows everything that the server says. */
+  blackhole = false;
+  /** So many new connections are turned away. */
+  refuse = 0;
+  /** Is told of every piece that passes, in either direction. */
+  onPiece: () => void = () => {};
+  /** Cuts so far, and how many of them met a statement that was under way. */
+  readonly cuts = { all: 0, busy: 0, replies: 0 };
+  readonly #links = new Set<Link>();
+  readonly #texts = new Map<string, string>();
+  readonly #server = createServer((client) => this.#accept(client));
+  #doom: { wanted: RegExp; times: number } | undefined;
+  #target: { port: number; host: string };
+
+  constructor(target: { port: number; host: string }) {
+    this.#target = target;
+  }
+
+  /** Listens; gives back the URL of the database behind it as its clients see it. */
+  async listen(databaseUrl: string): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    const url = new URL(databaseUrl);
+    url.port = String((this.#server.address() as { port: number }).port);
+    return url.href;
+  }
+
+  /** Cuts every connection with a reset, in the middle of whatever it carries. */
+  cutAll(): void {
+    for (const link of this.#links) this.#cut(link);
+  }
+
+  /** The next statements of this text are carried out, and their replies are lost with the connection. */
+  loseReplies(wanted: RegExp, times = 1): void {
+    this.#doom = { wanted, times };
+  }
+
+  async close(): Promise<void> {
+    this.cutAll();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #accept(client: Socket): void {
+    client.on("error", () => {});
+    if (this.refuse > 0) {
+      this.refuse -= 1;
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect(this.#target);
+    const link: Link = { client, server, busy: false, doomed: false };
+    this.#links.add(link);
+    client.setNoDelay();
+    server.setNoDelay();
+    client.on("data", (piece) => this.#ask(link, piece));
+    server.on("data", (piece) => this.#reply(link, piece));
+    client.on("close", () => this.#forget(link));
+    server.on("error", () => {}).on("close", () => this.#forget(link));
+  }
+
+  #ask(link: Link, piece: Buffer): void {
+    link.busy = true;
+    if (this.#doom !== undefined && this.#doom.times > 0 && this.#doom.wanted.test(this.#textOf(piece))) {
+      this.#doom.times -= 1;
+      link.doomed = true;
+    }
+    this.#pass(link.server, piece);
+  }
+
+  #reply(link: Link, piece: Buffer): void {
+    const isWhole = piece.subarray(-6, -1).equals(ready);
+    if (link.doomed) {
+      if (isWhole) this.cuts.replies += 1;
+      if (isWhole) this.#cut(link);
+    } else if (!this.blackhole) {
+      if (isWhole) link.busy = false;
+      this.#pass(link.client, piece);
+    }
+  }
+
+  #pass(to: Socket, piece: Buffer): void {
+    if (this.delayMs > 0) setTimeout(() => to.write(piece), this.delayMs);
+    else to.write(piece);
+    this.onPiece();
+  }
+
+  #cut(link: Link): void {
+    if (!this.#links.has(link)) return;
+    this.cuts.all += 1;
+    if (link.busy) this.cuts.busy += 1;
+    this.#forget(link);
+  }
+
+  #forget(link: Link): void {
+    this.#links.delete(link);
+    link.client.resetAndDestroy();
+    link.server.resetAndDestroy();
+  }
+
+  /** What is asked, with the texts of the statements that are asked by name. */
+  #textOf(piece: Buffer): string {
+    const asked = piece.toString("latin1");
+    for (const [, name, text] of asked.matchAll(/(pawl_[0-9a-f]+)\0([^\0]{10,})\0/g)) this.#texts.set(name!, text!);
+    return `${asked}\n${[...asked.matchAll(/\0(pawl_[0-9a-f]+)\0/g)].map(([, name]) => this.#texts.get(name!)).join("\n")}`;
+  }
+}

@@ -1,0 +1,219 @@
+import { lifecycle, type WorkerMove } from "pawl";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { loopStates, slotStates, workerMoves } from "../../src/worker/states.ts";
+import type { Worker, WorkOptions } from "../../src/worker/work.ts";
+import { eachStore } from "../support/each-store.ts";
+
+/** What a step does, set by each test. */
+const steps: { run: (step: { data: { n: number }; signal: AbortSignal; attempt: number }) => unknown } = {
+  run: () => {},
+};
+
+const task = lifecycle("task", {
+  data: z.object({ n: z.number().default(0), result: z.string().optional() }),
+  initial: "work",
+  states: {
+    work: {
+      run: (step) => steps.run(step as never) as undefined,
+      retry: { maxAttempts: 3, backoff: () => 0 },
+      on: { ok: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
+/** A worker whose moves are kept, and a way to wait for one of them. */
+class Watched {
+  readonly moves: string[] = [];
+  readonly failures: unknown[] = [];
+  readonly worker: Worker;
+  #waiting: { move: string; resolve: () => void }[] = [];
+
+  constructor(t: TestPawl, options: WorkOptions = {}) {
+    const onMove = ({ from, to }: WorkerMove) => {
+      const move = `${from} → ${to}`;
+      this.moves.push(move);
+      this.#waiting = this.#waiting.filter((one) => one.move !== move || (one.resolve(), false));
+    };
+    const onFailure = (error: unknown) => this.failures.push(error);
+    this.worker = t.pawl.work({ concurrency: 1, prefetch: 0, onMove, onFailure, ...options });
+  }
+
+  /** Resolves when the move is made from now on. */
+  next(move: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ move, resolve }));
+  }
+}
+
+eachStore((store) => {
+  const open = () => store.open({ lifecycles: [task] });
+
+  test("R93 the worker's states and moves are S3's eleven and sixteen", () => {
+    expect([...loopStates, ...slotStates]).toHaveLength(11);
+    expect(workerMoves.length + 1).toBe(16); // and from any state into ErrorWait
+  });
+
+  test("R83 R84 R85 R86 R87 a worker starts, connects, recovers, polls, backs off, idles, and connects again", async () => {
+    steps.run = () => {};
+    await using t = await open();
+    const watched = new Watched(t);
+    await watched.next("Idle → Connecting");
+    await watched.worker.stop();
+    expect(watched.moves.slice(0, 6)).toEqual([
+      "Startup → Connecting",
+      "Connecting → Recovery",
+      "Recovery → Polling",
+      "Polling → Backoff",
+      "Backoff → Idle",
+      "Idle → Connecting",
+    ]);
+  });
+
+  test("R88 R89 R90 at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
+    steps.run = () => {};
+    await using t = await open();
+    await t.pawl.start(task, { key: "a", data: {} });
+    const watched = new Watched(t);
+    await watched.next("ReportingSuccess → Polling");
+    await watched.next("Polling → Backoff");
+    await watched.worker.stop();
+    const from = watched.moves.indexOf("Polling → Claiming");
+    expect(watched.moves.slice(from, from + 5)).toEqual([
+      "Polling → Claiming",
+      "Claiming → Processing",
+      "Processing → ReportingSuccess",
+      "ReportingSuccess → Polling",
+      "Polling → Backoff",
+    ]);
+    expect(await t.pawl.get(task, "a")).toMatchObject({ state: "done", outcome: "success" });
+  });
+
+  test("R91 a failure is reported with the exception, and polling goes on", async () => {
+    steps.run = () => {
+      throw new TypeError("no ink");
+    };
+    await using t = await open();
+    await t.pawl.start(task, { key: "a", data: {} });
+    const watched = new Watched(t);
+    await t.pawl.wait(task, "a", { until: "failed" });
+    await watched.worker.stop();
+    expect(watched.moves).toContain("Processing → ReportingFailure");
+    expect(watched.moves).toContain("ReportingFailure → Polling");
+    expect((await t.pawl.journal(task, "a")).at(-1)).toMatchObject({
+      event: "fail",
+      payload: { attempts: 3, error: { name: "TypeError", message: "no ink" } },
+    });
+  });
+
+  test("R92 a connection error or any other exception leads to ErrorWait, and from there to Connecting", async () => {
+    steps.run = () => {};
+    await using t = await open();
+    t.faults.plant("claim.before", "throw");
+    const watched = new Watched(t);
+    await watched.next("Polling → ErrorWait");
+    expect(watched.worker.state).toBe("ErrorWait");
+    const again = watched.next("ErrorWait → Connecting");
+    t.kernel.signals.hint("task@1/work"); // Work is there: the wait ends early.
+    await again;
+    await t.pawl.start(task, { key: "a", data: {} });
+    await t.pawl.wait(task, "a", { until: "done" });
+    await watched.worker.stop();
+    expect(watched.failures).toHaveLength(1);
+  });
+
+  test("R93 every move that a worker makes is in the table", async () => {
+    steps.run = (step) => {
+      if (step.data.n % 3 === 0 && step.attempt === 1) throw new Error("now and then");
+    };
+    await using t = await open();
+    await t.pawl.startMany(
+      task,
+      Array.from({ length: 40 }, (_, n) => ({ data: { n } })),
+    );
+    t.faults.plant("claim.before", "throw", 4);
+    const watched = new Watched(t, { concurrency: 4, prefetch: 3, maintainEvery: 0 });
+    await watched.next("Polling → ErrorWait");
+    t.kernel.signals.hint("task@1/work");
+    while ((await t.pawl.counts(task)).done !== 40) await watched.next("Idle → Connecting");
+    await watched.worker.stop();
+    const known = new Set(workerMoves.map(([from, to]) => `${from} → ${to}`));
+    const strange = watched.moves.filter((move) => !known.has(move) && !move.endsWith("→ ErrorWait"));
+    expect(strange).toEqual([]);
+    expect(Object.values(watched.worker.slots)).toEqual([0, 0, 0, 0]);
+  });
+
+  test("R95 R41 stop claims nothing more, lets what runs finish, and gives back what only waits, its attempt unspent", async () => {
+    const gate = gateOf();
+    const begun = gateOf();
+    steps.run = async () => {
+      begun.resolve();
+      await gate.promise;
+    };
+    await using t = await open();
+    await t.pawl.startMany(
+      task,
+      Array.from({ length: 3 }, (_, n) => ({ key: `k${n}`, data: { n } })),
+    );
+    const watched = new Watched(t, { prefetch: 1 });
+    await begun.promise;
+    const stopped = watched.worker.stop();
+    await t.pawl.get(task, "k0");
+    gate.resolve();
+    await stopped;
+    expect(watched.moves).toContain("Claiming → Polling");
+    expect(await t.pawl.counts(task)).toEqual({ done: 1, work: 2 });
+    steps.run = () => {};
+    expect((await t.claim("task/work")).attempt).toBe(1);
+  });
+
+  test("a step that outlives the grace time is aborted and its task given back", async () => {
+    const begun = gateOf();
+    steps.run = (step) => {
+      begun.resolve();
+      return new Promise((_, reject) => step.signal.addEventListener("abort", () => reject(step.signal.reason)));
+    };
+    await using t = await open();
+    await t.pawl.start(task, { key: "a", data: {} });
+    const watched = new Watched(t, { grace: 0 });
+    await begun.promise;
+    await watched.worker.stop();
+    expect((await t.claim("task/work")).attempt).toBe(1);
+  });
+
+  test("R94 what is done is never picked again", async () => {
+    let runs = 0;
+    steps.run = () => {
+      runs += 1;
+    };
+    await using t = await open();
+    await t.pawl.startMany(
+      task,
+      Array.from({ length: 200 }, (_, n) => ({ data: { n } })),
+    );
+    const workers = [1, 2, 3].map(() => new Watched(t, { concurrency: 10 }));
+    while ((await t.pawl.counts(task)).done !== 200) await workers[0]!.next("Idle → Connecting");
+    await Promise.all(workers.map((one) => one.worker.stop()));
+    expect(runs).toBe(200);
+  });
+
+  test("work that is sent from this process is begun at once, without waiting for a poll", async () => {
+    steps.run = () => {};
+    await using t = await open();
+    const watched = new Watched(t, { poll: "1h" });
+    for (let turn = 0; turn < 12; turn++) {
+      await t.pawl.start(task, { key: `k${turn}`, data: {} });
+      await t.pawl.wait(task, `k${turn}`, { until: "done" });
+    }
+    await watched.worker.stop();
+  });
+});
+
+function gateOf(): { promise: Promise<void>; resolve(): void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
