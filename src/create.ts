@@ -112,7 +112,13 @@ function checkOptions(options: PawlOptions): void {
       );
     names.add(one.name!);
   }
-  const { database } = given;
+  const { database, folder, connections } = given;
+  if (folder !== undefined && (typeof folder !== "string" || folder === "")) {
+    throw new PawlError("option_invalid", "`folder` must be the path of a folder, for the embedded database.");
+  }
+  if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1 && connections <= 1_000)) {
+    throw new PawlError("option_invalid", "`connections` must be a whole number from 1 to 1,000.");
+  }
   if (database !== undefined && database !== "" && !/^postgres(ql)?:\/\//.test(String(database))) {
     throw new PawlError(
       "option_invalid",

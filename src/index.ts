@@ -20,6 +20,7 @@ export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "
 export {
   type AttemptEntry,
   type CallOptions,
+  type DeadLetter,
   type FindOptions,
   type Instance,
   type InstanceRef,

@@ -1,21 +1,25 @@
 import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
-import type { Permission } from "./definition/decide.ts";
+import { cleanText } from "./base/json.ts";
+import { checkedText } from "./base/text.ts";
+import { type Permission, takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { StartOptions } from "./definition/step.ts";
+import { asPawlError, itemInvalid } from "./kernel/errors.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
 import type { Send, Sent } from "./kernel/send.ts";
 import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";
 import type { Start, Started } from "./kernel/start.ts";
-import { checkedText, refOf, requestHash, Verbs } from "./kernel/verbs.ts";
+import { refOf, requestHash, Verbs } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
 import { driveMaintenance } from "./maintenance/drive.ts";
 import type { Tx } from "./store/db.ts";
 import { adoptTx, type TransactionLike } from "./store/foreign-tx.ts";
 import { readCounts } from "./views/counts.ts";
+import { readDeadLetters } from "./views/dead-letters.ts";
 import { type AttemptRow, type MoveRow, readAttempts, readMoves } from "./views/history.ts";
-import { findInStates, findResting } from "./views/instances.ts";
+import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { Worker, type WorkOptions } from "./worker/work.ts";
 
 /** Which instance is meant: its key, or its id. */
@@ -123,6 +127,22 @@ export interface AttemptEntry {
   readonly detail: unknown;
 }
 
+/** Work that was given up, with the reason. */
+export interface DeadLetter {
+  readonly id: string;
+  /** The id of the instance. */
+  readonly instance: string;
+  readonly lifecycle: string;
+  readonly kind: "step" | "effect";
+  /** The state of a step, the event of an after-effect. */
+  readonly origin: string;
+  readonly reason: string;
+  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
+  readonly attempts: number;
+  readonly payload: unknown;
+  readonly createdAt: Date;
+}
+
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
  *
@@ -155,19 +175,30 @@ export class Pawl {
     lifecycle: L,
     options: StartOptions<L> & StartCallOptions,
   ): Promise<StartedInstance<L>> {
-    const started = await this.#verbs.start(this.#startOf(lifecycle, options, options), options.tx);
-    return startedOf<L>(started);
+    const { key, data, ...call } = checkedOptions(options, [...startKeys, ...callKeys], "start");
+    const started = await this.#verbs.start(this.#startOf(lifecycle, { key, data }, call), call.tx);
+    return this.#startedOf(lifecycle, started);
   }
 
-  /** Starts many; each gets its answer in the order given. Without `tx` they are committed in batches. */
+  /**
+   * Starts many; each gets its answer in the order given. All of them are checked before any is written: a bad one
+   * throws with its place in the list. Without `tx` they are committed in batches.
+   */
   async startMany<L extends AnyLifecycle>(
     lifecycle: L,
     items: readonly StartOptions<L>[],
     options: StartCallOptions = {},
   ): Promise<StartedInstance<L>[]> {
-    const starts = items.map((item) => this.#startOf(lifecycle, item, options));
-    const started = await this.#verbs.startMany(starts, options.tx);
-    return started.map((one) => startedOf<L>(one));
+    const call = checkedOptions(options, callKeys, "startMany");
+    const starts = checkedList(items).map((item, index) => {
+      try {
+        return this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call);
+      } catch (error) {
+        throw itemInvalid(error, index);
+      }
+    });
+    const started = await this.#verbs.startMany(starts, call.tx);
+    return started.map((one) => this.#startedOf(lifecycle, one));
   }
 
   /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
@@ -180,7 +211,7 @@ export class Pawl {
     const { payload, options } = this.#split(lifecycle, event, rest);
     const sent = await this.#verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
     if (!sent.ok) throw sent.error;
-    return instanceOf<L>(sent.instance);
+    return this.#instanceOf(lifecycle, sent.instance);
   }
 
   /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
@@ -204,9 +235,23 @@ export class Pawl {
     items: readonly SendItem<L>[],
     options: CallOptions = {},
   ): Promise<SendResult<L>[]> {
-    const sends = items.map((item) => this.#sendOf(lifecycle, item.to, item.event, item.payload, item as SendOptions));
-    const sent = await this.#verbs.sendMany(sends, options.tx);
-    return sent.map((one) => (one.ok ? { ok: true, instance: instanceOf<L>(one.instance) } : one));
+    const { tx } = checkedOptions(options, ["tx"], "sendMany");
+    const known = this.#known(lifecycle);
+    const asked = checkedList(items).map((item): Send | PawlError => {
+      try {
+        const { to, event, payload, ...rest } = checkedOptions(item, [...itemKeys, ...sendKeys], "sendMany");
+        return this.#sendOf(known, to, event, payload, rest as SendOptions);
+      } catch (error) {
+        return asPawlError(error);
+      }
+    });
+    const sends = asked.filter((one): one is Send => !(one instanceof PawlError));
+    const answers = (await this.#verbs.sendMany(sends, tx)).values();
+    return asked.map((one): SendResult<L> => {
+      if (one instanceof PawlError) return { ok: false, error: one };
+      const sent: Sent = answers.next().value!;
+      return sent.ok ? { ok: true, instance: this.#instanceOf(lifecycle, sent.instance) } : sent;
+    });
   }
 
   /** The instance, or undefined when there is none. */
@@ -216,7 +261,7 @@ export class Pawl {
     options: CallOptions = {},
   ): Promise<Instance<L> | undefined> {
     const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
-    return row === undefined ? undefined : instanceOf<L>(snapshotOf(row));
+    return row === undefined ? undefined : this.#instanceOf(lifecycle, snapshotOf(row));
   }
 
   /** What may be sent now: yes, no with the reasons, or it depends on the payload. */
@@ -235,23 +280,27 @@ export class Pawl {
     const { states, name } = this.#known(lifecycle);
     const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
     if (options.tx === undefined) refuseInside(this.#kernel, "find");
-    const wanted = options.state === undefined ? [...states.keys()] : [options.state].flat();
-    const stray = wanted.find((state) => !states.has(state));
-    if (stray !== undefined) {
-      throw new PawlError(
-        "option_invalid",
-        `\`${name}\` has no state \`${stray}\`; it has ${[...states.keys()].join(", ")}.`,
-      );
-    }
+    const wanted = options.state === undefined ? undefined : this.#knownStates(lifecycle, options.state);
     const limit = options.limit ?? 100;
     if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
       throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
     }
     const beforeId = options.after === undefined ? null : idOf(options.after);
-    const resting = wanted.every((state) => states.get(state)!.kind !== "work");
+    const page = { lifecycle: name, beforeId, limit };
+    const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
     const find = resting ? findResting : findInStates;
-    const rows = await find(db, wanted, { lifecycle: name, beforeId, limit });
-    return rows.map((row) => instanceOf<L>(snapshotOf(row)));
+    const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
+    return rows.map((row) => this.#instanceOf(lifecycle, snapshotOf(row)));
+  }
+
+  /** States that a caller names, each with the names that it had in earlier versions. */
+  #knownStates(lifecycle: AnyLifecycle, given: string | readonly string[]): string[] {
+    const { states, renamed, name } = this.#known(lifecycle);
+    return [given].flat().flatMap((state) => {
+      if (states.has(state)) return [state, ...Object.keys(renamed).filter((old) => renamed[old] === state)];
+      const known = [...states.keys()].join(", ");
+      throw new PawlError("option_invalid", `\`${name}\` has no state \`${String(state)}\`; it has ${known}.`);
+    });
   }
 
   /** How many instances stand in each state. */
@@ -267,7 +316,7 @@ export class Pawl {
     instance: InstanceRef,
     options: { until?: StateOf<L> | readonly StateOf<L>[]; timeout?: Duration; signal?: AbortSignal } = {},
   ): Promise<Instance<L>> {
-    const until = options.until === undefined ? undefined : new Set<string>([options.until].flat());
+    const until = options.until === undefined ? undefined : new Set(this.#knownStates(lifecycle, options.until));
     const row = await waitFor(this.#kernel, {
       read: () => this.#verbs.read(this.#known(lifecycle), refOf(instance), undefined),
       missing: () => noInstance(lifecycle, instance),
@@ -275,7 +324,7 @@ export class Pawl {
       timeoutMs: durationMs(options.timeout ?? "60s", "timeout"),
       signal: options.signal,
     });
-    return instanceOf<L>(snapshotOf(row));
+    return this.#instanceOf(lifecycle, snapshotOf(row));
   }
 
   /** All moves of an instance, in their order; with `attempts: true` also what was tried without moving it. */
@@ -309,9 +358,26 @@ export class Pawl {
     return [...history, ...attempts];
   }
 
+  /** Work that was given up and waits for a person's decision, newest first. */
+  async deadLetters<L extends AnyLifecycle>(
+    lifecycle: L,
+    options: { limit?: number; after?: { id: string } } = {},
+  ): Promise<DeadLetter[]> {
+    refuseInside(this.#kernel, "deadLetters");
+    const beforeId = options.after === undefined ? null : idOf(options.after);
+    const page = { lifecycles: [this.#known(lifecycle).name], beforeId, limit: options.limit ?? 100 };
+    const rows = await readDeadLetters(this.#kernel.db, page);
+    return rows.map(({ instance_id, created_ms, ...row }) => ({
+      ...row,
+      instance: instance_id,
+      createdAt: new Date(created_ms),
+    }));
+  }
+
   /** Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#verbs.transaction(work);
+    if (typeof work === "function") return this.#verbs.transaction(work);
+    throw new PawlError("option_invalid", "`transaction` takes a function: pawl.transaction(async (tx) => { … }).");
   }
 
   /**
@@ -383,16 +449,17 @@ export class Pawl {
     };
   }
 
-  #sendOf(lifecycle: AnyLifecycle, instance: InstanceRef, event: string, payload: unknown, options: SendOptions): Send {
+  #sendOf(lifecycle: AnyLifecycle, instance: unknown, event: unknown, payload: unknown, options: SendOptions): Send {
     const { expectedVersion, idempotencyKey } = options;
     if (expectedVersion !== undefined && !Number.isInteger(expectedVersion)) {
       throw new PawlError("option_invalid", "`expectedVersion` must be the version of an instance, a whole number.");
     }
     const delay = delayOf(options);
+    const name = checkedText(event, "The event");
     return {
       lifecycle: this.#known(lifecycle),
       ref: refOf(instance),
-      event: checkedText(event, "The event"),
+      event: name,
       payload,
       actor: textOrNull(options.actor, "The actor"),
       reason: textOrNull(options.reason, "The reason"),
@@ -400,7 +467,7 @@ export class Pawl {
       idempotency:
         idempotencyKey === undefined
           ? undefined
-          : { key: checkedText(idempotencyKey, "The idempotency key"), hash: requestHash(event, payload, delay) },
+          : { key: checkedText(idempotencyKey, "The idempotency key"), hash: requestHash(name, payload, delay) },
       delay,
       requestId: this.#kernel.newId(),
     };
@@ -408,21 +475,47 @@ export class Pawl {
 
   /** An event without a payload takes its options at once. */
   #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
-    const takesPayload = this.#known(lifecycle).events.has(event) || event === "fail" || rest.length > 1;
-    const [payload, options] = takesPayload ? rest : [undefined, rest[0]];
-    if (options !== undefined && (typeof options !== "object" || options === null)) {
-      throw new PawlError(
-        "option_invalid",
-        `\`${event}\` takes no payload; what follows it are options such as { actor }.`,
-      );
-    }
-    return { payload, options: (options ?? {}) as SendOptions };
+    const [payload, options] =
+      takesPayload(this.#known(lifecycle), event) || rest.length > 1 ? rest : [undefined, rest[0]];
+    return { payload, options: checkedOptions(options as SendOptions, sendKeys, `send of \`${String(event)}\``) };
+  }
+
+  #startedOf<L extends AnyLifecycle>(lifecycle: L, started: Started): StartedInstance<L> {
+    if (!started.ok) throw started.error;
+    return { ...this.#instanceOf(lifecycle, started.instance), created: started.created };
+  }
+
+  /** As a caller is shown it: in its state by the name that it has today, also before the move that writes it so. */
+  #instanceOf<L extends AnyLifecycle>(lifecycle: L, snapshot: Snapshot): Instance<L> {
+    const { renamed } = this.#known(lifecycle);
+    return instanceOf<L>({ ...snapshot, state: renamed[snapshot.state] ?? snapshot.state });
   }
 }
 
-function startedOf<L extends AnyLifecycle>(started: Started): StartedInstance<L> {
-  if (!started.ok) throw started.error;
-  return { ...instanceOf<L>(started.instance), created: started.created };
+const callKeys = ["tx", "actor", "reason"];
+const startKeys = ["key", "data"];
+const itemKeys = ["to", "event", "payload"];
+const sendKeys = [...callKeys, "expectedVersion", "idempotencyKey", "after", "at"];
+
+/** The options of a call. A misspelt one would silently not be followed, and a payload taken for options be lost. */
+function checkedOptions<Options extends object>(
+  given: Options | undefined,
+  known: readonly string[],
+  call: string,
+): Options {
+  if (given === undefined) return {} as Options;
+  const names = known.join(", ");
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new PawlError("option_invalid", `The options of ${call} must be an object with any of ${names}.`);
+  }
+  const stray = Object.keys(given).find((key) => !known.includes(key));
+  if (stray === undefined) return given;
+  throw new PawlError("option_invalid", `The ${call} has no option \`${cleanText(stray, 100)}\`; there are ${names}.`);
+}
+
+function checkedList<Item>(items: readonly Item[]): readonly Item[] {
+  if (Array.isArray(items)) return items;
+  throw new PawlError("option_invalid", "A list of items is needed.");
 }
 
 function instanceOf<L extends AnyLifecycle>(snapshot: Snapshot): Instance<L> {
@@ -473,14 +566,19 @@ function comesBefore(attempt: AttemptEntry, move: JournalEntry): boolean {
   return tried < moved || (tried === moved && move.source === "worker" && attempt.what === "claimed");
 }
 
+const firstMs = 0;
+const endMs = Date.UTC(10_000, 0);
+
 function delayOf(options: SendOptions): Send["delay"] {
   const { after, at } = options;
   if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
   if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };
   if (at === undefined) return undefined;
-  if (!(at instanceof Date) || Number.isNaN(at.getTime()))
-    throw new PawlError("option_invalid", "`at` must be a valid Date.");
-  return { afterMs: null, atMs: at.getTime() };
+  const atMs = at instanceof Date ? at.getTime() : Number.NaN;
+  if (!(atMs >= firstMs && atMs < endMs)) {
+    throw new PawlError("option_invalid", "`at` must be a valid Date between the years 1970 and 9999.");
+  }
+  return { afterMs: null, atMs };
 }
 
 function textOrNull(given: unknown, what: string): string | null {
@@ -489,11 +587,13 @@ function textOrNull(given: unknown, what: string): string | null {
 
 function idOf(after: { id: string }): string {
   const ref = refOf(after);
-  return "id" in ref ? ref.id : ref.key;
+  if ("id" in ref) return ref.id;
+  throw new PawlError("option_invalid", "`after` must be the last instance of the page before, or its { id }.");
 }
 
 function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {
-  const which = typeof instance === "string" ? `the key "${instance}"` : JSON.stringify(instance);
+  const ref = refOf(instance);
+  const which = "id" in ref ? `the id ${ref.id}` : `the key "${ref.key}"`;
   return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, {
     lifecycle: lifecycle.name,
   });

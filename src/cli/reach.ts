@@ -39,7 +39,10 @@ export async function reach(settings: Settings, options: ReachOptions = {}): Pro
     if (settings.config === undefined) missingConfig(process.cwd());
     return inThisProcess(await open(settings, options));
   }
-  if (options.create !== true && !existsSync(join(settings.folder, "db"))) throw nothingThere(settings.folder);
+  if (!existsSync(join(settings.folder, "db"))) {
+    if (settings.config === undefined) missingConfig(process.cwd());
+    if (options.create !== true) throw nothingThere(settings.folder);
+  }
   for (const endAt = performance.now() + settledWithinMs; ; ) {
     try {
       const pawl = await open(settings, options);

@@ -97,9 +97,10 @@ function printTimeline(terminal: Terminal, history: readonly Entry[]): void {
     const isMove = entry.kind === "move";
     const dot = isMove ? cyan("●") : entry.what === "failed" || entry.what === "lapsed" ? red("·") : dim("·");
     const time = at.toTimeString().slice(0, 8);
+    const by = visible(byWhom(entry));
     const what = pad(isMove ? bold(nameOf(entry)) : dim(nameOf(entry)), events);
     terminal.print(
-      `  ${dim(time)} ${dim(pad(since, 5, true))}  ${dot} ${what}  ${pad(wayOf(entry), ways)}  ${dim(visible(byWhom(entry)))}`.trimEnd(),
+      `  ${dim(time)} ${dim(pad(since, 5, true))}  ${dot} ${what}  ${by === "" ? wayOf(entry) : `${pad(wayOf(entry), ways)}  ${dim(by)}`}`,
     );
     for (const line of changesOf(terminal, entry)) terminal.print(`${" ".repeat(18)}${dim("│")} ${line}`);
   }

@@ -28,7 +28,7 @@ export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Term
   const { stdout, stderr } = process;
   const wanted = (stream: NodeJS.WriteStream) => flags.color !== false && wantsColour(stream, env);
   return {
-    isTty: Boolean(stdout.isTTY),
+    isTty: stdout.isTTY,
     json: flags.json === true,
     verbose: flags.verbose === true,
     columns: stdout.columns ?? 100,

@@ -1,5 +1,6 @@
 import { insertRefusals } from "../store/attempts.ts";
 import type { Executor } from "../store/db.ts";
+import { insertDeadLetters } from "../store/dead-letters.ts";
 import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
 import { insertJournal } from "../store/journal.ts";
 import { insertMessages } from "../store/messages.ts";
@@ -46,6 +47,7 @@ function belongingsOf(rows: Rows): Belongings {
     messages: insertMessages(rows.messages),
     requests: insertRequests(rows.requests),
     refusals: insertRefusals(rows.refusals),
+    deadLetters: insertDeadLetters(rows.deadLetters),
   };
 }
 

@@ -4,12 +4,15 @@ import type { Decision, PlannedTimer } from "../definition/decide.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { RefusalRow } from "../store/attempts.ts";
+import type { DeadLetterRow } from "../store/dead-letters.ts";
 import type { InstanceRow, MovedInstance } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { RequestRow } from "../store/requests.ts";
 import type { EffectRow, StepRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
+import { deadLetterOf, type Failing } from "./failing.ts";
+import type { Taken } from "./take.ts";
 
 /** Who made a move, for the journal. */
 export interface Maker {
@@ -33,10 +36,11 @@ export interface Rows {
   readonly messages: MessageRow[];
   readonly requests: RequestRow[];
   readonly refusals: RefusalRow[];
+  readonly deadLetters: DeadLetterRow[];
 }
 
 export function noRows(): Rows {
-  return { journal: [], steps: [], effects: [], timers: [], messages: [], requests: [], refusals: [] };
+  return { journal: [], steps: [], effects: [], timers: [], messages: [], requests: [], refusals: [], deadLetters: [] };
 }
 
 const none: readonly never[] = [];
@@ -184,6 +188,11 @@ export class Course {
     });
   }
 
+  /** Its step was given up: a dead letter tells of it, written with the move that it caused. */
+  bury(taken: Taken, failing: Failing): void {
+    this.#more.deadLetters.push(deadLetterOf(this.#newId(), taken, failing));
+  }
+
   answer(key: string, hash: string): void {
     this.#more.requests.push({ instanceId: this.instance.id, key, hash, version: this.instance.version });
   }
@@ -209,6 +218,7 @@ export class Course {
       rows.effects.push(...this.#rest.effects);
       rows.requests.push(...this.#rest.requests);
       rows.refusals.push(...this.#rest.refusals);
+      rows.deadLetters.push(...this.#rest.deadLetters);
     }
     if (this.#step !== null) rows.steps.push(this.#step);
     return {

@@ -1,6 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
+import type { DeadLetterRow } from "../store/dead-letters.ts";
 import type { Taken } from "./take.ts";
 
 /** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
@@ -71,4 +72,22 @@ function textOf(read: () => unknown, most: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What is left of work that was given up, for a person to decide. */
+export function deadLetterOf(id: string, taken: Taken, failing: Failing): DeadLetterRow {
+  const { payload } = failing;
+  return {
+    id,
+    instanceId: taken.row.id,
+    lifecycle: taken.lifecycle.name,
+    kind: taken.kind,
+    origin: taken.work === null ? taken.row.state : taken.work.event,
+    reason: payload.reason,
+    errorText: payload.error === null ? null : JSON.stringify(payload.error),
+    attempts: payload.attempts,
+    payloadText: taken.work === null ? null : JSON.stringify(taken.work.payload ?? null),
+    taskId: taken.lease.taskId,
+    token: taken.lease.token,
+  };
 }

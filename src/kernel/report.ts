@@ -10,7 +10,7 @@ import { commit } from "./commit.ts";
 import { Course, type Maker, type Outgoing } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { refusedError } from "./errors.ts";
-import { type Failing, failingOf } from "./failing.ts";
+import { deadLetterOf, type Failing, failingOf } from "./failing.ts";
 import { runHooks } from "./hooks.ts";
 import { type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
@@ -314,6 +314,7 @@ function decideMove(course: Course, filing: Filing): void {
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, { event: "fail" }, decided);
       course.add(decided, maker);
+      course.bury(taken, move);
     }
   });
   if (course.failure === undefined || move.kind === "failing") return;
@@ -364,6 +365,11 @@ async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
           const failure = given === null ? null : JSON.stringify(given.payload);
           return { ...lease, failure, lapsed: outcome.kind === "lapsed" };
         }),
+        open.flatMap(({ report: { taken, outcome } }) =>
+          outcome.kind === "done"
+            ? []
+            : [deadLetterOf(kernel.newId(), taken, failingOf(taken, outcome as { kind: "lapsed" }))],
+        ),
       ),
     // An effect that is done leaves nothing; its row goes in no other way without a word.
     isTrace: ({ report }, what) => what === (report.outcome.kind === "done" ? undefined : "failed"),

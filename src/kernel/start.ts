@@ -4,11 +4,15 @@ import { type Decision, decideStart } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor } from "../store/db.ts";
 import { type InstanceRow, type NewInstance, readInstances, readInstancesByKey } from "../store/instances.ts";
+import type { JournalRow } from "../store/journal.ts";
+import type { StepRow } from "../store/tasks.ts";
+import type { TimerRow } from "../store/timers.ts";
 import { commitStarts } from "./commit.ts";
 import { deadlineAfterMs, earliest, journalRow, noRows, type Rows, shelfOf, timerRow } from "./course.ts";
-import { asPawlError } from "./errors.ts";
+import { asPawlError, itemInvalid } from "./errors.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { partsOf } from "./parts.ts";
 import { type Snapshot, snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /** An instance on its way into the world. */
@@ -25,46 +29,45 @@ export type Started =
   | { readonly ok: true; readonly created: boolean; readonly instance: Snapshot }
   | { readonly ok: false; readonly error: PawlError };
 
-interface Planned {
+/** A start that was checked: everything that is to be written, from data as it was when the call was made. */
+export interface Planned {
   readonly start: Start;
   readonly decision: Decision;
   readonly row: NewInstance;
+  readonly journal: JournalRow;
+  readonly timers: readonly TimerRow[];
+  readonly step: StepRow | null;
 }
 
 /**
- * Starts a list of instances in one statement. A key that is taken gives back the instance that has it. Ids are given in
- * the order of the keys, so that rows land side by side and two batches with the same keys never wait crosswise.
+ * Starts a list of instances in one statement. A key that is taken gives back the instance that has it. They are written
+ * in the order of their keys, so that two batches with the same keys never wait crosswise.
  */
-export async function startAll(kernel: Kernel, db: Executor, starts: readonly Start[]): Promise<Started[]> {
-  const outcomes = new Map<Start, Started>();
-  const first = new Map<string, Start>();
-  const sameKey: Start[] = [];
-  const plans = new Map<string, Planned>();
-  const rows = noRows();
-  for (const start of [...starts].sort(byKey)) {
-    const name = start.key === null ? undefined : `${start.lifecycle.name}/${start.key}`;
-    if (name !== undefined && first.has(name)) {
-      sameKey.push(start);
-      continue;
-    }
-    try {
-      const planned = plan(kernel, start, rows);
-      plans.set(planned.row.id, planned);
-      if (name !== undefined) first.set(name, start);
-    } catch (thrown) {
-      outcomes.set(start, { ok: false, error: asPawlError(thrown) });
-    }
+export async function startAll(kernel: Kernel, db: Executor, planned: readonly Planned[]): Promise<Started[]> {
+  const outcomes = new Map<Planned, Started>();
+  const first = new Map<string, Planned>();
+  const fresh: Planned[] = [];
+  for (const one of [...planned].sort(byKey)) {
+    const name = nameOf(one);
+    if (name !== undefined && first.has(name)) continue;
+    if (name !== undefined) first.set(name, one);
+    fresh.push(one);
   }
-  await write(kernel, db, plans, rows, outcomes);
-  for (const start of sameKey) {
-    const winner = outcomes.get(first.get(`${start.lifecycle.name}/${start.key}`)!)!;
-    outcomes.set(start, winner.ok ? { ...winner, created: false } : winner);
-  }
-  return starts.map((start) => outcomes.get(start)!);
+  for (const part of partsOf(fresh, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
+  return planned.map((one) => outcomes.get(one) ?? again(outcomes.get(first.get(nameOf(one)!)!)!));
 }
 
-function byKey(one: Start, other: Start): number {
-  if (one.lifecycle.name !== other.lifecycle.name) return one.lifecycle.name < other.lifecycle.name ? -1 : 1;
+/** The answer to a start whose key is that of another one in the same list. */
+function again(first: Started): Started {
+  return first.ok ? { ...first, created: false } : first;
+}
+
+function nameOf({ row }: Planned): string | undefined {
+  return row.key === null ? undefined : `${row.lifecycle}/${row.key}`;
+}
+
+function byKey({ row: one }: Planned, { row: other }: Planned): number {
+  if (one.lifecycle !== other.lifecycle) return one.lifecycle < other.lifecycle ? -1 : 1;
   if (one.key === other.key) return 0;
   return (one.key ?? "") < (other.key ?? "") ? -1 : 1;
 }
@@ -72,32 +75,57 @@ function byKey(one: Start, other: Start): number {
 async function write(
   kernel: Kernel,
   db: Executor,
-  plans: ReadonlyMap<string, Planned>,
-  rows: Rows,
-  outcomes: Map<Start, Started>,
+  planned: readonly Planned[],
+  outcomes: Map<Planned, Started>,
 ): Promise<void> {
-  if (plans.size === 0) return;
-  const inserted = [...plans.values()].map((planned) => planned.row);
+  const rows = rowsOf(planned);
   const round = async (): Promise<void> => {
-    const written = await commitStarts(kernel, db, inserted, rows);
-    for (const [id, atMs] of written) {
-      const { start, decision } = plans.get(id)!;
-      outcomes.set(start, {
-        ok: true,
-        created: true,
-        instance: snapshotAfter({ ...decision.instance, createdAtMs: atMs }, atMs),
-      });
-      if (decision.step !== null) kernel.signals.hint(decision.step.lane);
+    const written = await commitStarts(
+      kernel,
+      db,
+      planned.map((one) => one.row),
+      rows,
+    );
+    for (const one of planned) {
+      const atMs = written.get(one.row.id);
+      if (atMs === undefined) continue;
+      outcomes.set(one, { ok: true, created: true, instance: bornAt(one, atMs) });
+      if (one.step !== null) kernel.signals.hint(one.step.lane);
     }
-    const rest = [...plans.values()].filter((planned) => !written.has(planned.row.id));
+    const rest = planned.filter((one) => !written.has(one.row.id));
     if (rest.length > 0) await adopt(db, rest, outcomes);
   };
-  // The same statement again after a lost reply: what it wrote the first time is found by its id.
-  await (db === kernel.db ? untilAnswered(round) : round());
+  if (db !== kernel.db) return round();
+  try {
+    // The same statement again after a lost reply: what it wrote the first time is found by its id.
+    await untilAnswered(round);
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    if (error.who === "surroundings") throw error;
+    // One that the database refuses is not to keep its neighbours out.
+    if (planned.length > 1) for (const one of planned) await write(kernel, db, [one], outcomes);
+    else outcomes.set(planned[0]!, { ok: false, error });
+  }
+}
+
+function rowsOf(planned: readonly Planned[]): Rows {
+  const rows = noRows();
+  for (const { journal, timers, step } of planned) {
+    rows.journal.push(journal);
+    rows.timers.push(...timers);
+    if (step !== null) rows.steps.push(step);
+  }
+  return rows;
+}
+
+/** Its times are those at which it was written. */
+function bornAt({ decision, row }: Planned, atMs: number): Snapshot {
+  const deadlineAtMs = row.deadlineAfterMs === null ? null : atMs + row.deadlineAfterMs;
+  return snapshotAfter({ ...decision.instance, createdAtMs: atMs, deadlineAtMs }, atMs);
 }
 
 /** What was there already: after a lost reply the instance itself, else the one that has the key. */
-async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Start, Started>): Promise<void> {
+async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Planned, Started>): Promise<void> {
   const mine = new Map(
     (
       await readInstances(
@@ -111,11 +139,12 @@ async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Start
   if (keyed.length > 0) {
     for (const row of await readInstancesByKey(db, keyed)) taken.set(`${row.lifecycle}/${row.key}`, row);
   }
-  for (const { start, row } of rest) {
+  for (const one of rest) {
+    const { row } = one;
     const own = mine.get(row.id);
     const other = own ?? taken.get(`${row.lifecycle}/${row.key}`);
     outcomes.set(
-      start,
+      one,
       other === undefined
         ? {
             ok: false,
@@ -129,18 +158,19 @@ async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Start
   }
 }
 
-function plan(kernel: Kernel, start: Start, rows: Rows): Planned {
+/** Checks a start and works out what is to be written. Throws what its caller or its author has to mend. */
+export function planStart(kernel: Kernel, start: Start): Planned {
   const { lifecycle } = start;
   const id = kernel.newId();
   const decision = decideStart(lifecycle, { ...start, id }, kernel.clock.nowMs());
   const dataText = storableText(decision.instance.data, `The data of \`${lifecycle.name}\``);
   const maker = { source: "call" as const, requestId: start.requestId, lease: null };
-  rows.journal.push({ ...journalRow(id, lifecycle, { ...decision, patch: null }, maker), patchText: dataText });
-  for (const timer of decision.timers) rows.timers.push(timerRow(id, kernel.newId(), 1, timer));
-  if (decision.step !== null) rows.steps.push({ instanceId: id, ...decision.step, visit: 1, dueAtMs: null });
   return {
     start,
     decision,
+    journal: { ...journalRow(id, lifecycle, { ...decision, patch: null }, maker), patchText: dataText },
+    timers: decision.timers.map((timer) => timerRow(id, kernel.newId(), 1, timer)),
+    step: decision.step === null ? null : { instanceId: id, ...decision.step, visit: 1, dueAtMs: null },
     row: {
       id,
       lifecycle: lifecycle.name,
@@ -154,4 +184,15 @@ function plan(kernel: Kernel, start: Start, rows: Rows): Planned {
       outcome: decision.instance.outcome,
     },
   };
+}
+
+/** Checks a list as a whole, so that one bad element keeps nothing and nobody half done. */
+export function planStarts(kernel: Kernel, starts: readonly Start[]): Planned[] {
+  return starts.map((start, index) => {
+    try {
+      return planStart(kernel, start);
+    } catch (thrown) {
+      throw itemInvalid(thrown, index);
+    }
+  });
 }

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
-import { PawlError } from "../base/errors.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import { type Permission, permissions } from "../definition/decide.ts";
+import { cleanText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import { decideRename, type Permission, permissions } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
@@ -10,7 +12,7 @@ import { modelOf } from "./course.ts";
 import { Gatherer } from "./gather.ts";
 import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import { type Ref, type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
-import { type Start, type Started, startAll } from "./start.ts";
+import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
 const batchSize = 500;
 
@@ -18,7 +20,7 @@ const batchSize = 500;
 export class Verbs {
   readonly #kernel: Kernel;
   readonly #sends: Gatherer<Send, Sent>;
-  readonly #starts: Gatherer<Start, Started>;
+  readonly #starts: Gatherer<Planned, Started>;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -28,20 +30,22 @@ export class Verbs {
   }
 
   start(start: Start, tx: unknown): Promise<Started> {
+    const planned = planStart(this.#kernel, start);
     if (tx !== undefined)
-      return this.#inTransaction(tx, async (own) => (await startAll(this.#kernel, own, [start]))[0]!);
+      return this.#inTransaction(tx, async (own) => (await startAll(this.#kernel, own, [planned]))[0]!);
     refuseInside(this.#kernel, "start");
-    return this.#starts.ask(start);
+    return this.#starts.ask(planned);
   }
 
   async startMany(starts: readonly Start[], tx: unknown): Promise<Started[]> {
     const kernel = this.#kernel;
+    const planned = planStarts(kernel, starts);
     if (tx !== undefined)
-      return this.#inTransaction(tx, (own) => inBatches(starts, (batch) => startAll(kernel, own, batch)));
+      return this.#inTransaction(tx, (own) => inBatches(planned, (batch) => startAll(kernel, own, batch)));
     refuseInside(kernel, "startMany");
     const keys = new Set(starts.map((start) => start.key));
     const inTurn = keys.size === starts.length || (keys.size === 1 && keys.has(null)) ? twoAtOnce : inBatches;
-    return inTurn(starts, (batch) => startAll(kernel, kernel.db, batch));
+    return inTurn(planned, (batch) => startAll(kernel, kernel.db, batch));
   }
 
   send(send: Send, tx: unknown): Promise<Sent> {
@@ -76,7 +80,9 @@ export class Verbs {
   }
 
   permitted(row: InstanceRow, actor: string | null): Permission[] {
-    return permissions(lifecycleOf(this.#kernel, row), modelOf(row), actor, row.now_ms);
+    const lifecycle = lifecycleOf(this.#kernel, row);
+    const instance = decideRename(lifecycle, modelOf(row), row.now_ms)?.instance ?? modelOf(row);
+    return permissions(lifecycle, instance, actor, row.now_ms);
   }
 
   /** Owns the commit. On one connection, a call without its `tx` would wait for itself, and is refused. */
@@ -130,43 +136,33 @@ function areApart(sends: readonly Send[]): boolean {
   return named.size === sends.length && sends.every(({ ref }) => "id" in ref === "id" in sends[0]!.ref);
 }
 
-const longestName = 500;
-
 /** Which instance a caller means: a key, `{ key }` or `{ id }`. */
 export function refOf(given: unknown): Ref {
   if (typeof given === "string") return { key: checkedText(given, "The key", "key_invalid") };
   if (given instanceof Object && "id" in given) {
     const id = typeof given.id === "string" ? given.id.toLowerCase() : given.id;
-    if (!isId(id))
-      throw new PawlError(
-        "option_invalid",
-        `${JSON.stringify(given.id)} is not an instance's id; a key is passed as a plain string.`,
-      );
-    return { id };
+    if (isId(id)) return { id };
+    const shown = cleanText(messageOf(given.id), 100);
+    throw new PawlError("option_invalid", `"${shown}" is not an instance's id; a key is passed as a plain string.`);
   }
   if (given instanceof Object && "key" in given) return { key: checkedText(given.key, "The key", "key_invalid") };
   throw new PawlError("option_invalid", "Say which instance is meant: its key as a string, or { id }.");
 }
 
-/** A short text that an index can hold. */
-export function checkedText(
-  given: unknown,
-  what: string,
-  code: "key_invalid" | "option_invalid" = "option_invalid",
-): string {
-  if (typeof given !== "string" || given === "" || given.length > longestName) {
-    throw new PawlError(code, `${what} must be a text of 1 to ${longestName} characters.`);
+/** What tells two requests apart that use one idempotency key: the same content is the same in any order of its keys. */
+export function requestHash(event: string, payload: unknown, delay: unknown): string {
+  let text: string;
+  try {
+    text = JSON.stringify([event, payload ?? null, delay ?? null], inOrder);
+  } catch (thrown) {
+    const reason = cleanText(messageOf(thrown), 200);
+    throw new PawlError("value_unstorable", `The payload of \`${event}\` cannot be written as JSON: ${reason}.`);
   }
-  if (given.includes("\u0000") || !given.isWellFormed()) {
-    throw new PawlError(code, `${what} holds a character that cannot be stored (NUL, or half of a surrogate pair).`);
-  }
-  return given;
+  return createHash("sha256").update(text).digest("base64url").slice(0, 27);
 }
 
-/** What tells two requests apart that use one idempotency key. */
-export function requestHash(event: string, payload: unknown, delay: unknown): string {
-  return createHash("sha256")
-    .update(JSON.stringify([event, payload ?? null, delay ?? null]))
-    .digest("base64url")
-    .slice(0, 27);
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -52,6 +52,23 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
     return new PawlError("database_refused", `The database refuses: ${text}. ${remedy}`, details, options);
   if (busyStates.has(state))
     return new PawlError("busy", `The database is busy: ${text}. Try again.`, details, options);
+  if (state === "25P02") {
+    return new PawlError(
+      "not_a_transaction",
+      "An earlier statement of this transaction failed, so it can only be rolled back. Let that error through, or put a savepoint before what may fail.",
+      details,
+      options,
+    );
+  }
+  if (state === "23505" && (error as { constraint?: unknown }).constraint === "instances_key") {
+    const detail = (error as { detail?: unknown }).detail ?? text;
+    return new PawlError(
+      "key_invalid",
+      `Another open instance has this key meanwhile: ${detail} Look it up by its key.`,
+      details,
+      options,
+    );
+  }
   if (state === "42P01" || state === "3F000" || state === "42883") {
     return new PawlError(
       "not_migrated",

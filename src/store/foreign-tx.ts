@@ -12,8 +12,9 @@ export interface TransactionLike {
 
 /** A user's transaction as the kernel uses it. */
 export function adoptTx(given: unknown): Tx {
-  if (given instanceof Object && "rows" in given && "query" in given) return given as Tx;
-  if (!(given instanceof Object) || typeof (given as { query?: unknown }).query !== "function") {
+  const { query, rows } = (given ?? {}) as { query?: unknown; rows?: unknown };
+  if (typeof query === "function" && typeof rows === "function") return given as Tx;
+  if (typeof query !== "function") {
     throw new PawlError(
       "option_invalid",
       "`tx` must be a connection with `query(text, values)`; wrap others with fromKysely, fromDrizzle or fromPrisma.",
@@ -23,15 +24,24 @@ export function adoptTx(given: unknown): Tx {
   return {
     async rows<Row>(statement: Statement): Promise<Row[]> {
       try {
-        return (await foreign.query(statement.text, [...statement.values])).rows as Row[];
+        return rowsOf<Row>(await foreign.query(statement.text, [...statement.values]));
       } catch (error) {
         throw translate(error, "running");
       }
     },
     async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
-      return { rows: (await foreign.query(text, values === undefined ? undefined : [...values])).rows as Row[] };
+      return { rows: rowsOf<Row>(await foreign.query(text, values === undefined ? undefined : [...values])) };
     },
   };
+}
+
+function rowsOf<Row>(answer: unknown): Row[] {
+  const rows = (answer as { rows?: unknown } | null | undefined)?.rows;
+  if (Array.isArray(rows)) return rows as Row[];
+  throw new PawlError(
+    "option_invalid",
+    "The `query` of `tx` must answer with `{ rows }`, as that of a `pg` client does.",
+  );
 }
 
 /**
@@ -51,14 +61,20 @@ export async function withinSavepoint<T>(tx: Tx, work: () => Promise<T>): Promis
       { cause: error },
     );
   }
+  let result: T;
   try {
-    const result = await work();
-    await tx.query("release savepoint pawl_call");
-    return result;
+    result = await work();
   } catch (error) {
-    await tx.query("rollback to savepoint pawl_call");
+    // Where even that fails, the connection is lost, and what was thrown first says more.
+    await tx.query("rollback to savepoint pawl_call").catch(() => {});
     throw error;
   }
+  try {
+    await tx.query("release savepoint pawl_call");
+  } catch (error) {
+    throw translate(error, "running");
+  }
+  return result;
 }
 
 /** A Kysely transaction as `tx`: `await db.transaction().execute((trx) => pawl.send(…, { tx: fromKysely(trx) }))`. */

@@ -124,6 +124,7 @@ export interface Belongings {
   readonly messages: Part;
   readonly requests: Part;
   readonly refusals: Part;
+  readonly deadLetters: Part;
 }
 
 /**
@@ -168,6 +169,7 @@ export function insertInstances(
     posted as (${belongings.messages}),
     answered as (${belongings.requests}),
     refused as (${belongings.refusals}),
+    buried as (${belongings.deadLetters}),
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
@@ -310,6 +312,7 @@ export function moveInstances(
     posted as (${belongings.messages}),
     answered as (${belongings.requests}),
     refused as (${belongings.refusals}),
+    buried as (${belongings.deadLetters}),
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select change.lifecycle, change.state, sum(change.delta)

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { PawlError } from "../base/errors.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
 import { type Db, type Executor, sql } from "./db.ts";
 import { sqlState } from "./failures.ts";
 
@@ -115,7 +115,15 @@ async function apply(db: Db, migration: Migration): Promise<boolean> {
       values (${migration.version}, '${migration.name}', '${migration.checksum}');`);
     return true;
   } catch (error) {
-    if (sqlState(error) === someoneElse || sqlState((error as { cause?: unknown }).cause) === someoneElse) return false;
-    throw error;
+    const state = sqlState(error) ?? sqlState((error as { cause?: unknown }).cause);
+    if (state === someoneElse) return false;
+    // A lost connection, a missing right or a full disk says so itself; the rest is said by the migration.
+    if (error instanceof PawlError && error.who === "surroundings" && error.code !== "not_migrated") throw error;
+    throw new PawlError(
+      "migration_failed",
+      `Migration ${migration.version} (${migration.name}) failed, and nothing of it was applied: ${messageOf(error)}`,
+      { version: migration.version, name: migration.name },
+      { cause: error },
+    );
   }
 }

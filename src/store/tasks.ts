@@ -1,4 +1,5 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
+import { type DeadLetterRow, insertDeadLetters } from "./dead-letters.ts";
 import { type InstanceRow, instanceColumns } from "./instances.ts";
 
 /** A state's work. It has its instance's id, so that the row moves on in place from lane to lane. */
@@ -239,15 +240,17 @@ export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promis
 }
 
 /**
- * Removes effects that are done, or given up with a record of why. Fenced by (task, token); for a lapsed lease the
- * predicate is looked at again.
+ * Removes effects that are done, or given up with a record of why and a dead letter. Fenced by (task, token); for a
+ * lapsed lease the predicate is looked at again.
  */
 export function endEffects(
   db: Executor,
   ends: readonly (Lease & { failure: string | null; lapsed: boolean })[],
+  deadLetters: readonly DeadLetterRow[],
 ): Promise<{ task_id: string }[]> {
   return db.rows<{ task_id: string }>(sql`
-    with held as materialized (
+    with clock as materialized (select pawl.now() as now),
+    held as materialized (
       select task.id, task.token, ending.failure, task.instance_id, task.lane, task.attempt, task.worker
       from unnest(
         (select ${textArray(ends.map((one) => one.taskId))}::text)::uuid[],
@@ -266,9 +269,11 @@ export function endEffects(
     ended as (delete from pawl.tasks as task using held where task.id = held.id returning task.id),
     noted as (
       insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, detail)
-      select held.instance_id, held.id, held.token, 'failed', pawl.now(), held.lane, held.attempt, held.worker, held.failure::jsonb
-      from held where held.failure is not null
-    )
+      select held.instance_id, held.id, held.token, 'failed', clock.now, held.lane, held.attempt, held.worker, held.failure::jsonb
+      from held, clock where held.failure is not null
+    ),
+    written as (select held.instance_id as id from held where (held.id in (select ended.id from ended)) is true),
+    buried as (${insertDeadLetters(deadLetters)})
     select id::text as task_id from ended`);
 }
 

@@ -30,6 +30,19 @@ export function findResting(db: Executor, states: readonly string[], page: Page)
     order by instance.id desc`);
 }
 
+/** Instances in whichever state, also one that only an earlier definition knew. */
+export function findAll(db: Executor, page: Page): Promise<InstanceRow[]> {
+  return db.rows<InstanceRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${instanceColumns}
+    from clock, lateral (
+      select * from pawl.instances as each
+      where each.lifecycle = ${page.lifecycle}::text and each.id < ${page.beforeId ?? lastId}::uuid
+      order by each.id desc limit ${page.limit}::int
+    ) as instance
+    order by instance.id desc`);
+}
+
 /** Instances in any of these states, worked on or at rest: newest ids first, which is where work in hand is found. */
 export function findInStates(db: Executor, states: readonly string[], page: Page): Promise<InstanceRow[]> {
   return db.rows<InstanceRow>(sql`

@@ -1,5 +1,14 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -23,7 +32,9 @@ export function build(): void {
   }
   try {
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    execFileSync(process.execPath, [tsc, "-b", "tsconfig.build.json"], { cwd: root, encoding: "utf8" });
+    const { stdout } = spawnSync(process.execPath, [tsc, "-b", "tsconfig.build.json"], { cwd: root, encoding: "utf8" });
+    // It writes what it can; a fault of types is for the check of types to tell.
+    if (!existsSync(bin)) throw new Error(`There is no ${bin}:\n${stdout}`);
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }

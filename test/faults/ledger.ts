@@ -4,46 +4,65 @@ import { verify } from "../../src/views/verify.ts";
 /** What a caller was told: it is done, it is not done, or nobody knows. */
 export type Answer = "done" | "not done" | "unknown";
 
-/** The callers' side of the story: every call by its mark, and the answer to it. Held against the database at the end. */
-export class Ledger {
-  readonly #answers = new Map<string, Answer>();
+/** Where callers write down what they ask for, and what they are told. */
+export interface Book {
+  /** A call is made that is to leave so many rows. Until it is answered nobody knows. */
+  begin(mark: string, rows: number): void;
+  answer(mark: string, answer: Answer): void;
+}
 
-  /** A call is made. Until it is answered nobody knows. */
-  begin(mark: string): void {
-    if (this.#answers.has(mark)) throw new Error(`The mark ${mark} was used twice.`);
-    this.#answers.set(mark, "unknown");
+/** The callers' side of the story: every call by its mark, and the answer to it. Held against the database at the end. */
+export class Ledger implements Book {
+  readonly #calls = new Map<string, { rows: number; answer: Answer | undefined }>();
+  readonly #waiting = new Set<{ left: number; resolve: () => void }>();
+
+  begin(mark: string, rows = 1): void {
+    if (this.#calls.has(mark)) throw new Error(`The mark ${mark} was used twice.`);
+    this.#calls.set(mark, { rows, answer: undefined });
   }
 
   answer(mark: string, answer: Answer): void {
-    this.#answers.set(mark, answer);
+    this.#calls.get(mark)!.answer = answer;
+    if (answer !== "done") return;
+    for (const one of this.#waiting) {
+      one.left -= 1;
+      if (one.left === 0) one.resolve();
+    }
   }
 
-  count(answer: Answer): number {
-    return [...this.#answers.values()].filter((one) => one === answer).length;
+  /** Comes when so many more calls were told to be done. */
+  whenDone(more: number): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add({ left: more, resolve }));
+  }
+
+  /** How many were given this answer; undefined: none at all. */
+  count(answer: Answer | undefined): number {
+    return [...this.#calls.values()].filter((call) => call.answer === answer).length;
   }
 
   /** Every way in which the database contradicts what callers were told, or itself. */
   async contradictions(db: Db): Promise<string[]> {
     const found: string[] = [];
     const made = await readMarks(db);
-    for (const [mark, answer] of this.#answers) {
+    for (const [mark, { rows, answer }] of this.#calls) {
       const times = made.get(mark) ?? 0;
-      const lies = answer === "done" ? times !== 1 : answer === "not done" ? times !== 0 : times > 1;
-      if (lies) found.push(`${mark} was told to be ${answer}, and was carried out ${times} times`);
+      const isSo = answer === "done" ? times === rows : answer === "not done" ? times === 0 : times <= rows;
+      if (!isSo) found.push(`${mark} was told "${answer ?? "nothing"}", and left ${times} rows instead of ${rows}`);
     }
     for (const mark of made.keys())
-      if (!this.#answers.has(mark)) found.push(`${mark} was carried out, and nobody asked for it`);
+      if (!this.#calls.has(mark)) found.push(`${mark} was carried out and never asked for`);
     found.push(...(await readHookDifferences(db)));
     for (const one of await verify(db)) found.push(`${one.invariant}: ${one.instance} ${one.message}`);
     return found;
   }
 }
 
-/** A worker's report has no actor: its mark is made of its token. */
+/** The mark of a worker's report, which has no actor. */
 export function reportMark(token: number): string {
   return `token ${token}`;
 }
 
+/** How many rows each call left: moves, attempts that moved nothing, and events that wait for their time. */
 async function readMarks(db: Db): Promise<Map<string, number>> {
   const rows = await db.rows<{ mark: string; times: number }>(sql`
     select marked.mark, count(*)::int as times
@@ -58,7 +77,7 @@ async function readMarks(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ mark, times }) => [mark, times]));
 }
 
-/** Nothing half-written: what the hook wrote is there if and only if the move is. */
+/** Nothing half-written: what a hook wrote is there if and only if its move is. */
 async function readHookDifferences(db: Db): Promise<string[]> {
   const rows = await db.rows<{ mark: string; moves: number; hooks: number }>(sql`
     select mark, coalesce(move.times, 0)::int as moves, coalesce(hook.times, 0)::int as hooks

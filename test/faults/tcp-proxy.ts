@@ -11,6 +11,8 @@ interface Link {
   busy: boolean;
   /** Its reply will be dropped. */
   doomed: boolean;
+  /** What was asked last. */
+  asked: string;
 }
 
 /** Stands between Pawl and PostgreSQL, and does what networks do. */
@@ -28,6 +30,7 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #texts = new Map<string, string>();
   readonly #server = createServer((client) => this.#accept(client));
+  readonly #watches = new Set<{ wanted: RegExp; resolve: () => void }>();
   #doom: { wanted: RegExp; times: number } | undefined;
   #target: { port: number; host: string };
 
@@ -53,6 +56,11 @@ export class TcpProxy {
     this.#doom = { wanted, times };
   }
 
+  /** Comes when a statement of this text has been answered. */
+  whenAnswered(wanted: RegExp): Promise<void> {
+    return new Promise((resolve) => this.#watches.add({ wanted, resolve }));
+  }
+
   async close(): Promise<void> {
     this.cutAll();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -66,7 +74,7 @@ export class TcpProxy {
       return;
     }
     const server = connect(this.#target);
-    const link: Link = { client, server, busy: false, doomed: false };
+    const link: Link = { client, server, busy: false, doomed: false, asked: "" };
     this.#links.add(link);
     client.setNoDelay();
     server.setNoDelay();
@@ -78,7 +86,8 @@ export class TcpProxy {
 
   #ask(link: Link, piece: Buffer): void {
     link.busy = true;
-    if (this.#doom !== undefined && this.#doom.times > 0 && this.#doom.wanted.test(this.#textOf(piece))) {
+    link.asked = this.#textOf(piece);
+    if (this.#doom !== undefined && this.#doom.times > 0 && this.#doom.wanted.test(link.asked)) {
       this.#doom.times -= 1;
       link.doomed = true;
     }
@@ -93,6 +102,11 @@ export class TcpProxy {
     } else if (!this.blackhole) {
       if (isWhole) link.busy = false;
       this.#pass(link.client, piece);
+    }
+    for (const watch of this.#watches) {
+      if (!isWhole || !watch.wanted.test(link.asked)) continue;
+      this.#watches.delete(watch);
+      watch.resolve();
     }
   }
 

@@ -120,6 +120,21 @@ eachStore((store) => {
     });
   });
 
+  test("work that is given up leaves one dead letter with its reason, its last error and its attempts", async () => {
+    await using t = await open();
+    await (await t.claim("parcel/labeling")).fail(new PermanentError("no such address"));
+    const [letter, ...others] = await t.pawl.deadLetters(parcel);
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({
+      kind: "step",
+      origin: "labeling",
+      attempts: 1,
+      error: { name: "PermanentError", message: "no such address" },
+      createdAt: t.now(),
+    });
+    expect(await t.pawl.get(parcel, { id: letter!.instance })).toMatchObject({ key: "p", state: "failed" });
+  });
+
   test("R67 a permanent error is not tried again, and a transient one is after the time it names", async () => {
     await using t = await open();
     await (await t.claim("parcel/labeling")).fail(new TransientError("busy", { retryAfterMs: 90_000 }));

@@ -82,7 +82,7 @@ const folder =
     ? undefined
     : new SyncedFolder(start.folder, (error) => end(`the disk does not take what is written: ${messageOf(error)}`));
 
-const pg = await open().catch((error) => end([messageOf(error), ...lastWords].join("; ")));
+const pg = await open().catch((error) => end(reason(error)));
 const engine = pg.Module as unknown as Engine;
 endWhenBroken();
 if (start.folder !== undefined && start.fresh) finishFolder(start.folder);
@@ -94,6 +94,12 @@ port.on("message", (request: Request) => {
   answer(request).catch((error) => end(messageOf(error)));
 });
 post(port, { kind: "ready", walBytes: walBytes() });
+
+/** What Postgres itself said last, if it said anything: more than the exception that followed tells. */
+function reason(error: unknown): string {
+  const said = lastWords.findLast((line) => /(PANIC|FATAL|ERROR): /.test(line));
+  return said?.replace(/^.*?(?=PANIC|FATAL|ERROR)/, "") ?? messageOf(error);
+}
 
 async function open(): Promise<PGlite> {
   const common = PGlite.defaultStartParams.filter((param) => param !== "-F");
@@ -130,7 +136,7 @@ function endWhenBroken(): void {
       loop();
     } catch (error) {
       if ((error as { status?: unknown }).status === handled) throw error;
-      end([`the engine broke: ${messageOf(error)}`, ...lastWords].join("; "));
+      end(reason(error));
     }
   };
 }

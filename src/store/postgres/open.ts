@@ -56,27 +56,18 @@ function saysUnsupportedParameter(error: unknown): boolean {
 }
 
 async function connect(options: PostgresOptions, warn: (text: string) => void, direct: boolean): Promise<Db> {
-  let pool: pg.Pool;
-  try {
-    pool = new pg.Pool({
-      connectionString: options.url,
-      max: options.connections ?? 10,
-      keepAlive: true,
-      allowExitOnIdle: true,
-      application_name: "pawl",
-      pipeline: true,
-      types,
-      ...clientTimeouts,
-      ...(direct ? { ...serverTimeouts, options: plannerSettings } : {}),
-    } as pg.PoolConfig);
-  } catch (error) {
-    throw new PawlError(
-      "config_invalid",
-      `The database URL cannot be read: ${(error as Error).message}.`,
-      {},
-      { cause: error },
-    );
-  }
+  checkUrl(options.url);
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.connections ?? 10,
+    keepAlive: true,
+    allowExitOnIdle: true,
+    application_name: "pawl",
+    pipeline: true,
+    types,
+    ...clientTimeouts,
+    ...(direct ? { ...serverTimeouts, options: plannerSettings } : {}),
+  } as pg.PoolConfig);
   // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
   pool.on("error", (error) => warn(`An idle connection to the database was lost: ${error.message}.`));
   pool.on("connect", (client) => client.on("error", () => {}));
@@ -97,6 +88,18 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   } catch (error) {
     await pool.end();
     throw error;
+  }
+}
+
+/** A client reads its URL when it is made. What it says is kept back: it may hold the password. */
+function checkUrl(url: string): void {
+  try {
+    new pg.Client({ connectionString: url });
+  } catch {
+    throw new PawlError(
+      "option_invalid",
+      "The database URL cannot be read. It is written postgres://user:password@host:5432/name, with %-codes for signs such as @, / and # in the password.",
+    );
   }
 }
 
@@ -129,9 +132,10 @@ class PostgresDb implements Db {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#using(async (client) => {
       await execute(client, `begin; ${userPlanning}`);
+      const tx = new PostgresTx(client);
       let result: T;
       try {
-        result = await work(new PostgresTx(client));
+        result = await work(tx).finally(() => tx.end());
       } catch (error) {
         await client.query("rollback").catch((failure: Error) => {
           throw new Broken(error, failure);
@@ -194,25 +198,39 @@ class Broken extends Error {
 }
 
 class PostgresTx implements Tx {
-  readonly #client: pg.PoolClient;
+  #client: pg.PoolClient | undefined;
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
   }
 
-  rows<Row>(statement: Statement): Promise<Row[]> {
-    return run<Row>(this.#client, statement, false);
+  async rows<Row>(statement: Statement): Promise<Row[]> {
+    return run<Row>(this.#open(), statement, false);
   }
 
   async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
+    const client = this.#open();
     try {
-      const result = await this.#client.query(text, values as unknown[] | undefined);
+      const result = await client.query(text, values as unknown[] | undefined);
       return { rows: result.rows as Row[] };
     } catch (error) {
       // What the server or the driver refuses is the user's own to read; a lost connection is for us to deal with.
       const translated = error instanceof TypeError ? undefined : translate(error, "running");
       throw translated?.code === "outcome_unknown" ? translated : error;
     }
+  }
+
+  /** From here on the connection is somebody else's. */
+  end(): void {
+    this.#client = undefined;
+  }
+
+  #open(): pg.PoolClient {
+    if (this.#client !== undefined) return this.#client;
+    throw new PawlError(
+      "not_a_transaction",
+      "This transaction has ended; only statements that are awaited inside it belong to it.",
+    );
   }
 }
 
