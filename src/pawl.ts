@@ -14,6 +14,7 @@ import type { Start, Started } from "./kernel/start.ts";
 import { refOf, requestHash, Verbs } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
 import { driveMaintenance } from "./maintenance/drive.ts";
+import { maintain } from "./maintenance/round.ts";
 import type { Tx } from "./store/db.ts";
 import { adoptTx, type TransactionLike } from "./store/foreign-tx.ts";
 import { readCounts } from "./views/counts.ts";
@@ -402,7 +403,7 @@ export class Pawl {
    * ```
    */
   work(options: WorkOptions = {}): Worker {
-    const worker = new Worker(this.#kernel, options);
+    const worker = new Worker(this.#kernel, maintain, options);
     this.#drivers.add(worker);
     return worker;
   }

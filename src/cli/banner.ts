@@ -12,54 +12,47 @@ interface Running {
   readonly socket: string | undefined;
 }
 
-type Counts = Readonly<Record<string, number | undefined>>;
+interface Declared {
+  readonly lifecycle: AnyLifecycle;
+  readonly counts: Readonly<Record<string, number | undefined>>;
+}
 
 /** Says what runs and where, and what to try next. */
 export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
   const { terminal, version } = context;
-  const lifecycles: { lifecycle: AnyLifecycle; counts: Counts }[] = [];
-  for (const lifecycle of pawl.lifecycles) lifecycles.push({ lifecycle, counts: await pawl.counts(lifecycle) });
+  const declared: Declared[] = [];
+  for (const lifecycle of pawl.lifecycles) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
   if (terminal.json) {
-    printJson(terminal, {
-      version,
-      pid: process.pid,
-      database: {
-        kind: settings.database === undefined ? "pglite" : "postgres",
-        place: placeOf(context, settings),
-        ...running.versions,
-      },
-      socket: running.socket ?? null,
-      lifecycles: lifecycles.map(({ lifecycle, counts }) => ({
-        name: lifecycle.name,
-        version: lifecycle.version,
-        counts,
-      })),
-    });
+    printJson(terminal, summaryOf(context, settings, declared, running));
     return;
   }
   const { bold, dim, green } = terminal.paint;
+  const print = (title: string, text: string) => terminal.print(`  ${dim(pad(title, 10))}  ${text}`);
   const readyIn = `ready in ${(performance.now() / 1_000).toFixed(1)} s, pid ${process.pid}`;
   terminal.print(`\n  ${bold(`Pawl ${version}`)}  ${green("●")} ${dim(readyIn)}\n`);
-  terminal.print(line("Database", `${kindOf(settings, running.versions)}  ${bold(placeOf(context, settings))}`));
-  if (settings.database === undefined)
-    terminal.print(line("", dim("one process only; set DATABASE_URL to share a PostgreSQL")));
-  const widest = Math.max(0, ...lifecycles.map((one) => one.lifecycle.name.length));
-  lifecycles.forEach(({ lifecycle, counts }, at) => {
-    const name = pad(bold(lifecycle.name), widest);
-    terminal.print(
-      line(
-        at === 0 ? "Lifecycles" : "",
-        `${name}  ${dim(`version ${lifecycle.version}`)}  ${sum(lifecycle, counts, dim)}`,
-      ),
-    );
-  });
+  print("Database", `${kindOf(settings, running.versions)}  ${bold(placeOf(context, settings))}`);
+  if (settings.database === undefined) print("", dim("one process only; set DATABASE_URL to share a PostgreSQL"));
+  const widest = Math.max(0, ...declared.map((one) => one.lifecycle.name.length));
+  for (const [at, one] of declared.entries()) {
+    const { name, version: number } = one.lifecycle;
+    print(at === 0 ? "Lifecycles" : "", `${pad(bold(name), widest)}  ${dim(`version ${number}`)}  ${sum(one, dim)}`);
+  }
   terminal.print(`\n  ${dim("Try in another terminal:")}`);
   for (const command of await commandsToTry(context, pawl)) terminal.print(`    ${command}`);
   terminal.print(`\n  ${dim("Ctrl-C stops it; everything is kept.")}\n`);
+}
 
-  function line(title: string, text: string): string {
-    return `  ${dim(pad(title, 10))}  ${text}`;
-  }
+/** The same for a program. */
+function summaryOf(context: Context, settings: Settings, declared: readonly Declared[], running: Running): object {
+  const kind = settings.database === undefined ? "pglite" : "postgres";
+  const lifecycles = declared.map(({ lifecycle: { name, version }, counts }) => ({ name, version, counts }));
+  return {
+    version: context.version,
+    pid: process.pid,
+    database: { kind, place: placeOf(context, settings), ...running.versions },
+    socket: running.socket ?? null,
+    lifecycles,
+  };
 }
 
 function kindOf(settings: Settings, versions: DatabaseVersions | undefined): string {
@@ -74,7 +67,7 @@ function placeOf({ cwd }: Context, { database, folder }: Settings): string {
   return path.startsWith("..") ? `${folder}/db` : `./${path}`;
 }
 
-function sum(lifecycle: AnyLifecycle, counts: Counts, dim: (text: string) => string): string {
+function sum({ lifecycle, counts }: Declared, dim: (text: string) => string): string {
   const states = [...lifecycle.states.keys()].filter((state) => (counts[state] ?? 0) > 0);
   if (states.length === 0) return dim("no instance yet");
   return states.map((state) => `${state} ${counts[state]}`).join(dim(" · "));
@@ -90,12 +83,12 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
   for (const lifecycle of pawl.lifecycles) {
     for (const { key } of await pawl.find(lifecycle, { limit: 20 })) {
       if (key === null) continue;
-      const event = await plainEvent(pawl, lifecycle, key);
+      // One that a newer version moved is not ours to read: no reason to fail over an example.
+      const event = await plainEvent(pawl, lifecycle, key).catch(() => undefined);
       if (event === undefined) continue;
       const which = `${lifecycle.name} ${quoted(visible(key))}`;
-      return [`instance list ${lifecycle.name}`, `instance send ${which} ${event}`, `instance show ${which}`].map(
-        command,
-      );
+      const words = [`instance list ${lifecycle.name}`, `instance send ${which} ${event}`, `instance show ${which}`];
+      return words.map(command);
     }
   }
   const name = pawl.lifecycles[0]?.name;

@@ -5,14 +5,14 @@ import { readFailure } from "./failure.ts";
 import { importModule } from "./import-module.ts";
 
 /**
- * Every broken definition of a project. The first one stops the import of the config, so the files that it is made of
- * are then imported one by one, and each tells its own. Of several in one file only the first can be told.
+ * Every broken definition of a project. The `first` one stopped the import of the config, so the files that it is made
+ * of are imported one by one, and each tells its own. Of several in one file only the first can be told.
  */
-export async function gatherFaults(config: string): Promise<PawlError[]> {
-  const found = new Map<string, PawlError>();
+export async function gatherFaults(config: string, first: PawlError): Promise<PawlError[]> {
+  const found = new Map([[first.message, first]]); // By their words: a file also tells what those that it imports tell.
   for (const path of filesFrom(config)) {
     const failure = await importModule(path).then(() => undefined, readFailure);
-    if (failure?.code === "definition_invalid") found.set(failure.message, failure); // A file tells those it imports, too.
+    if (failure?.code === "definition_invalid") found.set(failure.message, failure);
   }
   return [...found.values()];
 }

@@ -58,7 +58,10 @@ async function answerOthers(
 ): Promise<LocalSocket | undefined> {
   try {
     const socket = await listenLocally(pawl, realpathSync(folder));
-    await announceSocket(db, socket.path);
+    await announceSocket(db, socket.path).catch(async (error: unknown) => {
+      await socket.close();
+      throw error;
+    });
     return socket;
   } catch (error) {
     warn(terminal, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);

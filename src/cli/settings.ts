@@ -9,7 +9,7 @@ export interface Flags {
   readonly folder?: string;
 }
 
-/** What a command works with, after flags, `PAWL_*` variables, the config and the defaults were heard, in that order. */
+/** What a command works with, once flags, `PAWL_*` variables, the config and the defaults were heard, in that order. */
 export interface Settings {
   readonly config: LoadedConfig | undefined;
   /** A PostgreSQL URL; undefined for the embedded database in `folder`. */

@@ -5,7 +5,7 @@ type Entry = MoveAnswer | AttemptAnswer;
 
 /** One instance in one line: for a person its name and state, for a program also its version and id. */
 export function instanceLine(terminal: Terminal, one: InstanceAnswer): string {
-  if (!terminal.isTty) return [one.key ?? "", one.state, one.version, one.id].join("\t");
+  if (!terminal.isTty) return [visible(one.key ?? ""), one.state, one.version, one.id].join("\t");
   const { bold, dim } = terminal.paint;
   return `  ${bold(visible(one.key ?? one.id))}  ${shownState(one, terminal.paint)}  ${dim(`move ${one.version}`)}`;
 }
@@ -59,9 +59,8 @@ export function printInstance(
 ): void {
   const { bold, dim } = terminal.paint;
   const name = `${one.lifecycle} ${bold(visible(one.key ?? one.id))}`;
-  terminal.print(
-    `\n  ${name}   ${shownState(one, terminal.paint)}${one.outcome === null ? "" : dim(`  ${endedAs[one.outcome]}`)}`,
-  );
+  const ended = one.outcome === null ? "" : dim(`  ${endedAs[one.outcome]}`);
+  terminal.print(`\n  ${name}   ${shownState(one, terminal.paint)}${ended}`);
   terminal.print(dim(`  ${one.id}, version ${one.definition} of its lifecycle`));
   if (one.deadlineAt !== null) terminal.print(dim(`  must end by ${new Date(one.deadlineAt).toLocaleString()}`));
   printData(terminal, one.data);
@@ -77,8 +76,9 @@ function printData(terminal: Terminal, data: Readonly<Record<string, unknown>> |
   if (fields.length === 0) return;
   const widest = Math.max(...fields.map(([name]) => name.length));
   terminal.print("");
-  for (const [name, value] of fields)
+  for (const [name, value] of fields) {
     terminal.print(`  ${terminal.paint.dim(pad(visible(name), widest))}  ${clipped(terminal, value, widest + 4)}`);
+  }
 }
 
 /** Each move on a line of its own, with the time since the one before and what it changed; attempts stand between. */
@@ -96,12 +96,11 @@ function printTimeline(terminal: Terminal, history: readonly Entry[]): void {
     before = at.getTime();
     const isMove = entry.kind === "move";
     const dot = isMove ? cyan("●") : entry.what === "failed" || entry.what === "lapsed" ? red("·") : dim("·");
-    const time = at.toTimeString().slice(0, 8);
-    const by = visible(byWhom(entry));
+    const time = dim(`${at.toTimeString().slice(0, 8)} ${pad(since, 5, true)}`);
     const what = pad(isMove ? bold(nameOf(entry)) : dim(nameOf(entry)), events);
-    terminal.print(
-      `  ${dim(time)} ${dim(pad(since, 5, true))}  ${dot} ${what}  ${by === "" ? wayOf(entry) : `${pad(wayOf(entry), ways)}  ${dim(by)}`}`,
-    );
+    const by = visible(byWhom(entry));
+    const way = by === "" ? wayOf(entry) : `${pad(wayOf(entry), ways)}  ${dim(by)}`;
+    terminal.print(`  ${time}  ${dot} ${what}  ${way}`);
     for (const line of changesOf(terminal, entry)) terminal.print(`${" ".repeat(18)}${dim("│")} ${line}`);
   }
 }
@@ -128,8 +127,8 @@ function* changesOf(terminal: Terminal, entry: Entry): Generator<string> {
     return;
   }
   // A timer's reason is its nature.
-  if (entry.reason !== null && entry.source !== "timer")
-    yield `“${clip(visible(entry.reason), terminal.columns - 24)}”`;
+  const reason = entry.source === "timer" ? null : entry.reason;
+  if (reason !== null) yield `“${clip(visible(reason), terminal.columns - 24)}”`;
   if (entry.from === null) return; // The data of the start is the data shown above, as far as it still holds.
   for (const [name, value] of Object.entries(entry.patch ?? {})) {
     yield `${terminal.paint.dim(visible(name))} ${clipped(terminal, value, 22 + name.length)}`;
@@ -149,8 +148,8 @@ function printPermitted(terminal: Terminal, permitted: readonly PermissionAnswer
   const yes = permitted.filter((one) => one.permitted !== "no").map((one) => one.event);
   terminal.print(`\n  ${dim("takes now")}  ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);
   for (const { event, permitted: may, blockers = [] } of permitted) {
-    if (may === "no")
-      terminal.print(`  ${dim(`not now    ${event}: ${visible(blockers.map((one) => one.reason).join("; "))}`)}`);
+    const reasons = visible(blockers.map((one) => one.reason).join("; "));
+    if (may === "no") terminal.print(dim(`  not now    ${event}: ${reasons}`));
   }
 }
 

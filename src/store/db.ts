@@ -1,5 +1,3 @@
-import type { KeeperOptions, LeaseKeeper } from "./leases.ts";
-
 /**
  * The port to a database. Parameters are texts, numbers, booleans or null (lists go as one array literal, see
  * `textArray`), and Pawl's own statements give back texts, 4-byte numbers, floats, booleans and JSON only, so that
@@ -33,6 +31,21 @@ export interface Db extends Executor {
   /** Where a database can: leases renewed by a thread and a connection of their own. */
   keepLeases?(options: KeeperOptions): LeaseKeeper;
   close(): Promise<void>;
+}
+
+/** Keeps leases alive while their tasks are in a worker's hands, and tells which were lost. */
+export interface LeaseKeeper {
+  keep(leases: readonly { readonly taskId: string; readonly token: number }[]): void;
+  drop(taskIds: readonly string[]): void;
+  stop(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  readonly leaseMs: number;
+  /** How often they are renewed; well before they could lapse. */
+  readonly everyMs: number;
+  readonly onLost: (taskIds: readonly string[]) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** A part of a statement: text with values, without a name. Made by `part`, used inside `sql`. */

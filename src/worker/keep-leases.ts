@@ -1,6 +1,6 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { renew } from "../kernel/take.ts";
-import type { KeeperOptions, LeaseKeeper } from "../store/leases.ts";
+import type { KeeperOptions, LeaseKeeper } from "../store/db.ts";
 
 /** By a thread of its own where the database has one to give, else from here. */
 export function keepLeases(kernel: Kernel, options: KeeperOptions): LeaseKeeper {
@@ -26,7 +26,7 @@ function keepLeasesHere(kernel: Kernel, options: KeeperOptions): LeaseKeeper {
   };
   const timer = setInterval(() => {
     renewing = renewing.then(round);
-  }, options.leaseMs / 3);
+  }, options.everyMs);
   timer.unref();
   return {
     keep: (leases) => {

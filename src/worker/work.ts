@@ -7,8 +7,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { type Outcome, type Report, type Reported, report } from "../kernel/report.ts";
 import { type Taken, take } from "../kernel/take.ts";
-import { maintain } from "../maintenance/round.ts";
-import type { LeaseKeeper } from "../store/leases.ts";
+import type { LeaseKeeper } from "../store/db.ts";
 import { keepLeases } from "./keep-leases.ts";
 import { Pace } from "./pace.ts";
 import { Rest } from "./rest.ts";
@@ -36,6 +35,12 @@ export interface WorkOptions {
   readonly log?: Log;
 }
 
+/** One round of what is looked after beside the steps: lapsed leases, scheduled tasks, due timers. */
+export type Maintain = (
+  kernel: Kernel,
+  lanes: readonly string[],
+) => Promise<{ failures: readonly { error: unknown }[] }>;
+
 const firstIdleMs = 10;
 const errorWaitMs = 5_000;
 
@@ -53,6 +58,7 @@ export class Worker {
   /** New at each start, so that no other worker is ever taken for this one. */
   readonly id = `${hostname()}-${process.pid}-${randomBytes(4).toString("hex")}`;
   readonly #kernel: Kernel;
+  readonly #maintainOnce: Maintain;
   readonly #settings: Settings;
   readonly #states: WorkerStates;
   readonly #rest = new Rest();
@@ -69,14 +75,16 @@ export class Worker {
   #stopping = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(kernel: Kernel, options: WorkOptions = {}, fakes?: ReadonlyMap<string, Handler>) {
+  constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, fakes?: ReadonlyMap<string, Handler>) {
     this.#kernel = kernel;
+    this.#maintainOnce = maintain;
     this.#settings = settingsOf(options);
     this.#states = new WorkerStates(options.onMove ?? (() => {}));
     this.#fakes = fakes;
     this.#reports = new Gatherer((batch) => report(kernel, batch), { most: 500, atOnce: 1 });
     this.#keeper = keepLeases(kernel, {
       leaseMs: this.#settings.leaseMs,
+      everyMs: this.#settings.leaseMs / 3,
       onLost: (taskIds) => this.#lose(taskIds),
       onFailure: this.#settings.onFailure,
     });
@@ -227,7 +235,7 @@ export class Worker {
     const now = performance.now();
     if (now - this.#maintainedAt < this.#settings.maintainEveryMs) return;
     this.#maintainedAt = now;
-    const { failures } = await maintain(this.#kernel, this.#lanes);
+    const { failures } = await this.#maintainOnce(this.#kernel, this.#lanes);
     for (const failure of failures) this.#settings.onFailure(failure.error);
   }
 

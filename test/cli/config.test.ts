@@ -148,14 +148,18 @@ describe("flags come before variables, and these before the config", () => {
 });
 
 describe("pawl check", () => {
-  const broken = {
-    "first.ts":
-      'import { lifecycle } from "pawl";\nexport const first = lifecycle("first", { initial: "a", states: { a: { on: { go: "z" } } } } as never);',
-    "second.ts":
-      'import { lifecycle } from "pawl";\nexport const second = lifecycle("second", { initial: "a", states: { a: { forever: true, on: { go: "b" } }, b: { final: "success" }, c: { final: "success" } } } as never);',
-    "pawl.config.ts":
-      'import { first } from "./first.js";\nimport { second } from "./second.ts";\nexport default { lifecycles: [first, second] };',
-  };
+  const first = `
+    import { lifecycle } from "pawl";
+    export const first = lifecycle("first", { initial: "a", states: { a: { on: { go: "z" } } } } as never);`;
+  const second = `
+    import { lifecycle } from "pawl";
+    const states = { a: { forever: true, on: { go: "b" } }, b: { final: "success" }, c: { final: "success" } };
+    export const second = lifecycle("second", { initial: "a", states } as never);`;
+  const config = `
+    import { first } from "./first.js";
+    import { second } from "./second.ts";
+    export default { lifecycles: [first, second] };`;
+  const broken = { "first.ts": first, "second.ts": second, "pawl.config.ts": config };
 
   test("lists every fault of every lifecycle, with place and remedy", async () => {
     const own = newProject(broken);
@@ -179,6 +183,9 @@ describe("pawl check", () => {
       code: 1,
       stderr: expect.stringMatching(/has 3 faults[\s\S]*pawl check/),
     });
+    own.write({ "c.json": '{ "lifecycles": ["./second.ts"] }' });
+    const named = await own.pawl("check", "--config", "c.json");
+    expect(named).toMatchObject({ code: 1, stdout: expect.stringContaining('✗ lifecycle "second"  1 fault') });
     await own.remove();
   });
 

@@ -192,7 +192,11 @@ export const parcel = lifecycle("parcel", {
     packed: {
       forever: true,
       on: {
-        ship: { to: "under_way", guard: ({ actor }) => actor !== "thief" || "a thief ships nothing", set: ({ payload }) => payload },
+        ship: {
+          to: "under_way",
+          guard: ({ actor }) => actor !== "thief" || "a thief ships nothing",
+          set: ({ payload }) => payload,
+        },
         hurry: "hurried",
       },
     },

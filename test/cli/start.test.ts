@@ -209,7 +209,7 @@ describe("the end of `pawl start`", () => {
     }
   }, 120_000);
 
-  test("a seed that fails is told, and leaves nothing running; a path too long for a socket is served all the same", async () => {
+  test("a seed that fails is told; a folder whose path is too long for a socket is served all the same", async () => {
     const failing = parcelConfig.replace("for (const key", 'throw new Error("no seed today"); for (const key');
     const project = newProject({ "pawl.config.mjs": failing }, "so-long-".repeat(16));
     try {

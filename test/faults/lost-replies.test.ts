@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isPawlError } from "../../src/base/errors.ts";
 import { type Outcome, report } from "../../src/kernel/report.ts";
 import type { Taken } from "../../src/kernel/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
@@ -208,23 +207,34 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(await t.pawl.get(errand, "e")).toMatchObject({ state: "ready" });
   });
 
-  /** Lets moves stand still at the server, uncommitted, until they are let go. */
-  async function holdMoves(t: BehindProxy): Promise<() => Promise<void>> {
+  /** Lets the next move of "e" stand still at the server, uncommitted, until it is let go; gives back how. */
+  async function holdMove(t: BehindProxy): Promise<() => Promise<void>> {
+    const { id, version } = (await t.pawl.get(errand, "e"))!;
     let letGo = () => {};
-    const released = new Promise<void>((resolve) => {
+    const isLetGo = new Promise<void>((resolve) => {
       letGo = resolve;
     });
     let ended: Promise<unknown> = Promise.resolve();
-    await new Promise<void>((held) => {
-      ended = t.db.transaction(async (tx) => {
-        await tx.query("lock table pawl.counts in exclusive mode");
-        held();
-        await released;
-      });
+    await new Promise<void>((isHeld) => {
+      ended = t.db
+        .transaction(async (tx) => {
+          // In its place in the journal stands a row of which nobody knows yet whether it will stay.
+          await tx.query("set local session_replication_role = replica");
+          await tx.query(
+            `insert into pawl.journal (instance_id, version, lifecycle, definition, event, from_state, to_state, at, source)
+             values ($1, $2, 'errand', 1, 'noted', 'ready', 'ready', pawl.now(), 'call')`,
+            [id, version + 1],
+          );
+          isHeld();
+          await isLetGo;
+          throw new Error("It does not stay.");
+        })
+        .catch(() => {});
     });
     return async () => {
       letGo();
       await ended;
+      while ((await t.db.rows<{ version: number }>(sql`select version from pawl.instances`))[0]!.version === version);
     };
   }
 
@@ -241,7 +251,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
   test("a send whose first try is still under way at the server waits for it, and counts it once", async () => {
     await using t = await open();
     t.ledger.begin("m");
-    const letGo = await holdMoves(t);
+    const letGo = await holdMove(t);
     const sending = t.pawl.send(errand, "e", "turned", { actor: "m" });
     await someoneWaits(t);
     const lookedFor = t.proxy.whenAnswered(/from pawl\.journal as each/);
@@ -256,17 +266,13 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
   test("a database that cannot be reached after a lost reply does not make a send undone", async () => {
     await using t = await open();
     t.ledger.begin("m");
-    const letGo = await holdMoves(t);
+    const letGo = await holdMove(t);
     // The second try finds the row held by the first; then nobody answers for a while, and the first try is carried out.
-    t.faults.plant(
-      "commit.after",
-      async () => {
-        t.proxy.refuse = 3;
-        t.proxy.cutAll();
-        await letGo();
-      },
-      1,
-    );
+    t.faults.plant("commit.after", async () => {
+      t.proxy.refuse = 3;
+      t.proxy.cutAll();
+      await letGo();
+    });
     const sending = t.pawl.send(errand, "e", "turned", { actor: "m" });
     await someoneWaits(t);
     t.proxy.cutAll();
@@ -277,54 +283,44 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
   });
 
   test("a report whose first try ends between two looks is not taken for lost", async () => {
-    let beforeLooking: (() => Promise<void>) | undefined;
+    let looks = 0;
+    let atSecondLook = async () => {};
     await using t = await open((db) => ({
       ...through(db),
-      rows: async (statement) => {
-        // The later of the two looks of the kernel: at the lease, or at the journal.
-        if (
-          beforeLooking !== undefined &&
-          /task_id.*as lease\(id, token\)|as asked\(id, task_id/s.test(statement.text)
-        ) {
-          const once = beforeLooking;
-          looks += 1;
-          if (looks === 2) await once();
-        }
+      async rows(statement) {
+        // The kernel looks at the lease and at the journal, in whichever order.
+        const isLook = /as lease\(id, token\)|as asked\(id, task_id/.test(statement.text);
+        if (isLook && ++looks === 2) await atSecondLook();
         return db.rows(statement);
       },
     }));
-    let looks = 0;
     const task = await taken(t, "working");
-    const letGo = await holdMoves(t);
-    beforeLooking = async () => {
-      beforeLooking = undefined;
-      await letGo();
-      await t.end();
-    };
+    const letGo = await holdMove(t);
+    atSecondLook = letGo;
     const reporting = report(t.kernel, [{ taken: task, outcome: worked }]);
     await someoneWaits(t);
     t.proxy.cutAll();
     expect(await reporting).toEqual(["written"]);
+    expect(looks).toBe(2);
   });
 
-  test("a report that meets the renewal of its own lease is not taken for lost", async () => {
-    for (const [outcome, written] of [
-      [failed, puttingBack],
-      [worked, moving],
-    ] as const) {
+  for (const [outcome, writing] of [
+    [failed, puttingBack],
+    [worked, moving],
+  ] as const) {
+    test(`a report (${outcome.kind}) that meets the renewal of its own lease is not taken for lost`, async () => {
       await using t = await open();
       const task = await taken(t, "working");
-      await t.db.transaction(async (tx) => {
+      const { reporting } = await t.db.transaction(async (tx) => {
         await tx.query("select from pawl.tasks for update");
-        const passedOver = t.proxy.whenAnswered(written);
-        const reporting = report(t.kernel, [{ taken: task, outcome }]);
+        const passedOver = t.proxy.whenAnswered(writing);
+        const started = report(t.kernel, [{ taken: task, outcome }]);
         await passedOver;
-        void reporting.catch(() => {});
-        Object.assign(t, { reporting });
+        return { reporting: started };
       });
-      expect(await (t as unknown as { reporting: Promise<unknown> }).reporting).toEqual(["written"]);
-    }
-  });
+      expect(await reporting).toEqual(["written"]);
+    });
+  }
 
   test("a kernel that does not look for its traces is found out by the callers' own story", async () => {
     await using t = await open((db) => ({
@@ -348,5 +344,3 @@ function through(db: Db): Db {
     close: () => db.close(),
   };
 }
-
-void isPawlError;

@@ -799,11 +799,11 @@ describe("folders that are not for us", () => {
 
   test("a folder with a damaged database is refused with what the database says", async () => {
     const folder = newFolder();
-    mkdirSync(folder);
-    writeFileSync(join(folder, "PG_VERSION"), `${bundledMajor}\n`);
+    cpSync(template, folder, { recursive: true });
+    writeFileSync(join(folder, "global", "pg_control"), "");
     const message = await refused(folder);
     expect(message).toContain("did not start");
-    expect(message).toContain("FATAL");
+    expect(message).toContain('PANIC:  could not read file "global/pg_control"');
   });
 
   test("a file in the place of the folder, or of one above it, is refused", async () => {

@@ -23,9 +23,10 @@ export function addCheck(program: Command, act: Act): void {
           if (drawn === true && !terminal.json) await printDiagrams(terminal, lifecycles);
           return exitCodes.ok;
         } catch (error) {
-          if (readFailure(error)?.code !== "definition_invalid") throw error; // The config itself is at fault.
+          const first = readFailure(error);
+          if (first?.code !== "definition_invalid") throw error; // The config itself is at fault.
           const { gatherFaults } = await import("../gather-faults.ts");
-          const broken = await gatherFaults(path);
+          const broken = await gatherFaults(path, first);
           if (terminal.json) printJson(terminal, { ok: false, lifecycles: [], faults: broken.flatMap(faultsOf) });
           else for (const each of broken) printBroken(terminal, each);
           return exitCodes.failed;

@@ -98,7 +98,7 @@ post(port, { kind: "ready", walBytes: walBytes() });
 /** What Postgres itself said last, if it said anything: more than the exception that followed tells. */
 function reason(error: unknown): string {
   const said = lastWords.findLast((line) => /(PANIC|FATAL|ERROR): /.test(line));
-  return said?.replace(/^.*?(?=PANIC|FATAL|ERROR)/, "") ?? messageOf(error);
+  return said?.replace(/^.*?(?=PANIC|FATAL|ERROR)/, "") ?? [messageOf(error), ...lastWords].join("; ");
 }
 
 async function open(): Promise<PGlite> {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
-import type { KeeperOptions, LeaseKeeper } from "../leases.ts";
+import type { KeeperOptions, LeaseKeeper } from "../db.ts";
 import { threadFile } from "../thread-file.ts";
 import type { FromThread, ToThread } from "./lease-thread.ts";
 
@@ -10,7 +10,11 @@ import type { FromThread, ToThread } from "./lease-thread.ts";
  */
 export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKeeper {
   const { file, execArgv } = threadFile(new URL("./lease-thread.ts", import.meta.url));
-  const thread = new Worker(file, { name: "pawl-leases", workerData: { url, leaseMs: options.leaseMs }, execArgv });
+  const thread = new Worker(file, {
+    name: "pawl-leases",
+    workerData: { url, leaseMs: options.leaseMs, everyMs: options.everyMs },
+    execArgv,
+  });
   const stopped = new Promise<void>((resolve) => {
     thread.on("exit", () => resolve());
     thread.on("message", (message: FromThread) => {

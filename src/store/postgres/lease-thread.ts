@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../base/errors.ts";
 import type { Db } from "../db.ts";
-import { renewalsPerLease } from "../leases.ts";
 import { renewLeases } from "../tasks.ts";
 import { openPostgres } from "./open.ts";
 
@@ -17,7 +16,7 @@ export type FromThread =
   | { readonly failure: string }
   | { readonly stopped: true };
 
-const { url, leaseMs } = workerData as { url: string; leaseMs: number };
+const { url, leaseMs, everyMs } = workerData as { url: string; leaseMs: number; everyMs: number };
 const port = parentPort!;
 const held = new Map<string, number>();
 let db: Db | undefined;
@@ -40,7 +39,7 @@ async function renew(): Promise<void> {
 
 const timer = setInterval(() => {
   underWay = underWay.then(renew);
-}, leaseMs / renewalsPerLease);
+}, everyMs);
 
 port.on("message", (message: ToThread) => {
   if ("keep" in message) for (const [taskId, token] of message.keep) held.set(taskId, token);

@@ -1,8 +1,7 @@
 import pg from "pg";
 import { PawlError } from "../../base/errors.ts";
-import type { Db, Statement, Tx } from "../db.ts";
+import type { Db, KeeperOptions, LeaseKeeper, Statement, Tx } from "../db.ts";
 import { sqlState, translate } from "../failures.ts";
-import type { KeeperOptions, LeaseKeeper } from "../leases.ts";
 import { keepLeasesInThread } from "./keep-leases.ts";
 
 export interface PostgresOptions {
