@@ -4,6 +4,7 @@ import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
 import { type Permission, takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
+import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { StartOptions } from "./definition/step.ts";
 import { asPawlError, itemInvalid } from "./kernel/errors.ts";
@@ -21,6 +22,7 @@ import { readCounts } from "./views/counts.ts";
 import { readDeadLetters } from "./views/dead-letters.ts";
 import { type AttemptRow, type MoveRow, readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
+import { readStep } from "./views/tasks.ts";
 import { Worker, type WorkOptions } from "./worker/work.ts";
 
 /** Which instance is meant: its key, or its id. */
@@ -58,6 +60,36 @@ export interface StartCallOptions extends CallOptions {
   /** Who causes it; shown in the journal. */
   readonly actor?: string;
   readonly reason?: string;
+}
+
+export interface EnqueueOptions extends StartCallOptions {
+  /** Unique while the job is open. */
+  readonly key?: string;
+  /** Lower runs sooner; the job's own unless given. */
+  readonly priority?: number;
+  readonly after?: Duration;
+  readonly at?: Date;
+}
+
+/** One of many jobs to enqueue. */
+export type EnqueueItem<J extends AnyJob> = Omit<EnqueueOptions, "tx"> & { readonly payload: JobPayloadOf<J> };
+
+/** The end of `enqueue`'s arguments: the payload, which a job without one need not be given, then options. */
+export type EnqueueArguments<J extends AnyJob> =
+  Record<string, never> extends JobPayloadOf<J>
+    ? [payload?: JobPayloadOf<J>, options?: EnqueueOptions]
+    : [payload: JobPayloadOf<J>, options?: EnqueueOptions];
+
+/** How a job stands. */
+export interface JobStatus {
+  readonly id: string;
+  readonly key: string | null;
+  readonly status: "pending" | "running" | "done" | "error";
+  /** Attempts so far; null once it has ended. */
+  readonly attempt: number | null;
+  /** When it runs next, if that is later. */
+  readonly runsAt: Date | null;
+  readonly endedAt: Date | null;
 }
 
 export interface SendOptions extends StartCallOptions {
@@ -200,6 +232,46 @@ export class Pawl {
     });
     const started = await this.#verbs.startMany(starts, call.tx);
     return started.map((one) => this.#startedOf(lifecycle, one));
+  }
+
+  /**
+   * Enqueues a background job. A key that an open job has gives back that job, with `created: false`.
+   *
+   * ```ts
+   * await pawl.enqueue(sendEmail, { to: "ada@example.com" }, { after: "10m", key: "welcome-ada" });
+   * ```
+   */
+  async enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
+    const [payload, options = {}] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
+    const started = await this.#verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
+    return this.#startedOf(job, started);
+  }
+
+  /** Enqueues many; each gets its answer in the order given. Without `tx` they are committed in batches. */
+  async enqueueMany<J extends AnyJob>(
+    job: J,
+    items: readonly EnqueueItem<J>[],
+    options: CallOptions = {},
+  ): Promise<StartedInstance<J>[]> {
+    const starts = items.map((item) => this.#enqueueOf(job, item));
+    const started = await this.#verbs.startMany(starts, options.tx);
+    return started.map((one) => this.#startedOf(job, one));
+  }
+
+  /** How a job stands, or undefined when there is none: pending, running, done or error, and how often it was tried. */
+  async jobStatus<J extends AnyJob>(job: J, instance: InstanceRef): Promise<JobStatus | undefined> {
+    const row = await this.#verbs.read(this.#known(job), refOf(instance), undefined);
+    if (row === undefined) return undefined;
+    const step = row.outcome === null ? await readStep(this.#kernel.db, row.id) : undefined;
+    const ended = row.outcome === "success" ? "done" : "error";
+    return {
+      id: row.id,
+      key: row.key,
+      status: row.outcome !== null ? ended : step?.running === true ? "running" : "pending",
+      attempt: step?.attempt ?? null,
+      runsAt: step?.due_ms == null ? null : new Date(step.due_ms),
+      endedAt: row.closed_ms === null ? null : new Date(row.closed_ms),
+    };
   }
 
   /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
@@ -450,6 +522,19 @@ export class Pawl {
     };
   }
 
+  #enqueueOf<J extends AnyJob>(job: J, item: EnqueueItem<J>): Start {
+    if (!(this.#known(job) as { job?: boolean }).job) {
+      throw new PawlError("option_invalid", `\`${job.name}\` is a lifecycle, not a job: start it with pawl.start().`);
+    }
+    const { priority } = item;
+    if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) <= 1_000_000)) {
+      throw new PawlError("option_invalid", "`priority` must be a whole number; lower runs sooner.");
+    }
+    const when = delayOf(item) ?? { afterMs: null, atMs: null };
+    const start = this.#startOf(job, { key: item.key, data: item.payload as never }, item);
+    return { ...start, first: { ...when, priority } };
+  }
+
   #sendOf(lifecycle: AnyLifecycle, instance: unknown, event: unknown, payload: unknown, options: SendOptions): Send {
     const { expectedVersion, idempotencyKey } = options;
     if (expectedVersion !== undefined && !Number.isInteger(expectedVersion)) {
@@ -570,7 +655,7 @@ function comesBefore(attempt: AttemptEntry, move: JournalEntry): boolean {
 const firstMs = 0;
 const endMs = Date.UTC(10_000, 0);
 
-function delayOf(options: SendOptions): Send["delay"] {
+function delayOf(options: { after?: Duration; at?: Date }): Send["delay"] {
   const { after, at } = options;
   if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
   if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };

@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { relative } from "node:path";
 import type { DatabaseVersions } from "../database.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
@@ -79,7 +80,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
   const named = flags.flatMap((flag) =>
     context.flags[flag] === undefined ? [] : [`--${flag} ${quoted(context.flags[flag])}`],
   );
-  const command = (words: string) => [`npx pawl ${words}`, ...named].join(" ");
+  const command = (words: string) => [ownName(context.cwd), words, ...named].join(" ");
   for (const lifecycle of pawl.lifecycles) {
     for (const { key } of await pawl.find(lifecycle, { limit: 20 })) {
       if (key === null) continue;
@@ -102,6 +103,17 @@ async function plainEvent(pawl: Pawl, lifecycle: AnyLifecycle, key: string): Pro
   const isOwn = (event: string) => lifecycle.edges.some((edge) => edge.event === event && !edge.builtIn);
   return permitted.find(({ event, permitted: may }) => may === "yes" && isOwn(event) && !lifecycle.events.has(event))
     ?.event;
+}
+
+/** By npx where that can run it; a fresh build of Pawl itself may lack the right to be run, and is called by its path. */
+function ownName(cwd: string): string {
+  const path = process.argv[1] ?? "pawl";
+  try {
+    accessSync(path, constants.X_OK);
+    return "npx pawl";
+  } catch {
+    return `node ${quoted(relative(cwd, path))}`;
+  }
 }
 
 function quoted(word: string): string {

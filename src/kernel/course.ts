@@ -137,7 +137,7 @@ export class Course {
       this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.#newId(), visit, timer))];
       this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
     }
-    if (decision.step !== null) this.#step = { instanceId: id, ...decision.step, visit, dueAtMs: null };
+    if (decision.step !== null) this.#step = { instanceId: id, ...decision.step, visit, afterMs: null, atMs: null };
     this.#dataText = dataText;
     if (maker.lease !== null) {
       this.#token = maker.lease.token;

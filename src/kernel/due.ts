@@ -11,12 +11,7 @@ const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
  * rows say that there is something. A definition that throws here stops its own instance, and nothing is dropped.
  */
 export async function catchUp(db: Executor, courses: readonly Course[]): Promise<void> {
-  for (const course of courses) {
-    course.attempt(() => {
-      const renamed = decideRename(course.lifecycle, course.instance, course.row.now_ms);
-      if (renamed !== undefined) course.add(renamed, byPawl);
-    });
-  }
+  for (const course of courses) rename(course);
   const overdue = courses.filter(({ row }) => row.next_due_ms !== null && row.next_due_ms <= row.now_ms);
   if (overdue.length === 0) return;
   const timers = await readDueTimers(
@@ -35,6 +30,14 @@ export async function catchUp(db: Executor, courses: readonly Course[]): Promise
       ring(course, byInstance.get(course.row.id) ?? []);
     });
   }
+}
+
+/** Gives an instance's state the name that it has in this definition. */
+export function rename(course: Course): void {
+  course.attempt(() => {
+    const renamed = decideRename(course.lifecycle, course.instance, course.row.now_ms);
+    if (renamed !== undefined) course.add(renamed, byPawl);
+  });
 }
 
 function ring(course: Course, timers: readonly DueTimer[]): void {

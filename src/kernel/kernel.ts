@@ -61,6 +61,11 @@ export function lifecycleOf(
   return lifecycle;
 }
 
+/** Whether an instance was moved by a newer definition than this process has: it is the newer processes' to deal with. */
+export function isNewer(kernel: Kernel, instance: { lifecycle: string; definition: number }): boolean {
+  return instance.definition > (kernel.lifecycles.get(instance.lifecycle)?.version ?? 0);
+}
+
 /** Refuses a call that would wait for the very transaction it is made in. */
 export function refuseInside(kernel: Kernel, verb: string): void {
   const where = kernel.inside.getStore();

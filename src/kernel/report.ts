@@ -1,6 +1,8 @@
-import { isPawlError, PawlError } from "../base/errors.ts";
+import { parseDuration } from "../base/duration.ts";
+import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
 import { decide } from "../definition/decide.ts";
-import { nextAttemptMs, standardRetry } from "../policy/retry.ts";
+import { nextAttemptMs, type RetryPolicy, standardRetry } from "../policy/retry.ts";
 import { readSetbacks } from "../store/attempts.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
@@ -12,7 +14,7 @@ import { catchUp } from "./due.ts";
 import { refusedError } from "./errors.ts";
 import { deadLetterOf, type Failing, failingOf } from "./failing.ts";
 import { runHooks } from "./hooks.ts";
-import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { type Taken, takenOf } from "./take.ts";
 
@@ -96,7 +98,7 @@ export async function reportLapsed(kernel: Kernel, lanes: readonly string[], lim
   if (kernel.faults !== undefined) await kernel.faults.at("lapse.read");
   const results = await report(
     kernel,
-    lapsed.map((task) => ({ taken: takenOf(kernel, task), outcome: { kind: "lapsed" as const } })),
+    lapsed.flatMap((task) => takenOf(kernel, task)).map((taken) => ({ taken, outcome: { kind: "lapsed" as const } })),
   );
   return results.filter((result) => result === "written").length;
 }
@@ -111,7 +113,9 @@ function sort(filing: Filing): void {
     case "done":
       return;
     case "retry_later":
-      filing.setback = setbackOf(taken, "deferred", outcome.afterMs, true, { reason: outcome.reason });
+      filing.setback = setbackOf(taken, "deferred", outcome.afterMs, true, {
+        reason: outcome.reason === null ? null : cleanText(messageOf(outcome.reason), 500),
+      });
       return;
     case "released":
       filing.setback = setbackOf(taken, "released", null, true, null);
@@ -128,13 +132,24 @@ function fail(filing: Filing, failing: Failing): void {
   const { taken } = filing.report;
   const retry = taken.lifecycle.states.get(taken.row.state)?.retry ?? standardRetry;
   const policy = taken.kind === "step" ? retry : standardRetry;
-  const pauseMs = failing.final ? undefined : nextAttemptMs(policy, taken.attempt, Math.random());
+  const pauseMs = failing.final ? undefined : pauseOf(policy, taken.attempt);
   if (pauseMs === undefined) {
     if (taken.kind === "step") filing.move = failing;
     return;
   }
-  const afterMs = failing.what === "lapsed" ? null : Math.round(failing.retryAfterMs ?? pauseMs);
+  const wantedMs = parseDuration(failing.retryAfterMs ?? pauseMs);
+  const afterMs =
+    failing.what === "lapsed" ? null : typeof wantedMs === "number" ? wantedMs : pauseOf(standardRetry, 1)!;
   filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+}
+
+/** A policy of the author's may throw; then the pauses are those of a state without one, and its attempts still end. */
+function pauseOf(policy: RetryPolicy, attempt: number): number | undefined {
+  try {
+    return nextAttemptMs(policy, attempt, Math.random());
+  } catch {
+    return nextAttemptMs({ ...standardRetry, maxAttempts: policy.maxAttempts }, attempt, Math.random());
+  }
 }
 
 function setbackOf(
@@ -171,7 +186,7 @@ async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
       await untilAnswered(() => moveInTransaction(kernel, filing), filing.unsure);
       return;
     } catch (error) {
-      if (!isPawlError(error) || error.who !== "author") throw error;
+      if (isPawlError(error) && error.who === "surroundings") throw error;
       const { taken } = filing.report;
       const failing = failingOf(taken, { kind: "failed", error });
       filing.move = undefined;
@@ -214,7 +229,10 @@ async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgai
     written = await commit(kernel, kernel.db, free);
   } catch (error) {
     if (isPawlError(error, "outcome_unknown")) for (const course of free) courses.get(course)!.unsure = true;
-    throw error;
+    if (isPawlError(error) && error.who === "surroundings") throw error;
+    // One that the database refuses is not to keep its neighbours from being taken down.
+    for (const course of free) courses.get(course)!.alone = true;
+    return;
   }
   for (const course of free) if (written.has(course.row.id)) finish(kernel, course, courses.get(course)!);
 }
@@ -265,7 +283,7 @@ async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filin
   const courses = new Map<Course, Filing>();
   for (const filing of open) {
     const row = rows.get(filing.report.taken.row.id);
-    if (row === undefined || !held.has(filing.lease.taskId)) filing.result = "lease_lost";
+    if (row === undefined || !held.has(filing.lease.taskId) || isNewer(kernel, row)) filing.result = "lease_lost";
     else courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), filing);
   }
   await catchUp(db, [...courses.keys()]);

@@ -5,6 +5,7 @@ import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { validate } from "../definition/validate.ts";
 import type { Executor, Tx } from "../store/db.ts";
+import { withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, lockInstances, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { readMovesOfRequests } from "../store/journal.ts";
 import { type KnownRequest, readRequests } from "../store/requests.ts";
@@ -13,7 +14,7 @@ import { Course, type Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "./errors.ts";
 import { runHooks } from "./hooks.ts";
-import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
@@ -94,13 +95,13 @@ async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: 
     for (const one of waiting) await take(db, course, one, requests, answers);
   }
   const free = courses.filter((course) => course.changes && course.failure === undefined && course.hooked.length === 0);
-  const written = free.length === 0 ? new Map<string, number>() : await commitOrDoubt(kernel, free, byInstance);
+  const written = await commitOrDoubt(kernel, free, byInstance);
   for (const [course, waiting] of byInstance) {
-    const atMs = written.get(course.instance.id);
+    const atMs = written?.get(course.instance.id);
     if (atMs === undefined && course.changes && course.failure === undefined) {
       // A hook has to run, or somebody moved or holds it: also what was refused was refused on ground that did not stand.
       for (const one of waiting) if (!one.settled) one.outcome = undefined;
-      if (course.hooked.length > 0) alone.push(...waiting.filter((one) => !one.settled));
+      if (course.hooked.length > 0 || written === undefined) alone.push(...waiting.filter((one) => !one.settled));
       continue;
     }
     for (const one of waiting) finish(one, course, answers.get(one), atMs);
@@ -134,7 +135,11 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): 
   if (kernel.faults !== undefined) await kernel.faults.at("transaction.locked");
   const byInstance = new Map<Course, Pending[]>();
   for (const [course, waiting] of found) {
-    byInstance.set(new Course(course.lifecycle, rows.get(course.row.id)!, kernel.newId), waiting);
+    const row = rows.get(course.row.id);
+    // Between the reading and the lock a newer process may have moved it, or its time to be kept have ended.
+    if (row !== undefined && !isNewer(kernel, row))
+      byInstance.set(new Course(course.lifecycle, row, kernel.newId), waiting);
+    else for (const one of waiting) one.outcome = { ok: false, error: goneError(kernel, one.send, row) };
   }
   const courses = [...byInstance.keys()];
   for (const course of courses) course.hold();
@@ -146,25 +151,60 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): 
     for (const one of waiting) await take(tx, course, one, requests, answers);
   }
   const changed = courses.filter((course) => course.changes && course.failure === undefined);
-  await runHooks(kernel, tx, changed);
-  if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
-  const written = changed.length === 0 ? new Map<string, number>() : await commit(kernel, tx, changed);
-  if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
+  const plain = changed.filter((course) => course.hooked.length === 0);
+  const written = await write(kernel, tx, plain);
+  for (const course of changed) {
+    if (course.hooked.length === 0) continue;
+    const move = async () => written.set(course.row.id, await writeHooked(kernel, tx, course));
+    // Among others it fails for itself: what its hook wrote is undone, and theirs stays.
+    if (pending.length === 1) await move();
+    else await withinSavepoint(tx, move).catch((error: unknown) => failAlone(course, error));
+  }
   for (const [course, waiting] of byInstance) {
     const atMs = written.get(course.instance.id);
-    if (atMs === undefined && changed.includes(course)) {
-      throw new PawlError(
-        "hook_failed",
-        `Instance ${course.instance.id} was moved inside the hook or transaction that is moving it; a hook moves other instances only.`,
-      );
-    }
     for (const one of waiting) finish(one, course, answers.get(one), atMs);
     if (atMs !== undefined) announce(kernel, course);
   }
 }
 
+async function write(kernel: Kernel, tx: Tx, courses: readonly Course[]): Promise<Map<string, number>> {
+  if (courses.length === 0) return new Map();
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
+  const written = await commit(kernel, tx, courses);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
+  return written;
+}
+
+/** A move with its hooks, which run before it is written. */
+async function writeHooked(kernel: Kernel, tx: Tx, course: Course): Promise<number> {
+  await runHooks(kernel, tx, [course]);
+  const atMs = (await write(kernel, tx, [course])).get(course.row.id);
+  if (atMs !== undefined) return atMs;
+  throw new PawlError(
+    "hook_failed",
+    `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`,
+  );
+}
+
+function failAlone(course: Course, thrown: unknown): void {
+  const error = asPawlError(thrown);
+  if (error.who === "surroundings") throw error;
+  course.failure = error;
+}
+
+function goneError(kernel: Kernel, send: Send, row: InstanceRow | undefined): PawlError {
+  try {
+    if (row !== undefined) lifecycleOf(kernel, row);
+  } catch (error) {
+    return asPawlError(error);
+  }
+  return unknownInstance(send);
+}
+
 /** The instances that are meant, each with the sends for it in their order. What names nothing is answered at once. */
 async function readWanted(kernel: Kernel, db: Executor, pending: readonly Pending[]): Promise<Map<Course, Pending[]>> {
+  const places = new Map(pending.map((one, place) => [one, place]));
+  const inOrder = (one: Pending, other: Pending) => places.get(one)! - places.get(other)!;
   const byId = new Map<string, Pending[]>();
   const byKey = new Map<string, { lifecycle: string; key: string; pending: Pending[] }>();
   for (const one of pending) {
@@ -190,7 +230,7 @@ async function readWanted(kernel: Kernel, db: Executor, pending: readonly Pendin
   const courses = new Map<Course, Pending[]>();
   for (const { row, pending: waiting } of meant.values()) {
     kernel.clock.observe(row.now_ms);
-    const right = waiting.filter((one) => one.send.lifecycle.name === row.lifecycle);
+    const right = waiting.filter((one) => one.send.lifecycle.name === row.lifecycle).sort(inOrder);
     if (right.length === 0) continue;
     try {
       courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), right);
@@ -308,12 +348,16 @@ function finish(one: Pending, course: Course, answer: InstanceModel | undefined,
   one.outcome = { ok: true, instance: stands ? snapshotOf(course.row) : snapshotAfter(answer, atMs!) };
 }
 
-/** A lost reply is not a failure: each send of the batch is looked for in the journal before it is decided again. */
+/**
+ * A lost reply is not a failure: each send of the batch is looked for in the journal before it is decided again. Undefined
+ * when the database refused one of them: on its own each gets its answer, and none is hurt by its neighbour.
+ */
 async function commitOrDoubt(
   kernel: Kernel,
   courses: readonly Course[],
   byInstance: ReadonlyMap<Course, Pending[]>,
-): Promise<Map<string, number>> {
+): Promise<Map<string, number> | undefined> {
+  if (courses.length === 0) return new Map();
   try {
     return await commit(kernel, kernel.db, courses);
   } catch (error) {
@@ -324,7 +368,8 @@ async function commitOrDoubt(
         if (!one.settled) one.outcome = undefined;
       }
     }
-    throw error;
+    if (isPawlError(error) && error.who === "surroundings") throw error;
+    return undefined;
   }
 }
 

@@ -23,6 +23,12 @@ export interface Start {
   readonly actor: string | null;
   readonly reason: string | null;
   readonly requestId: string;
+  /** When its first step is to run, and before which others; a job's own. */
+  readonly first?: {
+    readonly afterMs: number | null;
+    readonly atMs: number | null;
+    readonly priority?: number | undefined;
+  };
 }
 
 export type Started =
@@ -170,7 +176,7 @@ export function planStart(kernel: Kernel, start: Start): Planned {
     decision,
     journal: { ...journalRow(id, lifecycle, { ...decision, patch: null }, maker), patchText: dataText },
     timers: decision.timers.map((timer) => timerRow(id, kernel.newId(), 1, timer)),
-    step: decision.step === null ? null : { instanceId: id, ...decision.step, visit: 1, dueAtMs: null },
+    step: firstStep(id, decision, start.first),
     row: {
       id,
       lifecycle: lifecycle.name,
@@ -195,4 +201,11 @@ export function planStarts(kernel: Kernel, starts: readonly Start[]): Planned[] 
       throw itemInvalid(thrown, index);
     }
   });
+}
+
+function firstStep(instanceId: string, decision: Decision, first: Start["first"]): StepRow | null {
+  if (decision.step === null) return null;
+  const { lane, priority } = decision.step;
+  const { afterMs = null, atMs = null } = first ?? {};
+  return { instanceId, lane, priority: first?.priority ?? priority, visit: 1, afterMs, atMs };
 }

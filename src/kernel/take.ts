@@ -2,7 +2,10 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { readInstances } from "../store/instances.ts";
 import { type Claim, type ClaimedTask, claimTasks, promoteTasks, renewLeases } from "../store/tasks.ts";
-import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { commit } from "./commit.ts";
+import { Course } from "./course.ts";
+import { rename } from "./due.ts";
+import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 
 /** A task in a worker's hands, with its instance as it stood. */
 export interface Taken {
@@ -43,10 +46,27 @@ export async function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
           outdated.map((task) => task.id),
         );
   const rows = new Map(fresh.map((row) => [row.id, row]));
-  return claimed.map((task) => takenOf(kernel, task, rows.get(task.id)));
+  const taken = claimed.flatMap((task) => takenOf(kernel, task, rows.get(task.id)));
+  const underOldNames = taken.filter((one) => one.kind === "step" && !one.lifecycle.states.has(one.row.state));
+  if (underOldNames.length === 0) return taken;
+  await renameAll(kernel, underOldNames);
+  const ready = taken.filter((one) => !underOldNames.includes(one));
+  return ready.length > 0 ? ready : take(kernel, claim);
 }
 
-export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow): Taken {
+/** The work of a state that has another name now: it moves to the lane of that name, to be claimed there. */
+async function renameAll(kernel: Kernel, taken: readonly Taken[]): Promise<void> {
+  const courses = taken.map(({ lifecycle, row }) => new Course(lifecycle, row, kernel.newId));
+  for (const course of courses) rename(course);
+  const renamed = courses.filter((course) => course.changes && course.failure === undefined);
+  if (renamed.length > 0) await commit(kernel, kernel.db, renamed);
+  for (const course of renamed) for (const lane of course.lanes) kernel.signals.hint(lane);
+}
+
+/** A claimed task; nothing when a newer definition has moved its instance, and so taken its work over, meanwhile. */
+export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow): Taken | [] {
+  const row = fresh ?? task;
+  if (task.kind === "step" && isNewer(kernel, row)) return [];
   return {
     lease: { taskId: task.task_id, token: task.token },
     kind: task.kind,
@@ -54,9 +74,9 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
     attempt: task.attempt,
     visit: task.task_visit,
     work: task.work as EffectWork | null,
-    row: fresh ?? task,
+    row,
     // An effect follows a move that was made; by which version its instance is moved today does not matter to it.
-    lifecycle: task.kind === "effect" ? kernel.lifecycles.get(task.lifecycle)! : lifecycleOf(kernel, task),
+    lifecycle: task.kind === "effect" ? kernel.lifecycles.get(task.lifecycle)! : lifecycleOf(kernel, row),
   };
 }
 

@@ -45,7 +45,16 @@ export class Verbs {
     refuseInside(kernel, "startMany");
     const keys = new Set(starts.map((start) => start.key));
     const inTurn = keys.size === starts.length || (keys.size === 1 && keys.has(null)) ? twoAtOnce : inBatches;
-    return inTurn(planned, (batch) => startAll(kernel, kernel.db, batch));
+    let isBegun = false;
+    try {
+      return await inTurn(planned, async (batch) => {
+        const started = await startAll(kernel, kernel.db, batch);
+        isBegun = true;
+        return started;
+      });
+    } catch (error) {
+      throw isBegun ? partlyStarted(error) : error;
+    }
   }
 
   send(send: Send, tx: unknown): Promise<Sent> {
@@ -124,10 +133,25 @@ async function twoAtOnce<Asked, Answer>(
   const answers: Answer[][] = [];
   let next = 0;
   const runner = async (): Promise<void> => {
-    for (let index = next++; index < batches.length; index = next++) answers[index] = await run(batches[index]!);
+    try {
+      for (let index = next++; index < batches.length; index = next++) answers[index] = await run(batches[index]!);
+    } finally {
+      next = batches.length; // After a failure nothing more is begun.
+    }
   };
-  await Promise.all([runner(), runner()]);
+  // Also the other one has ended before anything is said: what it does is part of the answer.
+  for (const one of await Promise.allSettled([runner(), runner()])) if (one.status === "rejected") throw one.reason;
   return answers.flat();
+}
+
+/** The database was lost between two batches: neither "started" nor "not started" would be true of all. */
+function partlyStarted(cause: unknown): PawlError {
+  return new PawlError(
+    "outcome_unknown",
+    `Some of these were started, and then: ${messageOf(cause)} With keys, the call can simply be repeated.`,
+    {},
+    { cause },
+  );
 }
 
 /** Whether no two of these can mean the same instance: then no order among them is to be kept. */

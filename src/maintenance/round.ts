@@ -15,6 +15,6 @@ const pageSize = 500;
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const lapsed = await reportLapsed(kernel, lanes, pageSize);
   const promoted = await promote(kernel, lanes, pageSize);
-  const { fired, failures } = await fire(kernel, pageSize);
-  return { lapsed, promoted, fired, failures };
+  const fired = await fire(kernel, pageSize);
+  return { lapsed, promoted, ...fired };
 }

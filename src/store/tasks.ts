@@ -8,23 +8,28 @@ export interface StepRow {
   readonly lane: string;
   readonly priority: number;
   readonly visit: number;
-  /** Null: ready at once. */
-  readonly dueAtMs: number | null;
+  /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
+  readonly afterMs: number | null;
+  readonly atMs: number | null;
 }
 
 /** The steps of those instances that `written` holds: put into their lane, or moved on to it. A new token each time. */
 export function placeSteps(rows: readonly StepRow[]) {
   return part`
     insert into pawl.tasks as task (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
-    select step.id, step.id, 'step', step.lane, step.priority, case when step.due_ms is null then step.lane end,
-      pawl.at(step.due_ms), 0, step.visit, clock.now
+    select step.id, step.id, 'step', step.lane, step.priority, case when due.at is null then step.lane end, due.at, 0,
+      step.visit, clock.now
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.lane))}::text)::text[],
       (select ${textArray(rows.map((row) => row.priority))}::text)::int[],
       (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
-      (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[]
-    ) as step(id, lane, priority, visit, due_ms)
+      (select ${textArray(rows.map((row) => row.afterMs))}::text)::float8[],
+      (select ${textArray(rows.map((row) => row.atMs))}::text)::float8[]
+    ) as step(id, lane, priority, visit, after_ms, at_ms)
+    cross join lateral (
+      select coalesce(clock.now + step.after_ms * interval '1 millisecond', pawl.at(step.at_ms)) as at
+    ) as due
     where (step.id in (select id from written)) is true
     on conflict (id) do update set
       lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,

@@ -20,7 +20,9 @@ describe("while `pawl start` runs", () => {
   });
 
   test("the commands that it says to try work as they stand", async () => {
-    const commands = [...running.stdout.matchAll(/^ +npx pawl (.+)$/gm)].map(([, words]) => words!.split(" "));
+    const commands = [...running.stdout.matchAll(/^ +(?:npx pawl|node \S+bin\.js) (.+)$/gm)].map(([, words]) =>
+      words!.split(" "),
+    );
     expect(commands).toHaveLength(3);
     for (const words of commands) expect(await project.pawl(...words)).toMatchObject({ code: 0, stderr: "" });
   });

@@ -171,7 +171,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
       errand,
       keys.map((key) => ({ key })),
     );
-    t.proxy.loseReplies(new RegExp([moving, starting, committing].map((one) => one.source).join("|"), "s"), 12);
+    t.proxy.loseReplies(new RegExp([moving, starting, committing].map((one) => one.source).join("|"), "s"), 8);
     const events = ["turned", "noted", "booked"] as const;
     await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
@@ -182,7 +182,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
         t.ledger.answer(`m${index}`, sent.ok ? "done" : "not done");
       }),
     );
-    expect(t.proxy.cuts.replies).toBe(12);
+    expect(t.proxy.cuts.replies).toBe(8);
     expect(t.ledger.count("done")).toBeGreaterThan(40); // "turned" takes turns with itself, and "booked" is refused away from home.
     expect(await t.ledger.contradictions(t.db)).toEqual([]);
   });

@@ -51,6 +51,12 @@ export class TcpProxy {
     for (const link of this.#links) this.#cut(link);
   }
 
+  /** Cuts one of them; `choose` is given their number. */
+  cutOne(choose: (below: number) => number): void {
+    const links = [...this.#links];
+    if (links.length > 0) this.#cut(links[choose(links.length)]!);
+  }
+
   /** The next statements of this text are carried out, and their replies are lost with the connection. */
   loseReplies(wanted: RegExp, times = 1): void {
     this.#doom = { wanted, times };

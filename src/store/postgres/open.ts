@@ -134,13 +134,15 @@ class PostgresDb implements Db {
       const tx = new PostgresTx(client);
       let result: T;
       try {
-        result = await work(tx).finally(() => tx.end());
+        result = await work(tx);
       } catch (error) {
+        tx.end();
         await client.query("rollback").catch((failure: Error) => {
           throw new Broken(error, failure);
         });
         throw error;
       }
+      tx.end();
       await commit(client);
       return result;
     });

@@ -1,0 +1,128 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { sql } from "../../src/store/db.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
+import { onOwnPostgres } from "../setup/suites.ts";
+import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
+import { callUntil } from "./callers.ts";
+import { Random, repeat, seed } from "./random.ts";
+
+/** How often connections are cut under load, and how often the server is. */
+const cuts = Number(process.env.PAWL_TEST_CUTS ?? 300);
+const crashes = Number(process.env.PAWL_TEST_CRASHES ?? 3);
+
+onOwnPostgres("PostgreSQL that comes and goes under load", () => {
+  let server: PostgresServer;
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  beforeAll(async () => {
+    server = await startPostgres({ durable: true });
+    process.on("unhandledRejection", note);
+  });
+  afterEach(() => expect(unhandled).toEqual([]));
+  afterAll(async () => {
+    process.off("unhandledRejection", note);
+    await server.stop();
+  });
+
+  async function isBack(): Promise<void> {
+    for (;;) {
+      try {
+        const db = await openPostgres({ url: server.url, connections: 1 });
+        return await db.close();
+      } catch {
+        await nextTurn();
+      }
+    }
+  }
+
+  /** Every kind of call at once while `interfere` runs; then what callers were told is held against what is there. */
+  async function underLoad(t: BehindProxy, random: Random, interfere: () => Promise<void>): Promise<void> {
+    const { pawl, kernel, lanes, ledger } = t;
+    let isOver = false;
+    const desk = { name: "c", pawl, kernel, lanes, random, book: ledger, keys: [], whenBack: isBack };
+    const calling = callUntil(desk, () => isOver);
+    // What a caller throws ends the test now, not after its time is up.
+    await Promise.race([interfere(), calling]);
+    t.proxy.onPiece = () => {};
+    isOver = true;
+    await calling;
+    await t.end();
+    expect(await ledger.contradictions(t.db), repeat).toEqual([]);
+    expect(ledger.count(undefined), "Every call comes to an end").toBe(ledger.count(undefined));
+  }
+
+  test(`${cuts} cuts at random moments: whatever callers are told is true`, { timeout: 120_000 }, async () => {
+    const random = new Random(seed);
+    await using t = await openBehindProxy(server.url);
+    let strikes = 0;
+    await underLoad(t, random, () => {
+      return new Promise((resolve) => {
+        let left = 100;
+        t.proxy.onPiece = () => {
+          left -= 1;
+          if (left > 0) return;
+          left = 20 + random.below(150);
+          strikes += 1;
+          if (random.below(2) === 0) t.proxy.cutAll();
+          else t.proxy.cutOne((below) => random.below(below));
+          if (strikes === cuts) resolve();
+        };
+      });
+    });
+    expect(t.proxy.cuts.busy, "Cuts must meet statements under way").toBeGreaterThan(cuts / 3);
+    expect(t.ledger.count("done"), "Work must go on between cuts").toBeGreaterThan(cuts);
+    console.log(
+      seed,
+      strikes,
+      t.proxy.cuts,
+      t.ledger.count("done"),
+      t.ledger.count("not done"),
+      t.ledger.count("unknown"),
+      t.ledger.count(undefined),
+    );
+  });
+
+  test("the server is killed and started again under load: whatever callers are told is true", {
+    timeout: 120_000,
+  }, async () => {
+    await using t = await openBehindProxy(server.url);
+    await underLoad(t, new Random(seed), async () => {
+      for (let crash = 0; crash < crashes; crash++) {
+        await t.ledger.whenDone(50);
+        await server.crash();
+        await server.restart();
+      }
+      await t.ledger.whenDone(50);
+    });
+    console.log(
+      t.ledger.count("done"),
+      t.ledger.count("not done"),
+      t.ledger.count("unknown"),
+      t.ledger.count(undefined),
+    );
+  });
+
+  test("one of the server's processes is killed under load: whatever callers are told is true", {
+    timeout: 120_000,
+  }, async () => {
+    await using t = await openBehindProxy(server.url);
+    await underLoad(t, new Random(seed), async () => {
+      for (let crash = 0; crash < crashes; crash++) {
+        await t.ledger.whenDone(50);
+        const [backend] = await t.db.rows<{ pid: number }>(sql`
+          select pid from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and application_name = 'pawl' limit 1`);
+        process.kill(backend!.pid, "SIGKILL");
+      }
+      await t.ledger.whenDone(50);
+    });
+    console.log(
+      t.ledger.count("done"),
+      t.ledger.count("not done"),
+      t.ledger.count("unknown"),
+      t.ledger.count(undefined),
+    );
+  });
+});
