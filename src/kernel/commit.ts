@@ -1,3 +1,4 @@
+import { isPawlError } from "../base/errors.ts";
 import { insertRefusals } from "../store/attempts.ts";
 import type { Executor } from "../store/db.ts";
 import { insertDeadLetters } from "../store/dead-letters.ts";
@@ -9,16 +10,31 @@ import { insertEffects, placeSteps } from "../store/tasks.ts";
 import { insertTimers } from "../store/timers.ts";
 import { type Course, noRows, type Rows } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
+import { partsOf } from "./parts.ts";
 
 /**
  * The one door: writes what a list of courses makes of their instances, in one statement, for those that are free and
  * unchanged since they were read. Gives back which those were, and when. Nothing else writes an instance or the journal.
  */
 export async function commit(kernel: Kernel, db: Executor, courses: readonly Course[]): Promise<Map<string, number>> {
-  const rows = noRows();
   // In the order of their ids: rows of a batch land side by side.
   const sorted = [...courses].sort((one, other) => (one.instance.id < other.instance.id ? -1 : 1));
-  const moved = sorted.map((course) => course.plan(rows));
+  const written = new Map<string, number>();
+  for (const [index, part] of partsOf(sorted, (course) => course.size).entries()) {
+    try {
+      for (const [id, atMs] of await commitPart(kernel, db, part)) written.set(id, atMs);
+    } catch (error) {
+      // What an earlier statement wrote is written; the rest is for the caller to decide anew, unless it may be, too.
+      if (index > 0 && db === kernel.db && !isPawlError(error, "outcome_unknown")) break;
+      throw error;
+    }
+  }
+  return written;
+}
+
+async function commitPart(kernel: Kernel, db: Executor, courses: readonly Course[]): Promise<Map<string, number>> {
+  const rows = noRows();
+  const moved = courses.map((course) => course.plan(rows));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
   const written = await moveInstances(db, moved, belongingsOf(rows));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");

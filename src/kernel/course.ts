@@ -1,8 +1,8 @@
 import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
-import type { Decision, PlannedTimer } from "../definition/decide.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
+import type { Decision, PlannedTimer } from "../definition/move.ts";
 import type { RefusalRow } from "../store/attempts.ts";
 import type { DeadLetterRow } from "../store/dead-letters.ts";
 import type { InstanceRow, MovedInstance } from "../store/instances.ts";
@@ -206,6 +206,15 @@ export class Course {
   get lanes(): readonly string[] {
     const lanes = this.#rest?.effects.map((effect) => effect.lane) ?? [];
     return this.#step === null ? lanes : [...lanes, this.#step.lane];
+  }
+
+  /** About how much text it takes to write it. */
+  get size(): number {
+    let size = this.#dataText?.length ?? 0;
+    for (const move of this.#journal) size += (move.payloadText?.length ?? 0) + (move.patchText?.length ?? 0);
+    for (const message of this.#rest?.messages ?? none) size += message.payloadText.length;
+    for (const effect of this.#rest?.effects ?? none) size += effect.workText.length;
+    return size;
   }
 
   /** The update of the instance; its other rows are added to `rows`. */

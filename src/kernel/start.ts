@@ -1,7 +1,8 @@
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
-import { type Decision, decideStart } from "../definition/decide.ts";
+import { decideStart } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
+import type { Decision } from "../definition/move.ts";
 import type { Executor } from "../store/db.ts";
 import { type InstanceRow, type NewInstance, readInstances, readInstancesByKey } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";

@@ -33,7 +33,7 @@ const calls: Readonly<Record<string, (desk: Desk) => Promise<unknown>>> = {
   start: (desk) => startKnown(desk),
   startMany: (desk) => {
     const keys = [0, 1, 2].map(() => newMark(desk));
-    return told(desk, 3, async (actor) => {
+    return told(desk, "startMany", 3, async (actor) => {
       await desk.pawl.startMany(
         errand,
         keys.map((key) => ({ key })),
@@ -60,19 +60,21 @@ const calls: Readonly<Record<string, (desk: Desk) => Promise<unknown>>> = {
   },
   book: (desk) => send(desk, desk.random.pick(desk.keys), "booked"),
   later: (desk) =>
-    told(desk, 1, (actor) => desk.pawl.send(errand, desk.random.pick(desk.keys), "noted", { actor, after: 1 })),
+    told(desk, "later", 1, (actor) =>
+      desk.pawl.send(errand, desk.random.pick(desk.keys), "noted", { actor, after: 1 }),
+    ),
   transaction: (desk) =>
-    told(desk, 1, (actor) =>
+    told(desk, "transaction", 1, (actor) =>
       desk.pawl.transaction((tx) => desk.pawl.send(errand, desk.random.pick(desk.keys), "booked", { actor, tx })),
     ),
   end: async (desk) => {
     const key = `end:${newMark(desk)}`;
     if (!(await start(desk, key))) return;
-    await told(desk, 1, (actor) => desk.pawl.send(errand, key, "ended", { actor }));
+    await told(desk, "end", 1, (actor) => desk.pawl.send(errand, key, "ended", { actor }));
   },
   work,
   // What keeps time is nobody's call: what it does is seen by its moves alone.
-  maintain: (desk) => told(desk, 0, () => maintain(desk.kernel, desk.lanes)),
+  maintain: (desk) => told(desk, "maintain", 0, () => maintain(desk.kernel, desk.lanes)),
 };
 
 /** Every kind of call side by side, each again and again until it is over. */
@@ -89,7 +91,7 @@ export async function callUntil(desk: Desk, isOver: () => boolean): Promise<void
 }
 
 async function start(desk: Desk, key: string): Promise<boolean> {
-  return (await told(desk, 1, (actor) => desk.pawl.start(errand, { key, actor }))) === "done";
+  return (await told(desk, "start", 1, (actor) => desk.pawl.start(errand, { key, actor }))) === "done";
 }
 
 async function startKnown(desk: Desk): Promise<boolean> {
@@ -100,7 +102,7 @@ async function startKnown(desk: Desk): Promise<boolean> {
 }
 
 function send(desk: Desk, key: string, event: Event): Promise<Answer> {
-  return told(desk, 1, (actor) => desk.pawl.send(errand, key, event, { actor }));
+  return told(desk, "send", 1, (actor) => desk.pawl.send(errand, key, event, { actor }));
 }
 
 async function work(desk: Desk): Promise<void> {
@@ -132,8 +134,8 @@ async function work(desk: Desk): Promise<void> {
 }
 
 /** One call with its mark, in the book before and after. What is neither done nor refused comes out as it was thrown. */
-async function told(desk: Desk, rows: number, call: (mark: string) => Promise<unknown>): Promise<Answer> {
-  const mark = newMark(desk);
+async function told(desk: Desk, what: string, rows: number, call: (mark: string) => Promise<unknown>): Promise<Answer> {
+  const mark = `${newMark(desk)} ${what}`;
   desk.book.begin(mark, rows);
   let answer: Answer;
   try {

@@ -35,9 +35,9 @@ export class Ledger implements Book {
     return new Promise((resolve) => this.#waiting.add({ left: more, resolve }));
   }
 
-  /** How many were given this answer; undefined: none at all. */
-  count(answer: Answer | undefined): number {
-    return [...this.#calls.values()].filter((call) => call.answer === answer).length;
+  /** The marks of those who were given this answer. */
+  told(answer: Answer): string[] {
+    return [...this.#calls].filter(([, call]) => call.answer === answer).map(([mark]) => mark);
   }
 
   /** Every way in which the database contradicts what callers were told, or itself. */
