@@ -1,4 +1,4 @@
-import { lifecycle } from "pawl";
+import { lifecycle, type Step } from "pawl";
 import { z } from "zod";
 
 /** Days, in an office; seconds here, so that you can watch it happen. */
@@ -13,6 +13,7 @@ export const expense = lifecycle("expense", {
     reminders: z.number().default(0),
     approver: z.string().optional(),
     question: z.string().optional(),
+    receipt: z.string().optional(),
   }),
   events: {
     ask: z.object({ question: z.string() }),
@@ -47,9 +48,17 @@ export const expense = lifecycle("expense", {
       timeout: { after: "7d", send: "fail" },
       on: { approve: { to: "approved", set: ({ actor }) => ({ approver: actor ?? "somebody" }) }, reject: "rejected" },
     },
-    approved: { timeout: { after: "30d", send: "fail" }, on: { pay: "paid" } },
+    approved: {
+      run: transfer, // A worker does this one, and tries again when it fails.
+      on: { paid: "paid" },
+    },
     paid: { final: "success" },
     rejected: { final: "failure" },
     withdrawn: { final: "failure" },
   },
 });
+
+/** The bank would recognise the key, should this be tried twice. */
+async function transfer(step: Step<{ amount: number; receipt?: string }>) {
+  step.set({ receipt: `${step.data.amount} € by ${step.idempotencyKey}` });
+}

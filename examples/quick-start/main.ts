@@ -3,6 +3,7 @@ import { expense } from "./expense.ts";
 
 // Without a URL the database is embedded, in ./.pawl; the rest is the same.
 const pawl = await createPawl({ database: process.env.DATABASE_URL, lifecycles: [expense] });
+pawl.work(); // Runs steps in this process; any number of processes may.
 
 const claim = await pawl.start(expense, {
   data: { employee: "ada", purpose: "train to Oslo", amount: 120 },
@@ -22,7 +23,7 @@ await pawl.send(expense, claim, "fail", { reason: "the receipt is unreadable" },
 await pawl.send(expense, claim, "recover", { actor: "grace", reason: "a new scan came in" });
 
 await pawl.send(expense, claim, "approve", { actor: "grace" });
-const paid = await pawl.send(expense, claim, "pay");
+const paid = await pawl.wait(expense, claim, { until: "paid" });
 console.log(`${paid.state}, approved by ${paid.data.approver}`);
 
 // Nothing is forgotten.

@@ -10,6 +10,7 @@ import type { Context } from "./program.ts";
 import { holderOf } from "./reach.ts";
 import { loadProject, type Settings } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
+import { untilStopped } from "./until-stopped.ts";
 import { watchCounts } from "./watch-counts.ts";
 
 /** Runs Pawl until it is told to stop; gives back the exit code. */
@@ -36,7 +37,7 @@ export async function runPawl(context: Context): Promise<number> {
     }
     const versions = await databaseVersions(db);
     await printBanner(context, settings, pawl, { versions, socket: socket?.path });
-    pawl.maintain({ onFailure: warnOnce(terminal) });
+    pawl.work({ onFailure: warnOnce(terminal) });
     const watch = watchCounts(terminal, pawl);
     const signal = await stopped;
     await watch.stop();
@@ -81,20 +82,6 @@ async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
     const message = `The \`seed\` of the config failed: ${messageOf(error)}`;
     throw new PawlError("config_invalid", message, { path: config.path }, { cause: error });
   }
-}
-
-/** The first signal lets it close in order; a second one ends it on the spot, which loses nothing either. */
-function untilStopped(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      process.on(signal, () => {
-        if (stopping) process.exit(exitCodes.interrupted);
-        stopping = true;
-        resolve(signal);
-      });
-    }
-  });
 }
 
 function warn(terminal: Terminal, text: string): void {

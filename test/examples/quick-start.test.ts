@@ -31,7 +31,7 @@ test("the program of the quick start runs, and says what the README says", () =>
         "2. fail: submitted → failed, by grace",
         "3. recover: failed → submitted, by grace",
         "4. approve: submitted → approved, by grace",
-        "5. pay: approved → paid",
+        "5. paid: approved → paid",
         "",
       ].join("\n"),
     );
@@ -44,7 +44,7 @@ test("`npm start` finds three expenses, and its config is sound", async () => {
   try {
     const config = ["--config", join(example, "pawl.config.ts")];
     const running = await project.start(...config, "--folder", "here");
-    expect(running.stdout).toMatch(/expense +version 1 +submitted 1 · returned 1 · approved 1/);
+    expect(running.stdout).toMatch(/expense +version 1 +submitted 1 · returned 1 · (approved|paid) 1/);
     await running.end();
     expect(await project.pawl("check", ...config)).toMatchObject({ code: 0, stderr: "" });
     const { stdout } = await project.pawl("diagram", "expense", ...config);

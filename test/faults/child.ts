@@ -1,0 +1,56 @@
+import { writeSync } from "node:fs";
+import { openOn } from "../../src/create.ts";
+import type { Faults } from "../../src/kernel/faults.ts";
+import { lanesOf } from "../../src/kernel/lanes.ts";
+import { openPglite } from "../../src/store/pglite/open.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../src/testing/faults.ts";
+import { verify } from "../../src/views/verify.ts";
+import { callUntil } from "./callers.ts";
+import { createBooked, errand } from "./errand.ts";
+import { Random } from "./random.ts";
+
+/**
+ * A program that is made to be killed. It opens a Pawl, looks whether the last one left everything in order, and then
+ * calls and calls. What it asks for and what it is told is written before it goes on, so its end loses no line.
+ */
+const { PAWL_VICTIM_URL: url, PAWL_VICTIM_FOLDER: folder, PAWL_VICTIM_NAME: name = "" } = process.env;
+
+process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill us is gone.
+
+const db = url === undefined ? await openPglite({ folder: folder! }) : await openPostgres({ url });
+const planted = faultsFrom(process.env.PAWL_FAULT);
+const faults: Faults | undefined = planted && {
+  async at(point) {
+    say("fault", point, String(planted.visits(point) + 1));
+    await planted.at(point);
+  },
+};
+const { pawl, kernel } = await openOn(db, { lifecycles: [errand] }, { faults });
+await createBooked(db);
+for (const { invariant, instance, message } of await verify(db))
+  say("violation", `${invariant} ${instance} ${message}`);
+const found = await pawl.find(errand, { limit: 30 });
+say("ready");
+
+await callUntil(
+  {
+    name,
+    pawl,
+    kernel,
+    lanes: await lanesOf(kernel),
+    random: new Random(Number(process.env.PAWL_SEED)),
+    book: {
+      begin: (mark, rows) => say("begin", mark, String(rows)),
+      answer: (mark, answer) => say("answer", mark, answer),
+    },
+    keys: found.flatMap(({ key }) => (key === null || key.startsWith("end:") ? [] : [key])),
+    whenBack: () => Promise.reject(new Error("The database is gone.")),
+  },
+  () => false,
+);
+
+/** At once, and not by way of a stream: what is said has left this process when the next line runs. */
+function say(...words: string[]): void {
+  writeSync(1, `${words.join("\t")}\n`);
+}

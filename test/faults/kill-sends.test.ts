@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openOn } from "../../src/create.ts";
+import type { FaultPoint } from "../../src/kernel/faults.ts";
+import { lanesOf } from "../../src/kernel/lanes.ts";
+import { maintain } from "../../src/maintenance/round.ts";
+import type { Db } from "../../src/store/db.ts";
+import { openPglite } from "../../src/store/pglite/open.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
+import { errand } from "./errand.ts";
+import { Ledger } from "./ledger.ts";
+import { Random, repeat, seed } from "./random.ts";
+import { type Death, type Died, Victims } from "./victims.ts";
+
+/** How many processes are killed in all; a quarter of them on the embedded database, which takes longer to open. */
+const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
+
+/** Where a commit can be torn from what surrounds it. */
+const points: readonly FaultPoint[] = [
+  "start.before",
+  "start.after",
+  "commit.before",
+  "commit.after",
+  "transaction.locked",
+  "transaction.hooked",
+  "transaction.written",
+  "transaction.committed",
+  "claim.before",
+  "claim.after",
+  "report.before",
+  "report.after",
+  "promote.before",
+  "promote.after",
+  "fire.before",
+  "fire.after",
+  "lapse.read",
+];
+
+/** Every point at its first, third and tenth visit, as far as the number reaches; and random moments for the rest. */
+function deaths(count: number, random: Random): Death[] {
+  const directed = points.flatMap((at) => [1, 3, 10].map((nth) => ({ at, nth })));
+  const list: Death[] = shuffled(directed, random).slice(0, count);
+  while (list.length < count) list.push({ afterAnswers: 1 + random.below(80) });
+  return shuffled(list, random);
+}
+
+function shuffled<T>(list: readonly T[], random: Random): T[] {
+  const left = [...list];
+  return list.map(() => left.splice(random.below(left.length), 1)[0]!);
+}
+
+describe("processes that are killed in the middle of their calls", { concurrent: true }, () => {
+  let victims: Victims;
+  beforeAll(async () => {
+    victims = await Victims.prepare();
+  });
+  afterAll(() => victims.end());
+
+  /** Kills one process after the other, several at a time if there is room for them, until all deaths have been died. */
+  async function killAll(
+    list: readonly Death[],
+    env: Record<string, string>,
+    atOnce: number,
+  ): Promise<[Ledger, Died[]]> {
+    const ledger = new Ledger();
+    const died: Died[] = [];
+    const left = [...list.entries()];
+    const slot = async (): Promise<void> => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        const [index, death] = next;
+        const own = { PAWL_VICTIM_NAME: `v${index}`, PAWL_SEED: String(seed + index) };
+        died.push(await victims.live({ ...env, ...own }, death, ledger));
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, slot));
+    return [ledger, died];
+  }
+
+  /** Opens what they left, lets time pass, and holds everything against what they were told. */
+  async function expectTruth(db: Db, ledger: Ledger, list: readonly Death[], died: readonly Died[]): Promise<void> {
+    const { kernel, pawl } = await openOn(db, { lifecycles: [errand] });
+    try {
+      expect(await ledger.contradictions(db), repeat).toEqual([]);
+      const lanes = await lanesOf(kernel);
+      for (let round = await maintain(kernel, lanes); round.fired + round.promoted > 0; )
+        round = await maintain(kernel, lanes);
+      expect(await ledger.contradictions(db), repeat).toEqual([]);
+    } finally {
+      await pawl.close();
+    }
+    const wanted = list.flatMap((death) => ("at" in death ? [`${death.at}:${death.nth}`] : []));
+    expect(died.flatMap(({ fault }) => fault ?? []).sort()).toEqual(wanted.sort());
+    expect(
+      died.filter(({ underWay }) => underWay > 0).length / died.length,
+      "killed in the middle of a call",
+    ).toBeGreaterThan(0.9);
+    expect(ledger.told("done").length).toBeGreaterThan(5 * list.length);
+    console.log(seed, died.length, ledger.told("done").length, ledger.told("not done").length);
+  }
+
+  test("on the embedded database", { timeout: 180_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
+    try {
+      const list = deaths(Math.round(kills / 4), new Random(seed));
+      const [ledger, died] = await killAll(list, { PAWL_VICTIM_FOLDER: join(folder, "db") }, 1);
+      await expectTruth(await openPglite({ folder: join(folder, "db") }), ledger, list, died);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)("on PostgreSQL", { timeout: 180_000 }, async () => {
+    const server: PostgresServer = await startPostgres({ durable: true });
+    try {
+      const list = deaths(kills - Math.round(kills / 4), new Random(seed + 1));
+      const [ledger, died] = await killAll(list, { PAWL_VICTIM_URL: server.url }, 2);
+      await expectTruth(await openPostgres({ url: server.url }), ledger, list, died);
+    } finally {
+      await server.stop();
+    }
+  });
+});

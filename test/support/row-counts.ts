@@ -1,0 +1,17 @@
+import { sql } from "../../src/store/db.ts";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+
+/** How many rows each table of an instance's life has: to hold a refusal to its word that nothing was written. */
+export async function rowCounts(t: TestPawl): Promise<Record<string, number>> {
+  const [counts] = await t.db.rows<Record<string, number>>(sql`
+    select
+      (select count(*)::int from pawl.instances) as instances,
+      (select count(*)::int from pawl.journal) as journal,
+      (select count(*)::int from pawl.tasks) as tasks,
+      (select count(*)::int from pawl.timers) as timers,
+      (select count(*)::int from pawl.attempts) as attempts,
+      (select count(*)::int from pawl.messages) as messages,
+      (select count(*)::int from pawl.requests) as requests,
+      (select coalesce(sum(delta), 0)::int from pawl.counts) as counted`);
+  return counts!;
+}
