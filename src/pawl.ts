@@ -189,6 +189,7 @@ export class Pawl {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
   readonly #close: () => Promise<void>;
+  #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
 
   /** @internal Use `createPawl`. */
@@ -458,6 +459,7 @@ export class Pawl {
    * number of processes may do so at once. It goes on until `stop`, or until this Pawl is closed.
    */
   maintain(options: { every?: Duration; onFailure?: (error: unknown) => void } = {}): { stop(): Promise<void> } {
+    this.#refuseClosed();
     const driver = driveMaintenance(this.#kernel, {
       everyMs: durationMs(options.every ?? "1s", "every"),
       onFailure: options.onFailure ?? (() => {}),
@@ -475,6 +477,7 @@ export class Pawl {
    * ```
    */
   work(options: WorkOptions = {}): Worker {
+    this.#refuseClosed();
     const worker = new Worker(this.#kernel, maintain, options);
     this.#drivers.add(worker);
     return worker;
@@ -482,12 +485,17 @@ export class Pawl {
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
   async close(): Promise<void> {
+    this.#closed = true;
     for (const driver of this.#drivers) await driver.stop();
     await this.#close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
   }
 
   /** A lifecycle as this process registered it: the same value, not another one of that name. */

@@ -1,6 +1,7 @@
 import { broken, messageOf, PawlError } from "../base/errors.ts";
 import type { Refusal } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
+import { sqlState, translate } from "../store/failures.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import type { Course } from "./course.ts";
 import type { Send } from "./send.ts";
@@ -73,7 +74,7 @@ export function itemInvalid(thrown: unknown, index: number): PawlError {
 
 /** Whatever was thrown, as an error with a code. */
 export function asPawlError(thrown: unknown): PawlError {
-  return thrown instanceof PawlError
-    ? thrown
-    : broken(`Something unexpected was thrown: ${messageOf(thrown)}.`, { thrown });
+  if (thrown instanceof PawlError) return thrown;
+  if (sqlState(thrown) !== undefined) return translate(thrown, "running");
+  return broken(`Something unexpected was thrown: ${messageOf(thrown)}.`, { thrown });
 }

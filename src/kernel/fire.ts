@@ -1,9 +1,9 @@
-import { isPawlError } from "../base/errors.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { lockInstances, readDueInstances } from "../store/instances.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
 import { catchUp } from "./due.ts";
+import { asPawlError } from "./errors.ts";
 import { runHooks } from "./hooks.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 
@@ -59,7 +59,7 @@ async function firePage(
     try {
       fired += await fireAlone(kernel, course.row.id);
     } catch (error) {
-      failures.push({ id: course.row.id, error });
+      failures.push({ id: course.row.id, error: asPawlError(error) });
     }
   }
   return fired;
@@ -73,7 +73,7 @@ async function fireTogether(kernel: Kernel, courses: readonly Course[]): Promise
     for (const course of courses) if (written.has(course.row.id)) hint(kernel, course);
     return written;
   } catch (error) {
-    if (isPawlError(error) && error.who === "surroundings") throw error;
+    if (asPawlError(error).who === "surroundings") throw error;
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import { endEffects, putBackTasks, readHeldLeases, readLapsedLeases, type Setbac
 import { commit } from "./commit.ts";
 import { Course, type Maker, type Outgoing } from "./course.ts";
 import { catchUp } from "./due.ts";
-import { refusedError } from "./errors.ts";
+import { asPawlError, refusedError } from "./errors.ts";
 import { deadLetterOf, type Failing, failingOf } from "./failing.ts";
 import { runHooks } from "./hooks.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
@@ -186,7 +186,7 @@ async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
       await untilAnswered(() => moveInTransaction(kernel, filing), filing.unsure);
       return;
     } catch (error) {
-      if (isPawlError(error) && error.who === "surroundings") throw error;
+      if (asPawlError(error).who === "surroundings") throw error;
       const { taken } = filing.report;
       const failing = failingOf(taken, { kind: "failed", error });
       filing.move = undefined;
@@ -229,7 +229,7 @@ async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgai
     written = await commit(kernel, kernel.db, free);
   } catch (error) {
     if (isPawlError(error, "outcome_unknown")) for (const course of free) courses.get(course)!.unsure = true;
-    if (isPawlError(error) && error.who === "surroundings") throw error;
+    if (asPawlError(error).who === "surroundings") throw error;
     // One that the database refuses is not to keep its neighbours from being taken down.
     for (const course of free) courses.get(course)!.alone = true;
     return;

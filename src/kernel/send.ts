@@ -79,7 +79,17 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
 /** Sends inside a transaction that somebody else commits. Rows are locked in the order of their ids. */
 export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
   const pending = sends.map((send) => new Pending(send));
-  await sendLocked(kernel, tx, pending);
+  const alone: Pending[] = [];
+  await sendLocked(kernel, tx, pending, sends.length > 1 ? alone : undefined);
+  for (const one of alone) {
+    try {
+      await withinSavepoint(tx, () => sendLocked(kernel, tx, [one]));
+    } catch (thrown) {
+      const error = asPawlError(thrown);
+      if (error.who === "surroundings") throw error;
+      one.outcome = { ok: false, error };
+    }
+  }
   return pending.map((one) => one.outcome!);
 }
 
@@ -128,7 +138,8 @@ async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
   });
 }
 
-async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): Promise<void> {
+/** Sends under locks. What has a hook goes into `alone`, where there is one: it is to fail for itself, with what it wrote. */
+async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[], alone?: Pending[]): Promise<void> {
   const found = await readWanted(kernel, tx, pending);
   const ids = [...found.keys()].map((course) => course.row.id).sort();
   const rows = new Map((await lockInstances(tx, ids)).map((row) => [row.id, row]));
@@ -151,45 +162,28 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[]): 
     for (const one of waiting) await take(tx, course, one, requests, answers);
   }
   const changed = courses.filter((course) => course.changes && course.failure === undefined);
-  const plain = changed.filter((course) => course.hooked.length === 0);
-  const written = await write(kernel, tx, plain);
-  for (const course of changed) {
-    if (course.hooked.length === 0) continue;
-    const move = async () => written.set(course.row.id, await writeHooked(kernel, tx, course));
-    // Among others it fails for itself: what its hook wrote is undone, and theirs stays.
-    if (pending.length === 1) await move();
-    else await withinSavepoint(tx, move).catch((error: unknown) => failAlone(course, error));
-  }
+  const hooked = changed.filter((course) => course.hooked.length > 0);
+  if (alone === undefined) await runHooks(kernel, tx, hooked);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
+  const moving = alone === undefined ? changed : changed.filter((course) => !hooked.includes(course));
+  const written = moving.length === 0 ? new Map<string, number>() : await commit(kernel, tx, moving);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
   for (const [course, waiting] of byInstance) {
     const atMs = written.get(course.instance.id);
+    if (alone !== undefined && hooked.includes(course)) {
+      for (const one of waiting) one.outcome = undefined;
+      alone.push(...waiting);
+      continue;
+    }
+    if (atMs === undefined && moving.includes(course)) {
+      throw new PawlError(
+        "hook_failed",
+        `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`,
+      );
+    }
     for (const one of waiting) finish(one, course, answers.get(one), atMs);
     if (atMs !== undefined) announce(kernel, course);
   }
-}
-
-async function write(kernel: Kernel, tx: Tx, courses: readonly Course[]): Promise<Map<string, number>> {
-  if (courses.length === 0) return new Map();
-  if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
-  const written = await commit(kernel, tx, courses);
-  if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
-  return written;
-}
-
-/** A move with its hooks, which run before it is written. */
-async function writeHooked(kernel: Kernel, tx: Tx, course: Course): Promise<number> {
-  await runHooks(kernel, tx, [course]);
-  const atMs = (await write(kernel, tx, [course])).get(course.row.id);
-  if (atMs !== undefined) return atMs;
-  throw new PawlError(
-    "hook_failed",
-    `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`,
-  );
-}
-
-function failAlone(course: Course, thrown: unknown): void {
-  const error = asPawlError(thrown);
-  if (error.who === "surroundings") throw error;
-  course.failure = error;
 }
 
 function goneError(kernel: Kernel, send: Send, row: InstanceRow | undefined): PawlError {
@@ -368,7 +362,7 @@ async function commitOrDoubt(
         if (!one.settled) one.outcome = undefined;
       }
     }
-    if (isPawlError(error) && error.who === "surroundings") throw error;
+    if (asPawlError(error).who === "surroundings") throw error;
     return undefined;
   }
 }

@@ -15,8 +15,9 @@ import { Ledger } from "./ledger.ts";
 import { Random, repeat, seed } from "./random.ts";
 import { type Death, type Died, Victims } from "./victims.ts";
 
-/** How many processes are killed in all; a quarter of them on the embedded database, which takes longer to open. */
+/** How many processes are killed in all, and how many of them on the embedded database, which takes longer to open. */
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
+const embedded = Math.round(kills * 0.28);
 
 /** Where a commit can be torn from what surrounds it. */
 const points: readonly FaultPoint[] = [
@@ -104,7 +105,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
   test("on the embedded database", { timeout: 180_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
     try {
-      const list = deaths(Math.round(kills / 4), new Random(seed));
+      const list = deaths(embedded, new Random(seed));
       const [ledger, died] = await killAll(list, { PAWL_VICTIM_FOLDER: join(folder, "db") }, 1);
       await expectTruth(await openPglite({ folder: join(folder, "db") }), ledger, list, died);
     } finally {
@@ -115,7 +116,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
   test.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)("on PostgreSQL", { timeout: 180_000 }, async () => {
     const server: PostgresServer = await startPostgres({ durable: true });
     try {
-      const list = deaths(kills - Math.round(kills / 4), new Random(seed + 1));
+      const list = deaths(kills - embedded, new Random(seed + 1));
       const [ledger, died] = await killAll(list, { PAWL_VICTIM_URL: server.url }, 2);
       await expectTruth(await openPostgres({ url: server.url }), ledger, list, died);
     } finally {

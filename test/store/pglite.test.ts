@@ -137,7 +137,8 @@ function leftBeside(folder: string): string[] {
 async function failure(call: Promise<unknown>): Promise<Error & { code?: string; [field: string]: unknown }> {
   return call.then(
     (value) => expect.fail(`It did not fail but gave ${JSON.stringify(value)}.`),
-    (error) => error,
+    // What Postgres itself said, behind the code that Pawl's own statements are given.
+    (error) => (error.details?.sqlState === undefined ? error : error.cause),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Db, Statement, Tx } from "../db.ts";
+import { translate } from "../failures.ts";
 import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
 import { isForgotten, type Line, type Session } from "./line.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
@@ -88,8 +89,12 @@ class ThreadDb implements PgliteDb {
     try {
       return (await this.#line.run(call)).rows as Row[];
     } catch (error) {
-      if (!isForgotten(error) || call.name === "") throw error;
+      if (!isForgotten(error) || call.name === "") throw translate(error, "running");
+    }
+    try {
       return (await this.#line.run(call)).rows as Row[]; // It was not executed, and is prepared anew now.
+    } catch (error) {
+      throw translate(error, "running");
     }
   }
 
@@ -113,7 +118,9 @@ class ThreadDb implements PgliteDb {
 
   async script(text: string): Promise<void> {
     await this.transaction(async (tx) => {
-      await tx.query(text);
+      await tx.query(text).catch((error: unknown) => {
+        throw translate(error, "running");
+      });
       this.#line.forgetNames(); // Tables may have other columns now. Inside: those who wait go on when this ends.
     });
   }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
+import { threadFile } from "../thread-file.ts";
 import { unusable } from "./folder.ts";
 import { Line } from "./line.ts";
 import type { Start } from "./thread.ts";
@@ -23,11 +23,11 @@ function compiledEngine(): Promise<object | undefined> {
 
 /** Starts the thread that holds the database, and waits until it answers. */
 export async function startThread(start: Omit<Start, "engine">): Promise<Line> {
-  const source = import.meta.url.endsWith(".ts");
-  const worker = new Worker(new URL(source ? "./thread.ts" : "./thread.js", import.meta.url), {
+  const { file, execArgv } = threadFile(new URL("./thread.ts", import.meta.url));
+  const worker = new Worker(file, {
     name: "pawl-pglite",
     workerData: { ...start, engine: await compiledEngine() } satisfies Start,
-    execArgv: source ? typescriptArguments() : [],
+    execArgv,
     // A nesting that Postgres refuses in its own words would otherwise break the engine before it notices.
     resourceLimits: { stackSizeMb: 64 },
   });
@@ -42,12 +42,4 @@ export async function startThread(start: Omit<Start, "engine">): Promise<Line> {
       throw unusable(start.folder, `the embedded database did not start on it (${reason})`);
     throw new PawlError("database_unreachable", `The embedded database did not start: ${reason}.`);
   }
-}
-
-/** Node 20 cannot read TypeScript by itself, and on it `--import tsx` is for the main thread only. */
-function typescriptArguments(): string[] {
-  if ((process.features as { typescript?: unknown }).typescript) return [];
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx"));
-  const tsx = JSON.stringify(new URL("./esm/api/index.mjs", loader).href);
-  return ["--import", `data:text/javascript,import { register } from ${tsx}; register();`];
 }

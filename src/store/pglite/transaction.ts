@@ -1,5 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import type { Param, Statement, Tx } from "../db.ts";
+import { translate } from "../failures.ts";
 import type { Call, Session } from "./line.ts";
 import { writeValue } from "./values.ts";
 import { DatabaseError, type Reply } from "./wire.ts";
@@ -38,7 +39,11 @@ export class Transaction implements Tx {
   }
 
   async rows<Row>(statement: Statement): Promise<Row[]> {
-    return (await this.#run(callOf(statement))).rows as Row[];
+    try {
+      return (await this.#run(callOf(statement))).rows as Row[];
+    } catch (error) {
+      throw translate(error, "running");
+    }
   }
 
   async query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
