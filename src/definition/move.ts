@@ -186,7 +186,7 @@ export function enter(
 }
 
 const none: readonly never[] = [];
-const notYet: Partial<Record<StateModel["kind"], string>> = { ask: "ask", join: "join", park: "release" };
+const notYet: Partial<Record<StateModel["kind"], string>> = { ask: "ask", join: "join" };
 
 function refuseNotYet(lifecycle: LifecycleModel, state: StateModel): void {
   const key = notYet[state.kind];

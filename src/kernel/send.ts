@@ -35,6 +35,8 @@ export interface Send {
   readonly delay: { readonly afterMs: number | null; readonly atMs: number | null } | undefined;
   /** Made once for the call: the mark by which its move is found again after a lost reply. */
   readonly requestId: string;
+  /** Whose doing it is; a call's unless given. */
+  readonly source?: "call" | "timer";
 }
 
 export type Sent =
@@ -267,7 +269,7 @@ async function take(
     else {
       const decided = decide(course.lifecycle, course.instance, { ...send, name: send.event }, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, send, decided);
-      const maker: Maker = { source: "call", requestId: send.requestId, lease: null };
+      const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
       course.add(decided, maker);
     }
     if (send.idempotency !== undefined) {

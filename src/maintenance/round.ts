@@ -1,5 +1,6 @@
 import { type Fired, fire } from "../kernel/fire.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { releaseParked } from "../kernel/release.ts";
 import { reportLapsed } from "../kernel/report.ts";
 import { promote } from "../kernel/take.ts";
 
@@ -7,14 +8,16 @@ import { promote } from "../kernel/take.ts";
 export interface Round extends Fired {
   readonly lapsed: number;
   readonly promoted: number;
+  readonly released: number;
 }
 
 const pageSize = 500;
 
-/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due. */
+/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is parked. */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const lapsed = await reportLapsed(kernel, lanes, pageSize);
   const promoted = await promote(kernel, lanes, pageSize);
   const fired = await fire(kernel, pageSize);
-  return { lapsed, promoted, ...fired };
+  const released = await releaseParked(kernel);
+  return { lapsed, promoted, released, ...fired };
 }

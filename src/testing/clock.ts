@@ -42,7 +42,12 @@ export class TestClock implements Clock {
       select pawl.ms(least(
         (select min(next_due_at) from pawl.instances where next_due_at > pawl.now()),
         (select min(due_at) from pawl.tasks where due_at > pawl.now()),
-        (select min(leased_until) from pawl.tasks where leased_until > pawl.now())
+        (select min(leased_until) from pawl.tasks where leased_until > pawl.now()),
+        (select min(release.due_at) from pawl.releases as release
+         where release.due_at > pawl.now() and exists (
+           select from pawl.instances as instance
+           where instance.lifecycle = release.lifecycle and instance.shelf = release.state
+         ))
       )) as ms`);
     return row?.ms ?? undefined;
   }

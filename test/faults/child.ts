@@ -18,7 +18,7 @@ const { PAWL_VICTIM_URL: url, PAWL_VICTIM_FOLDER: folder, PAWL_VICTIM_NAME: name
 
 process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill us is gone.
 
-const db = url === undefined ? await openPglite({ folder: folder! }) : await openPostgres({ url });
+const db = url === undefined ? await openPglite({ folder: folder! }) : await openPostgres({ url, connections: 4 });
 const planted = faultsFrom(process.env.PAWL_FAULT);
 const faults: Faults | undefined = planted && {
   async at(point) {

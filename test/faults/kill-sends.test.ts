@@ -44,7 +44,7 @@ const points: readonly FaultPoint[] = [
 function deaths(count: number, random: Random): Death[] {
   const directed = points.flatMap((at) => [1, 3, 10].map((nth) => ({ at, nth })));
   const list: Death[] = shuffled(directed, random).slice(0, count);
-  while (list.length < count) list.push({ afterAnswers: 1 + random.below(80) });
+  while (list.length < count) list.push({ afterAnswers: 1 + random.below(40) });
   return shuffled(list, random);
 }
 

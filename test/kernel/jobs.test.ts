@@ -45,7 +45,9 @@ eachStore((store) => {
     await t.advance("1s");
     await t.work();
     expect(await t.pawl.jobStatus(email, "k")).toMatchObject({ status: "error" });
-    expect(await t.pawl.deadLetters(email)).toMatchObject([{ origin: "pending", attempts: 2, error: { message: "the server is down" } }]);
+    expect(await t.pawl.deadLetters(email)).toMatchObject([
+      { origin: "pending", attempts: 2, error: { message: "the server is down" } },
+    ]);
     await t.pawl.send(email, "k", "restart", { actor: "grace" });
     await t.work();
     expect(await t.pawl.jobStatus(email, "k")).toMatchObject({ status: "done" });
@@ -97,8 +99,12 @@ eachStore((store) => {
   test("bad jobs are refused with what to do", async () => {
     await using t = await open();
     await expect(t.pawl.enqueue(email, { to: 7 } as never)).rejects.toMatchObject({ code: "data_invalid" });
-    await expect(t.pawl.enqueue(email, { to: "a" }, { priority: 1.5 })).rejects.toMatchObject({ code: "option_invalid" });
-    await expect(t.pawl.enqueue(email, { to: "a" }, { after: "soon" as never })).rejects.toMatchObject({ code: "option_invalid" });
+    await expect(t.pawl.enqueue(email, { to: "a" }, { priority: 1.5 })).rejects.toMatchObject({
+      code: "option_invalid",
+    });
+    await expect(t.pawl.enqueue(email, { to: "a" }, { after: "soon" as never })).rejects.toMatchObject({
+      code: "option_invalid",
+    });
     expect(await t.pawl.counts(email)).toEqual({});
   });
 });

@@ -34,14 +34,17 @@ begin
   select move.instance_id, move.version into stray
   from added as move
   left join lateral (
-    select instance.version from pawl.instances as instance where instance.id = move.instance_id offset 0
+    select instance.version, instance.lifecycle from pawl.instances as instance
+    where instance.id = move.instance_id
+    offset 0
   ) as instance on true
   left join lateral (
     select journal.to_state from pawl.journal as journal
     where journal.instance_id = move.instance_id and journal.version = move.version - 1
     offset 0
   ) as earlier on true
-  where instance.version is null or instance.version < move.version or earlier.to_state is distinct from move.from_state
+  where instance.version is null or instance.version < move.version or instance.lifecycle <> move.lifecycle
+    or earlier.to_state is distinct from move.from_state
   limit 1;
   if found then
     raise exception 'Instance % has not made the move % of this journal row.', stray.instance_id, stray.version
@@ -92,7 +95,9 @@ create trigger instances_change_by_moves before update on pawl.instances
     or (new.version = old.version and (
       new.state is distinct from old.state or new.visit is distinct from old.visit or new.run is distinct from old.run
       or new.definition is distinct from old.definition or new.outcome is distinct from old.outcome
-      or new.data is distinct from old.data
+      or new.data is distinct from old.data or new.deadline_at is distinct from old.deadline_at
+      or new.failed_from is distinct from old.failed_from or new.failed_visit is distinct from old.failed_visit
+      or new.closed_at is distinct from old.closed_at or new.moved_at is distinct from old.moved_at
     ))
   ) execute function pawl.refuse_change();
 
