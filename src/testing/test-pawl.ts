@@ -134,7 +134,7 @@ export class TestPawl {
       const taken = await take(kernel, { lanes, limit: 100, share: 100, worker: "test-worker", leaseMs });
       if (taken.length === 0) return ran;
       const outcomes = await Promise.all(
-        taken.map((one) => run(one, { signal: neverAborted(), log: () => {}, fakes })),
+        taken.map((one) => run(kernel, one, { signal: neverAborted(), log: () => {}, fakes })),
       );
       await report(
         kernel,
@@ -234,7 +234,9 @@ export class TestWorker {
 
   /** Runs the real handler (or its fake) and reports what it said. */
   async run(): Promise<void> {
-    await this.#tell(await run(this.#taken, { signal: neverAborted(), log: () => {}, fakes: this.#fakes }));
+    await this.#tell(
+      await run(this.#kernel, this.#taken, { signal: neverAborted(), log: () => {}, fakes: this.#fakes }),
+    );
   }
 
   async renew(): Promise<void> {

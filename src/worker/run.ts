@@ -1,5 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import { broken, PawlError } from "../base/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { once } from "../kernel/memos.ts";
 import type { Outcome } from "../kernel/report.ts";
 import type { Taken } from "../kernel/take.ts";
 import { type Log, makeStep, type Returned, type Said } from "./step.ts";
@@ -17,11 +19,12 @@ export interface RunOptions {
 const laterMs = 10_000;
 
 /** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
-export async function run(taken: Taken, options: RunOptions): Promise<Outcome> {
+export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
   const said: Said = { patch: {}, messages: [] };
   try {
     const handler = handlerOf(taken, options.fakes);
-    const step = makeStep(taken, said, options.signal, options.log);
+    const { signal, log } = options;
+    const step = makeStep(taken, said, { signal, log, once: (name, work) => once(kernel, taken, name, work) });
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
     return { kind: "failed", error };

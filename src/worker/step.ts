@@ -18,8 +18,16 @@ export type Returned =
 
 export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
+/** What a step finds around it. */
+export interface Surroundings {
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly once: (name: string, work: () => unknown) => Promise<unknown>;
+}
+
 /** The object that a state's `run`, or an edge's `after`, is called with. */
-export function makeStep(taken: Taken, said: Said, signal: AbortSignal, log: Log): Record<string, unknown> {
+export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): Record<string, unknown> {
+  const { signal, log, once } = surroundings;
   const { row } = taken;
   const payload = taken.work === null ? undefined : (taken.work.payload ?? undefined);
   return {
@@ -53,7 +61,7 @@ export function makeStep(taken: Taken, said: Said, signal: AbortSignal, log: Log
     start: notYet("step.start"),
     children: notYet("step.children"),
     send: notYet("step.send"),
-    once: notYet("step.once"),
+    once,
     progress: notYet("step.progress"),
     call: notYet("step.call"),
   };

@@ -194,7 +194,11 @@ export class Worker {
     }
     this.#states.slot("Claiming", "Processing");
     if (this.#kernel.faults !== undefined) await this.#kernel.faults.at("run.before");
-    const outcome = await run(taken, { signal: abort.signal, log: this.#settings.log, fakes: this.#fakes });
+    const outcome = await run(this.#kernel, taken, {
+      signal: abort.signal,
+      log: this.#settings.log,
+      fakes: this.#fakes,
+    });
     if (this.#kernel.faults !== undefined) await this.#kernel.faults.at("run.after");
     this.#running -= 1;
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";

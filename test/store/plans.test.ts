@@ -40,7 +40,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
       30_000,
     );
     const signal = new AbortController().signal;
-    const outcomes = await Promise.all(taken.map((one) => run(one, { signal, log: () => {} })));
+    const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { signal, log: () => {} })));
     await report(
       kernel,
       taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
