@@ -34,8 +34,9 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
 function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
   const { lifecycle, row, work } = taken;
   if (work !== null) {
-    const edges = lifecycle.edgesFrom(work.from, work.event);
-    const edge = edges.find((one) => (one.to ?? one.from) === work.to && one.after !== undefined);
+    const [from, to] = [work.from, work.to].map((state) => lifecycle.renamed[state] ?? state);
+    const edges = lifecycle.edgesFrom(from!, work.event);
+    const edge = edges.find((one) => (one.to ?? one.from) === to && one.after !== undefined);
     if (edge?.after === undefined)
       throw new PawlError(
         "definition_changed",

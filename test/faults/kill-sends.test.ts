@@ -17,7 +17,7 @@ import { type Death, type Died, Victims } from "./victims.ts";
 
 /** How many processes are killed in all, and how many of them on the embedded database, which takes longer to open. */
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
-const embedded = Math.round(kills * 0.28);
+const embedded = Math.round(kills * 0.14);
 
 /** Where a commit can be torn from what surrounds it. */
 const points: readonly FaultPoint[] = [
@@ -40,10 +40,14 @@ const points: readonly FaultPoint[] = [
   "lapse.read",
 ];
 
-/** Every point at its first, third and tenth visit, as far as the number reaches; and random moments for the rest. */
+/**
+ * Every point at its first, third and tenth visit, as far as two thirds of the number reach: each point once, then once
+ * more at another visit. The rest at random moments.
+ */
 function deaths(count: number, random: Random): Death[] {
-  const directed = points.flatMap((at) => [1, 3, 10].map((nth) => ({ at, nth })));
-  const list: Death[] = shuffled(directed, random).slice(0, count);
+  const visits = [1, 3, 10];
+  const directed = visits.flatMap((_, turn) => points.map((at, index) => ({ at, nth: visits[(index + turn) % 3]! })));
+  const list: Death[] = directed.slice(0, Math.ceil((count * 2) / 3));
   while (list.length < count) list.push({ afterAnswers: 1 + random.below(40) });
   return shuffled(list, random);
 }

@@ -62,14 +62,15 @@ export function reportMark(token: number): string {
   return `token ${token}`;
 }
 
-/** How many rows each call left: moves, attempts that moved nothing, and events that wait for their time. */
+/** How many rows each call left: moves, steps that were put back, and events that wait for their time. */
 async function readMarks(db: Db): Promise<Map<string, number>> {
   const rows = await db.rows<{ mark: string; times: number }>(sql`
     select marked.mark, count(*)::int as times
     from (
       select coalesce(actor, 'token ' || token) as mark from pawl.journal where actor is not null or token is not null
       union all
-      select 'token ' || token from pawl.attempts where what in ('failed', 'released', 'deferred')
+      select 'token ' || token from pawl.attempts
+      where task_id = instance_id and what in ('failed', 'released', 'deferred')
       union all
       select actor from pawl.timers where actor is not null
     ) as marked

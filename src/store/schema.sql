@@ -1,0 +1,450 @@
+-- The schema as all migrations leave it, to be read and to be compared: a migration shows here what it changes.
+-- Written by `npm run schema`; a test holds it to the migrations.
+
+CREATE SCHEMA pawl;
+
+CREATE FUNCTION pawl.at(ms double precision) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$ select to_timestamp(ms / 1000.0) $$;
+
+CREATE FUNCTION pawl.history_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare stray record;
+begin
+  select move.instance_id into stray from gone as move
+  where exists (select from pawl.instances as instance where instance.id = move.instance_id)
+  limit 1;
+  if found then
+    raise exception 'The history of instance % stays as long as the instance.', stray.instance_id using errcode = 'PW001';
+  end if;
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.instances_moved() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare stray record;
+begin
+  select instance.id, instance.state, instance.version into stray
+  from moved as instance
+  left join lateral (
+    select journal.to_state from pawl.journal as journal
+    where journal.instance_id = instance.id and journal.version = instance.version
+    offset 0
+  ) as move on true
+  where move.to_state is distinct from instance.state
+  limit 1;
+  if found then
+    raise exception 'Instance % cannot stand in % at version %: its journal does not lead there.',
+      stray.id, stray.state, stray.version using errcode = 'PW003';
+  end if;
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.instances_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare stray record;
+begin
+  select instance.id into stray
+  from gone as instance
+  left join pawl.lifecycles as lifecycle on lifecycle.name = instance.lifecycle and lifecycle.version = instance.definition
+  where instance.closed_at is null or lifecycle.keep_closed is null
+     or instance.closed_at + lifecycle.keep_closed > pawl.now()
+  limit 1;
+  if found then
+    raise exception 'Instance % is open or still within its retention, and cannot be deleted.', stray.id using errcode = 'PW004';
+  end if;
+  delete from pawl.tasks as task using gone where task.id = gone.id;
+  delete from pawl.tasks as task using gone where task.instance_id = gone.id and task.kind = 'effect';
+  delete from pawl.timers as timer using gone where timer.instance_id = gone.id;
+  delete from pawl.messages as message using gone where message.aggregate_id = gone.id;
+  delete from pawl.requests as request using gone where request.instance_id = gone.id;
+  delete from pawl.attempts as attempt using gone where attempt.instance_id = gone.id;
+  delete from pawl.journal as move using gone where move.instance_id = gone.id;
+  insert into pawl.counts (lifecycle, state, delta) select lifecycle, state, -count(*) from gone group by lifecycle, state;
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.instances_removed_dead_letters() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from pawl.dead_letters as letter using gone where letter.instance_id = gone.id;
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.instances_removed_memos() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from pawl.memos as memo using gone where memo.instance_id = gone.id;
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.journal_added() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare stray record;
+begin
+  select move.* into stray
+  from (select distinct lifecycle, definition, coalesce(from_state, '') as from_state, event, to_state from added) as move
+  where not exists (
+    select from pawl.edges as edge
+    where edge.lifecycle = move.lifecycle and edge.version = move.definition and edge.from_state = move.from_state
+      and edge.event = move.event and edge.to_state = move.to_state
+  )
+  limit 1;
+  if found then
+    raise exception 'Lifecycle % version % declares no edge % -> % by %.',
+      stray.lifecycle, stray.definition, stray.from_state, stray.to_state, stray.event using errcode = 'PW002';
+  end if;
+
+  -- Probes by primary key that no planner can turn round (offset 0): a join of the two could become quadratic.
+  select move.instance_id, move.version into stray
+  from added as move
+  left join lateral (
+    select instance.version, instance.lifecycle from pawl.instances as instance
+    where instance.id = move.instance_id
+    offset 0
+  ) as instance on true
+  left join lateral (
+    select journal.to_state from pawl.journal as journal
+    where journal.instance_id = move.instance_id and journal.version = move.version - 1
+    offset 0
+  ) as earlier on true
+  where instance.version is null or instance.version < move.version or instance.lifecycle <> move.lifecycle
+    or earlier.to_state is distinct from move.from_state
+  limit 1;
+  if found then
+    raise exception 'Instance % has not made the move % of this journal row.', stray.instance_id, stray.version
+      using errcode = 'PW003';
+  end if;
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.ms(at timestamp with time zone) RETURNS double precision
+    LANGUAGE sql STABLE
+    AS $$ select (extract(epoch from at) * 1000)::float8 $$;
+
+CREATE FUNCTION pawl.now() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$ select date_trunc('milliseconds', clock_timestamp()) $$;
+
+CREATE FUNCTION pawl.refuse() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'pawl.% is append-only: % is refused.', tg_table_name, lower(tg_op) using errcode = 'PW001';
+end $$;
+
+CREATE FUNCTION pawl.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'Instance % cannot change at version % without a move in its journal.', old.id, old.version
+    using errcode = 'PW003';
+end $$;
+
+CREATE TABLE pawl.attempts (
+    instance_id uuid NOT NULL,
+    task_id uuid NOT NULL,
+    token bigint NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    lane text COLLATE pg_catalog."C",
+    attempt integer,
+    worker text COLLATE pg_catalog."C",
+    detail jsonb,
+    CONSTRAINT attempts_what_check CHECK ((what = ANY (ARRAY['claimed'::text, 'failed'::text, 'lapsed'::text, 'released'::text, 'deferred'::text, 'refused'::text])))
+);
+
+CREATE TABLE pawl.counts (
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    delta bigint NOT NULL
+);
+
+CREATE TABLE pawl.dead_letters (
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    origin text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    error jsonb,
+    attempts integer NOT NULL,
+    payload jsonb,
+    task_id uuid NOT NULL,
+    token bigint NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT dead_letters_decided CHECK (((status = 'open'::text) = (decided_at IS NULL))),
+    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text]))),
+    CONSTRAINT dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'requeued'::text, 'discarded'::text, 'archived'::text])))
+);
+
+CREATE TABLE pawl.edges (
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    from_state text NOT NULL COLLATE pg_catalog."C",
+    event text NOT NULL COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE pawl.instances (
+    id uuid NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    definition integer NOT NULL,
+    key text COLLATE pg_catalog."C",
+    key_held boolean DEFAULT true NOT NULL,
+    state text NOT NULL COLLATE pg_catalog."C",
+    shelf text COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    visit integer NOT NULL,
+    run integer DEFAULT 1 NOT NULL,
+    data jsonb NOT NULL,
+    deadline_at timestamp with time zone,
+    next_due_at timestamp with time zone,
+    alarms integer DEFAULT 0 NOT NULL,
+    failed_from text COLLATE pg_catalog."C",
+    failed_visit integer,
+    outcome text,
+    closed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    moved_at timestamp with time zone NOT NULL,
+    CONSTRAINT instances_closed_has_outcome CHECK (((outcome IS NULL) = (closed_at IS NULL))),
+    CONSTRAINT instances_closed_waits_for_nothing CHECK (((closed_at IS NULL) OR (next_due_at IS NULL))),
+    CONSTRAINT instances_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'discarded'::text]))),
+    CONSTRAINT instances_run_check CHECK ((run >= 1)),
+    CONSTRAINT instances_shelf_is_the_state CHECK ((shelf = state)),
+    CONSTRAINT instances_version_check CHECK ((version >= 1)),
+    CONSTRAINT instances_visit_is_a_version CHECK (((visit >= 1) AND (visit <= version)))
+)
+WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='2000');
+
+CREATE TABLE pawl.journal (
+    instance_id uuid NOT NULL,
+    version integer NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    definition integer NOT NULL,
+    event text NOT NULL COLLATE pg_catalog."C",
+    from_state text COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    source text NOT NULL COLLATE pg_catalog."C",
+    actor text,
+    reason text,
+    payload jsonb,
+    patch jsonb,
+    cleared text[],
+    request_id uuid,
+    task_id uuid,
+    token bigint,
+    granted bigint,
+    CONSTRAINT journal_source_check CHECK ((source = ANY (ARRAY['call'::text, 'worker'::text, 'timer'::text, 'pawl'::text]))),
+    CONSTRAINT journal_start_comes_from_nowhere CHECK (((version = 1) = (from_state IS NULL))),
+    CONSTRAINT journal_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
+    CONSTRAINT journal_version_check CHECK ((version >= 1)),
+    CONSTRAINT journal_worker_has_task CHECK (((source = 'worker'::text) = (task_id IS NOT NULL)))
+);
+
+CREATE TABLE pawl.lifecycles (
+    name text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    shapes text[] NOT NULL,
+    shape jsonb NOT NULL,
+    keep_closed interval,
+    registered_at timestamp with time zone DEFAULT pawl.now() NOT NULL,
+    CONSTRAINT lifecycles_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE pawl.memos (
+    instance_id uuid NOT NULL,
+    owner text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    value jsonb,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE pawl.messages (
+    id uuid NOT NULL,
+    aggregate_id uuid NOT NULL,
+    aggregate_type text NOT NULL COLLATE pg_catalog."C",
+    message_type text NOT NULL COLLATE pg_catalog."C",
+    payload jsonb NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    processed_at timestamp with time zone,
+    retry_count integer DEFAULT 0 NOT NULL,
+    error_message text,
+    version integer NOT NULL,
+    place integer NOT NULL,
+    CONSTRAINT messages_published_is_processed CHECK (((status <> 'published'::text) OR (processed_at IS NOT NULL))),
+    CONSTRAINT messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'published'::text, 'dead'::text])))
+);
+
+CREATE TABLE pawl.migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE pawl.releases (
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    due_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE pawl.requests (
+    instance_id uuid NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    hash text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE SEQUENCE pawl.tokens
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE pawl.tasks (
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    lane text NOT NULL COLLATE pg_catalog."C",
+    priority integer DEFAULT 0 NOT NULL,
+    queue text COLLATE pg_catalog."C",
+    due_at timestamp with time zone,
+    worker text COLLATE pg_catalog."C",
+    leased_until timestamp with time zone,
+    token bigint DEFAULT nextval('pawl.tokens'::regclass) NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    visit integer NOT NULL,
+    work jsonb,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT tasks_are_ready_scheduled_or_running CHECK ((num_nonnulls(queue, due_at, worker) = 1)),
+    CONSTRAINT tasks_attempt_check CHECK ((attempt >= 0)),
+    CONSTRAINT tasks_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text]))),
+    CONSTRAINT tasks_lease_has_end CHECK (((worker IS NULL) = (leased_until IS NULL))),
+    CONSTRAINT tasks_queue_is_the_lane CHECK ((queue = lane)),
+    CONSTRAINT tasks_step_has_its_instances_id CHECK (((kind = 'step'::text) = (id = instance_id)))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+CREATE TABLE pawl.timers (
+    instance_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    visit integer,
+    due_at timestamp with time zone NOT NULL,
+    event text NOT NULL COLLATE pg_catalog."C",
+    payload jsonb,
+    actor text,
+    reason text,
+    CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['timeout'::text, 'deadline'::text, 'send'::text]))),
+    CONSTRAINT timers_timeout_has_visit CHECK (((kind = 'timeout'::text) = (visit IS NOT NULL)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
+
+ALTER TABLE ONLY pawl.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (instance_id, task_id, token, what);
+
+ALTER TABLE ONLY pawl.dead_letters
+    ADD CONSTRAINT dead_letters_once UNIQUE (task_id, token);
+
+ALTER TABLE ONLY pawl.dead_letters
+    ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.edges
+    ADD CONSTRAINT edges_pkey PRIMARY KEY (lifecycle, version, from_state, event, to_state);
+
+ALTER TABLE ONLY pawl.instances
+    ADD CONSTRAINT instances_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.journal
+    ADD CONSTRAINT journal_pkey PRIMARY KEY (instance_id, version);
+
+ALTER TABLE ONLY pawl.lifecycles
+    ADD CONSTRAINT lifecycles_pkey PRIMARY KEY (name, version);
+
+ALTER TABLE ONLY pawl.memos
+    ADD CONSTRAINT memos_pkey PRIMARY KEY (instance_id, owner, name);
+
+ALTER TABLE ONLY pawl.messages
+    ADD CONSTRAINT messages_order UNIQUE (aggregate_id, version, place);
+
+ALTER TABLE ONLY pawl.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY pawl.releases
+    ADD CONSTRAINT releases_pkey PRIMARY KEY (lifecycle, state);
+
+ALTER TABLE ONLY pawl.requests
+    ADD CONSTRAINT requests_pkey PRIMARY KEY (instance_id, key);
+
+ALTER TABLE ONLY pawl.tasks
+    ADD CONSTRAINT tasks_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.timers
+    ADD CONSTRAINT timers_pkey PRIMARY KEY (instance_id, id);
+
+CREATE INDEX dead_letters_of_instance ON pawl.dead_letters USING btree (instance_id);
+
+CREATE INDEX dead_letters_open ON pawl.dead_letters USING btree (lifecycle, id) WHERE (status = 'open'::text);
+
+CREATE INDEX instances_due ON pawl.instances USING btree (next_due_at, id) WHERE (next_due_at IS NOT NULL);
+
+CREATE UNIQUE INDEX instances_key ON pawl.instances USING btree (lifecycle, key) WHERE ((key IS NOT NULL) AND key_held);
+
+CREATE INDEX instances_key_history ON pawl.instances USING btree (lifecycle, key, id) WHERE ((key IS NOT NULL) AND (NOT key_held));
+
+CREATE INDEX instances_shelf ON pawl.instances USING btree (lifecycle, shelf, id) WHERE (shelf IS NOT NULL);
+
+CREATE INDEX messages_aggregate ON pawl.messages USING btree (aggregate_id, aggregate_type);
+
+CREATE INDEX messages_waiting ON pawl.messages USING btree (status, created_at);
+
+CREATE INDEX tasks_effects ON pawl.tasks USING btree (instance_id) WHERE (kind = 'effect'::text);
+
+CREATE INDEX tasks_ready ON pawl.tasks USING btree (queue, priority, id) WHERE (queue IS NOT NULL);
+
+CREATE INDEX tasks_running ON pawl.tasks USING btree (lane, leased_until, id) WHERE (worker IS NOT NULL);
+
+CREATE INDEX tasks_scheduled ON pawl.tasks USING btree (lane, due_at, id) WHERE (due_at IS NOT NULL);
+
+CREATE TRIGGER attempts_append_only BEFORE UPDATE OR TRUNCATE ON pawl.attempts FOR EACH STATEMENT EXECUTE FUNCTION pawl.refuse();
+
+CREATE TRIGGER attempts_removed AFTER DELETE ON pawl.attempts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.history_removed();
+
+CREATE TRIGGER instances_change_by_moves BEFORE UPDATE ON pawl.instances FOR EACH ROW WHEN (((new.id IS DISTINCT FROM old.id) OR (new.version < old.version) OR (new.created_at IS DISTINCT FROM old.created_at) OR (new.lifecycle IS DISTINCT FROM old.lifecycle) OR (new.key IS DISTINCT FROM old.key) OR ((new.version = old.version) AND ((new.state IS DISTINCT FROM old.state) OR (new.visit IS DISTINCT FROM old.visit) OR (new.run IS DISTINCT FROM old.run) OR (new.definition IS DISTINCT FROM old.definition) OR (new.outcome IS DISTINCT FROM old.outcome) OR (new.data IS DISTINCT FROM old.data) OR (new.deadline_at IS DISTINCT FROM old.deadline_at) OR (new.failed_from IS DISTINCT FROM old.failed_from) OR (new.failed_visit IS DISTINCT FROM old.failed_visit) OR (new.closed_at IS DISTINCT FROM old.closed_at) OR (new.moved_at IS DISTINCT FROM old.moved_at))))) EXECUTE FUNCTION pawl.refuse_change();
+
+CREATE TRIGGER instances_moved AFTER UPDATE ON pawl.instances REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_moved();
+
+CREATE TRIGGER instances_no_truncate BEFORE TRUNCATE ON pawl.instances FOR EACH STATEMENT EXECUTE FUNCTION pawl.refuse();
+
+CREATE TRIGGER instances_removed AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed();
+
+CREATE TRIGGER instances_removed_dead_letters AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_dead_letters();
+
+CREATE TRIGGER instances_removed_memos AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_memos();
+
+CREATE TRIGGER instances_started AFTER INSERT ON pawl.instances REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_moved();
+
+CREATE TRIGGER journal_added AFTER INSERT ON pawl.journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION pawl.journal_added();
+
+CREATE TRIGGER journal_append_only BEFORE UPDATE OR TRUNCATE ON pawl.journal FOR EACH STATEMENT EXECUTE FUNCTION pawl.refuse();
+
+CREATE TRIGGER journal_removed AFTER DELETE ON pawl.journal REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.history_removed();
+
+ALTER TABLE ONLY pawl.edges
+    ADD CONSTRAINT edges_lifecycle_version_fkey FOREIGN KEY (lifecycle, version) REFERENCES pawl.lifecycles(name, version);

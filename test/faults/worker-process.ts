@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const root = join(import.meta.dirname, "../..");
+const tsx = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
+
+/** A line that a worker process said. */
+export interface Said {
+  readonly by: WorkerProcess;
+  readonly what: string;
+  readonly words: readonly string[];
+}
+
+/** One worker process, and the steps that it has begun and not ended. */
+export class WorkerProcess {
+  readonly ready: Promise<void>;
+  readonly inHand = new Set<string>();
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+
+  constructor(env: Record<string, string>, hear: (said: Said) => void) {
+    const file = join(import.meta.dirname, "worker-child.ts");
+    const { NODE_OPTIONS: _, ...rest } = process.env;
+    this.#child = spawn(process.execPath, ["--import", tsx, file], {
+      env: { ...rest, ...env },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.#ended = new Promise((resolve) => this.#child.once("close", () => resolve()));
+    this.ready = new Promise((resolve) => {
+      createInterface(this.#child.stdout!).on("line", (line) => {
+        const [what = "", ...words] = line.split("\t");
+        if (what === "ready") resolve();
+        if (what === "begin") this.inHand.add(words[2]!);
+        if (what === "end") this.inHand.delete(words[2]!);
+        hear({ by: this, what, words });
+      });
+    });
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  stop(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
+  goOn(): void {
+    this.#child.kill("SIGCONT");
+  }
+}

@@ -1,0 +1,153 @@
+import { createPawl, lifecycle, type Pawl } from "pawl";
+import { describe, expect, test } from "vitest";
+import { openOn } from "../../src/create.ts";
+import { type Db, sql } from "../../src/store/db.ts";
+import { knownMigrations, type Migration, migrate, pendingMigrations } from "../../src/store/migrate.ts";
+import { openPglite } from "../../src/store/pglite/open.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { onPostgres, throughPgbouncer } from "../setup/suites.ts";
+import { emptyDatabase } from "../support/empty-database.ts";
+
+const door = lifecycle("door", {
+  initial: "open",
+  states: { open: { forever: true, on: { shut: "shut" } }, shut: { final: "success" } },
+});
+
+const known = knownMigrations();
+const names = known.map((one) => one.name);
+
+function next(name: string, text: string, version = known.length + 1): Migration {
+  return { version, name, text, checksum: `sum of ${text.length}` };
+}
+
+async function applied(db: Db): Promise<string[]> {
+  return (await db.rows<{ name: string }>(sql`select name from pawl.migrations order by version`)).map(
+    (row) => row.name,
+  );
+}
+
+async function exists(db: Db, table: string): Promise<boolean> {
+  const [row] = await db.rows<{ found: boolean }>(sql`select to_regclass(${table}::text) is not null as found`);
+  return row!.found;
+}
+
+/** What holds of an empty database, whichever it is. */
+function suite(open: () => Promise<{ db: Db; [Symbol.asyncDispose](): Promise<void> }>): void {
+  test("an empty database gets every migration, in order, and a second time none", async () => {
+    await using store = await open();
+    expect(await pendingMigrations(store.db)).toHaveLength(known.length);
+    expect(await migrate(store.db)).toEqual(names);
+    expect(await migrate(store.db)).toEqual([]);
+    expect(await pendingMigrations(store.db)).toEqual([]);
+    expect(await applied(store.db)).toEqual(names);
+  });
+
+  test("a migration that fails leaves nothing of itself, and can be mended and tried again", async () => {
+    await using store = await open();
+    const { db } = store;
+    const good = next("good", "create table pawl.good (a int);");
+    for (const broken of ["select 1 / 0;", "create table;", "insert into pawl.nowhere values (1);", "raise;"]) {
+      const bad = next("bad", `create table pawl.half (a int); ${broken}`, known.length + 2);
+      await expect(migrate(db, [...known, good, bad])).rejects.toMatchObject({
+        code: "migration_failed",
+        message: expect.stringMatching(/^Migration \d+ \(bad\) failed, and nothing of it was applied: /),
+        details: { version: bad.version, name: "bad" },
+      });
+      expect(await exists(db, "pawl.half")).toBe(false);
+      expect(await applied(db)).toEqual([...names, "good"]);
+    }
+    const mended = next("mended", "create table pawl.half (a int);", known.length + 2);
+    expect(await migrate(db, [...known, good, mended])).toEqual(["mended"]);
+    expect(await exists(db, "pawl.half")).toBe(true);
+  });
+
+  test("many who migrate at the same time each find it done, and every migration is applied once", async () => {
+    await using store = await open();
+    const results = await Promise.all(Array.from({ length: 10 }, () => migrate(store.db)));
+    expect(results.flat().sort()).toEqual([...names].sort());
+    expect(await applied(store.db)).toEqual(names);
+  });
+
+  test("a database that a newer Pawl has migrated is left alone", async () => {
+    await using store = await open();
+    const { db } = store;
+    await migrate(db, [...known, next("from_the_future", "create table pawl.future (a int);")]);
+    const refusal = {
+      code: "migration_newer",
+      message: expect.stringMatching(/newer Pawl \(to \d+, from_the_future\).* Upgrade this process/),
+    };
+    await expect(migrate(db)).rejects.toMatchObject(refusal);
+    await expect(pendingMigrations(db)).rejects.toMatchObject(refusal);
+    await expect(openOn(db, { lifecycles: [door] })).rejects.toMatchObject(refusal);
+  });
+
+  test("a migration that was applied with another text is told, and nothing is done about it", async () => {
+    await using store = await open();
+    const { db } = store;
+    await migrate(db);
+    const edited = known.map((one, index) => (index === 0 ? { ...one, checksum: "edited" } : one));
+    await expect(migrate(db, [...edited, next("more", "create table pawl.more (a int);")])).rejects.toMatchObject({
+      code: "migration_changed",
+      message: expect.stringContaining(
+        `Migration 1 (${names[0]}) was applied with another text than this Pawl carries`,
+      ),
+      details: { version: 1, known: "edited" },
+    });
+    expect(await exists(db, "pawl.more")).toBe(false);
+  });
+}
+
+test("migrations are numbered from 1 without a gap, and tell what they are", () => {
+  expect(known.map((one) => one.version)).toEqual(known.map((_, index) => index + 1));
+  for (const { text } of known) expect(text).toMatch(/^-- \S/);
+});
+
+describe("embedded", () => {
+  suite(async () => {
+    const db = await openPglite({ folder: "memory" });
+    return { db, [Symbol.asyncDispose]: () => db.close() };
+  });
+});
+
+onPostgres("PostgreSQL", () => {
+  suite(async () => {
+    const empty = await emptyDatabase();
+    const db = await openPostgres({ url: empty.url });
+    return {
+      db,
+      async [Symbol.asyncDispose]() {
+        await db.close();
+        await empty[Symbol.asyncDispose]();
+      },
+    };
+  });
+
+  test("ten Pawls opened at once on an empty database all work", async () => {
+    await using empty = await emptyDatabase();
+    await tenAtOnce(empty.url);
+  });
+});
+
+throughPgbouncer("PostgreSQL through PgBouncer", () => {
+  test("ten Pawls opened at once on an empty database all work", async () => {
+    await using empty = await emptyDatabase();
+    await tenAtOnce(empty.pooled!);
+  });
+});
+
+async function tenAtOnce(url: string): Promise<void> {
+  const options = { database: url, lifecycles: [door], connections: 2 };
+  const pawls: Pawl[] = await Promise.all(Array.from({ length: 10 }, () => createPawl(options)));
+  try {
+    const started = await Promise.all(pawls.map((pawl, index) => pawl.start(door, { key: `d${index}` })));
+    expect(started.every((one) => one.created)).toBe(true);
+    // Each sees and moves what another one has started.
+    await Promise.all(pawls.map((pawl, index) => pawl.send(door, `d${(index + 1) % 10}`, "shut")));
+    expect(await pawls[0]!.counts(door)).toEqual({ shut: 10 });
+    const db = await openPostgres({ url });
+    expect(await applied(db)).toEqual(names);
+    await db.close();
+  } finally {
+    await Promise.all(pawls.map((pawl) => pawl.close()));
+  }
+}
