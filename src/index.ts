@@ -17,24 +17,29 @@ export type { Context } from "./definition/model.ts";
 export { type AnyQueue, type Queue, queue } from "./definition/queue.ts";
 export { type AnySchedule, type Schedule, schedule } from "./definition/schedule.ts";
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
-export {
-  type AttemptEntry,
-  type CallOptions,
-  type DeadLetter,
-  type EnqueueItem,
-  type EnqueueOptions,
-  type FindOptions,
-  type Instance,
-  type InstanceRef,
-  type JobStatus,
-  type JournalEntry,
-  Pawl,
-  type SendItem,
-  type SendOptions,
-  type SendResult,
-  type StartedInstance,
-} from "./pawl.ts";
+export type {
+  CallOptions,
+  EnqueueArguments,
+  EnqueueItem,
+  EnqueueOptions,
+  FindOptions,
+  InstanceRef,
+  SendArguments,
+  SendItem,
+  SendOptions,
+  StartCallOptions,
+} from "./given.ts";
+export { Pawl } from "./pawl.ts";
 export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
+export type {
+  AttemptEntry,
+  DeadLetter,
+  Instance,
+  JobStatus,
+  JournalEntry,
+  SendResult,
+  StartedInstance,
+} from "./shown.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";
 export { Worker, type WorkOptions } from "./worker/work.ts";

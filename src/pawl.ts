@@ -1,12 +1,28 @@
 import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
-import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
 import { type Permission, takesPayload } from "./definition/decide.ts";
-import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
+import type { AnyLifecycle, EventOf, StartDataOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { StartOptions } from "./definition/step.ts";
+import {
+  type CallOptions,
+  checkedList,
+  checkedOptions,
+  delayOf,
+  type EnqueueArguments,
+  type EnqueueItem,
+  type EnqueueOptions,
+  type FindOptions,
+  type InstanceRef,
+  idOf,
+  type SendArguments,
+  type SendItem,
+  type SendOptions,
+  type StartCallOptions,
+  textOrNull,
+} from "./given.ts";
 import { asPawlError, itemInvalid } from "./kernel/errors.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
 import type { Send, Sent } from "./kernel/send.ts";
@@ -16,165 +32,28 @@ import { refOf, requestHash, Verbs } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
 import { driveMaintenance } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
+import {
+  type AttemptEntry,
+  attemptOf,
+  comesBefore,
+  type DeadLetter,
+  entryOf,
+  type Instance,
+  instanceOf,
+  type JobStatus,
+  type JournalEntry,
+  noInstance,
+  type SendResult,
+  type StartedInstance,
+} from "./shown.ts";
 import type { Tx } from "./store/db.ts";
-import { adoptTx, type TransactionLike } from "./store/foreign-tx.ts";
+import { adoptTx } from "./store/foreign-tx.ts";
 import { readCounts } from "./views/counts.ts";
 import { readDeadLetters } from "./views/dead-letters.ts";
-import { type AttemptRow, type MoveRow, readAttempts, readMoves } from "./views/history.ts";
+import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { readStep } from "./views/tasks.ts";
 import { Worker, type WorkOptions } from "./worker/work.ts";
-
-/** Which instance is meant: its key, or its id. */
-export type InstanceRef = string | { readonly id: string } | { readonly key: string };
-
-/** One piece of work, as it stood when it was read. */
-export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
-  readonly id: string;
-  readonly key: string | null;
-  readonly lifecycle: string;
-  /** The version of the definition that moved it last. */
-  readonly definition: number;
-  readonly state: StateOf<L>;
-  /** How many moves it has made. */
-  readonly version: number;
-  readonly data: DataOf<L>;
-  /** How it ended; null while it is open. */
-  readonly outcome: "success" | "failure" | "discarded" | null;
-  readonly createdAt: Date;
-  readonly movedAt: Date;
-  readonly closedAt: Date | null;
-  readonly deadlineAt: Date | null;
-}
-
-/** A started instance; `created` is false when its key was taken, and it is the instance that has it. */
-export type StartedInstance<L extends AnyLifecycle = AnyLifecycle> = Instance<L> & { readonly created: boolean };
-
-/** What every call takes. */
-export interface CallOptions {
-  /** Your own transaction: the change is part of it, and comes true when you commit. */
-  readonly tx?: TransactionLike | Tx;
-}
-
-export interface StartCallOptions extends CallOptions {
-  /** Who causes it; shown in the journal. */
-  readonly actor?: string;
-  readonly reason?: string;
-}
-
-export interface EnqueueOptions extends StartCallOptions {
-  /** Unique while the job is open. */
-  readonly key?: string;
-  /** Lower runs sooner; the job's own unless given. */
-  readonly priority?: number;
-  readonly after?: Duration;
-  readonly at?: Date;
-}
-
-/** One of many jobs to enqueue. */
-export type EnqueueItem<J extends AnyJob> = Omit<EnqueueOptions, "tx"> & { readonly payload: JobPayloadOf<J> };
-
-/** The end of `enqueue`'s arguments: the payload, which a job without one need not be given, then options. */
-export type EnqueueArguments<J extends AnyJob> =
-  Record<string, never> extends JobPayloadOf<J>
-    ? [payload?: JobPayloadOf<J>, options?: EnqueueOptions]
-    : [payload: JobPayloadOf<J>, options?: EnqueueOptions];
-
-/** How a job stands. */
-export interface JobStatus {
-  readonly id: string;
-  readonly key: string | null;
-  readonly status: "pending" | "running" | "done" | "error";
-  /** Attempts so far; null once it has ended. */
-  readonly attempt: number | null;
-  /** When it runs next, if that is later. */
-  readonly runsAt: Date | null;
-  readonly endedAt: Date | null;
-}
-
-export interface SendOptions extends StartCallOptions {
-  /** Refuse unless the instance is still at this version. */
-  readonly expectedVersion?: number;
-  /** A repeated call with the same key and content gets the first answer and changes nothing. */
-  readonly idempotencyKey?: string;
-  /** Send it later: kept in the database until then. */
-  readonly after?: Duration;
-  readonly at?: Date;
-}
-
-/** The end of `send`'s arguments: a payload where the event takes one, then options. */
-export type SendArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [PayloadOf<L, Event>] extends [undefined]
-  ? [options?: SendOptions]
-  : undefined extends PayloadOf<L, Event>
-    ? [payload?: PayloadOf<L, Event>, options?: SendOptions]
-    : [payload: PayloadOf<L, Event>, options?: SendOptions];
-
-/** One of many sends. */
-export type SendItem<L extends AnyLifecycle> = {
-  [Event in EventOf<L>]: { readonly to: InstanceRef; readonly event: Event } & (undefined extends PayloadOf<L, Event>
-    ? { readonly payload?: PayloadOf<L, Event> }
-    : { readonly payload: PayloadOf<L, Event> }) &
-    Omit<SendOptions, "tx">;
-}[EventOf<L>];
-
-export type SendResult<L extends AnyLifecycle = AnyLifecycle> =
-  | { readonly ok: true; readonly instance: Instance<L> }
-  | { readonly ok: false; readonly error: PawlError };
-
-export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
-  readonly state?: StateOf<L> | readonly StateOf<L>[];
-  /** At most so many; 100 unless given, 1,000 at most. */
-  readonly limit?: number;
-  /** Go on after the last one of the page before. */
-  readonly after?: { readonly id: string };
-}
-
-/** A move of an instance. */
-export interface JournalEntry {
-  readonly kind: "move";
-  readonly version: number;
-  readonly event: string;
-  /** Null for the start. */
-  readonly from: string | null;
-  readonly to: string;
-  readonly at: Date;
-  /** By whom it came: a `call`, a `worker`, a `timer`, or `pawl` itself. */
-  readonly source: MoveRow["source"];
-  readonly actor: string | null;
-  readonly reason: string | null;
-  readonly payload: unknown;
-  /** What it changed in the data, and which keys it removed. */
-  readonly patch: Readonly<Record<string, unknown>> | null;
-  readonly cleared: readonly string[] | null;
-  readonly definition: number;
-}
-
-/** Something that was tried and did not move the instance. */
-export interface AttemptEntry {
-  readonly kind: "attempt";
-  readonly what: AttemptRow["what"];
-  readonly at: Date;
-  readonly lane: string | null;
-  readonly attempt: number | null;
-  readonly worker: string | null;
-  readonly detail: unknown;
-}
-
-/** Work that was given up, with the reason. */
-export interface DeadLetter {
-  readonly id: string;
-  /** The id of the instance. */
-  readonly instance: string;
-  readonly lifecycle: string;
-  readonly kind: "step" | "effect";
-  /** The state of a step, the event of an after-effect. */
-  readonly origin: string;
-  readonly reason: string;
-  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
-  readonly attempts: number;
-  readonly payload: unknown;
-  readonly createdAt: Date;
-}
 
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
@@ -590,105 +469,3 @@ const callKeys = ["tx", "actor", "reason"];
 const startKeys = ["key", "data"];
 const itemKeys = ["to", "event", "payload"];
 const sendKeys = [...callKeys, "expectedVersion", "idempotencyKey", "after", "at"];
-
-/** The options of a call. A misspelt one would silently not be followed, and a payload taken for options be lost. */
-function checkedOptions<Options extends object>(
-  given: Options | undefined,
-  known: readonly string[],
-  call: string,
-): Options {
-  if (given === undefined) return {} as Options;
-  const names = known.join(", ");
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new PawlError("option_invalid", `The options of ${call} must be an object with any of ${names}.`);
-  }
-  const stray = Object.keys(given).find((key) => !known.includes(key));
-  if (stray === undefined) return given;
-  throw new PawlError("option_invalid", `The ${call} has no option \`${cleanText(stray, 100)}\`; there are ${names}.`);
-}
-
-function checkedList<Item>(items: readonly Item[]): readonly Item[] {
-  if (Array.isArray(items)) return items;
-  throw new PawlError("option_invalid", "A list of items is needed.");
-}
-
-function instanceOf<L extends AnyLifecycle>(snapshot: Snapshot): Instance<L> {
-  return {
-    id: snapshot.id,
-    key: snapshot.key,
-    lifecycle: snapshot.lifecycle,
-    definition: snapshot.definition,
-    state: snapshot.state as StateOf<L>,
-    version: snapshot.version,
-    data: snapshot.data as DataOf<L>,
-    outcome: snapshot.outcome,
-    createdAt: new Date(snapshot.createdAtMs),
-    movedAt: new Date(snapshot.movedAtMs),
-    closedAt: snapshot.closedAtMs === null ? null : new Date(snapshot.closedAtMs),
-    deadlineAt: snapshot.deadlineAtMs === null ? null : new Date(snapshot.deadlineAtMs),
-  };
-}
-
-function entryOf(row: MoveRow): JournalEntry {
-  const { version, event, source, actor, reason, payload, patch, cleared, definition } = row;
-  const at = new Date(row.at_ms);
-  return {
-    kind: "move",
-    version,
-    event,
-    from: row.from_state,
-    to: row.to_state,
-    at,
-    source,
-    actor,
-    reason,
-    payload,
-    patch,
-    cleared,
-    definition,
-  };
-}
-
-function attemptOf(row: AttemptRow): AttemptEntry {
-  const { what, lane, attempt, worker, detail } = row;
-  return { kind: "attempt", what, at: new Date(row.at_ms), lane, attempt, worker, detail };
-}
-
-/** At the same moment, the attempt that a worker's move ended was claimed before it. */
-function comesBefore(attempt: AttemptEntry, move: JournalEntry): boolean {
-  const [tried, moved] = [attempt.at.getTime(), move.at.getTime()];
-  return tried < moved || (tried === moved && move.source === "worker" && attempt.what === "claimed");
-}
-
-const firstMs = 0;
-const endMs = Date.UTC(10_000, 0);
-
-function delayOf(options: { after?: Duration; at?: Date }): Send["delay"] {
-  const { after, at } = options;
-  if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
-  if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };
-  if (at === undefined) return undefined;
-  const atMs = at instanceof Date ? at.getTime() : Number.NaN;
-  if (!(atMs >= firstMs && atMs < endMs)) {
-    throw new PawlError("option_invalid", "`at` must be a valid Date between the years 1970 and 9999.");
-  }
-  return { afterMs: null, atMs };
-}
-
-function textOrNull(given: unknown, what: string): string | null {
-  return given === undefined || given === null ? null : checkedText(given, what);
-}
-
-function idOf(after: { id: string }): string {
-  const ref = refOf(after);
-  if ("id" in ref) return ref.id;
-  throw new PawlError("option_invalid", "`after` must be the last instance of the page before, or its { id }.");
-}
-
-function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {
-  const ref = refOf(instance);
-  const which = "id" in ref ? `the id ${ref.id}` : `the key "${ref.key}"`;
-  return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, {
-    lifecycle: lifecycle.name,
-  });
-}

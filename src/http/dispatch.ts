@@ -4,7 +4,9 @@ import type { Json } from "../base/json.ts";
 import { diagram, diagramSvg } from "../definition/diagram.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { suggest } from "../definition/fault.ts";
-import type { Instance, InstanceRef, Pawl, StartCallOptions, StartedInstance } from "../pawl.ts";
+import type { InstanceRef, StartCallOptions } from "../given.ts";
+import type { Pawl } from "../pawl.ts";
+import type { Instance, StartedInstance } from "../shown.ts";
 import { Arguments, type Request } from "./request.ts";
 
 export interface DispatchOptions {

@@ -93,6 +93,12 @@ function rowsWithoutInstance(ids: Slice): Statement {
       select distinct 'requests', instance_id from pawl.requests
       where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
       union all
+      select distinct 'memos', instance_id from pawl.memos
+      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
+      union all
+      select distinct 'dead letters', instance_id from pawl.dead_letters
+      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
+      union all
       select distinct 'messages', aggregate_id from pawl.messages
       where aggregate_id > ${ids.after}::uuid and aggregate_id <= ${ids.upTo}::uuid
       union all

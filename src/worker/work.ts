@@ -245,7 +245,7 @@ export class Worker {
 
   async #drain(): Promise<void> {
     const unused = this.#waiting.splice(0);
-    for (const held of unused) this.#states.slot("Claiming", "Polling");
+    for (let left = unused.length; left > 0; left--) this.#states.slot("Claiming", "Polling");
     await this.#giveBack(unused);
     const endAt = performance.now() + this.#settings.graceMs;
     while (this.#held.size > 0 && performance.now() < endAt) await this.#rest.take(endAt - performance.now());

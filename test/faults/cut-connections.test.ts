@@ -50,6 +50,9 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
     await calling;
     await t.end();
     expect(await ledger.contradictions(t.db), repeat).toEqual([]);
+    // Only they cannot be asked about: an owner's own commit, a part of many starts, and what is nobody's call.
+    const unclear = ledger.told("unknown").filter((mark) => !/ (?:transaction|startMany|maintain)$/.test(mark));
+    expect(unclear, repeat).toEqual([]);
   }
 
   test(`${cuts} cuts at random moments: whatever callers are told is true`, { timeout: 120_000 }, async () => {
@@ -64,6 +67,7 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
           if (left > 0) return;
           left = 20 + random.below(150);
           strikes += 1;
+          t.proxy.delayMs = random.pick([0, 0, 1, 5]); // Of the connections that come next.
           if (random.below(2) === 0) t.proxy.cutAll();
           else t.proxy.cutOne((below) => random.below(below));
           if (strikes === cuts) resolve();
@@ -72,12 +76,6 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
     });
     expect(t.proxy.cuts.busy, "Cuts must meet statements under way").toBeGreaterThan(cuts / 3);
     expect(t.ledger.told("done").length, "Work must go on between cuts").toBeGreaterThan(cuts);
-    console.log(
-      t.ledger
-        .told("unknown")
-        .map((x) => x.split(" ")[1])
-        .reduce((a: any, b) => ({ ...a, [b!]: (a[b!] ?? 0) + 1 }), {}),
-    );
   });
 
   test("the server is killed and started again under load: whatever callers are told is true", {

@@ -263,6 +263,18 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(await t.ledger.contradictions(t.db)).toEqual([]);
   });
 
+  test("a server that is heard no more is asked on another connection", async () => {
+    await using t = await open();
+    t.ledger.begin("m");
+    t.proxy.blackhole = true;
+    const sending = t.pawl.send(errand, "e", "turned", { actor: "m" });
+    t.proxy.blackhole = false;
+    t.proxy.cutAll();
+    expect(await sending).toMatchObject({ state: "away", version: 2 });
+    t.ledger.answer("m", "done");
+    expect(await t.ledger.contradictions(t.db)).toEqual([]);
+  });
+
   test("a database that cannot be reached after a lost reply does not make a send undone", async () => {
     await using t = await open();
     t.ledger.begin("m");

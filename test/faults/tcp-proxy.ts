@@ -7,6 +7,7 @@ const ready = Buffer.from([0x5a, 0, 0, 0, 5]);
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
+  readonly delayMs: number;
   /** A statement is on its way or under way, and its reply has not come through. */
   busy: boolean;
   /** Its reply will be dropped. */
@@ -17,7 +18,7 @@ interface Link {
 
 /** Stands between Pawl and PostgreSQL, and does what networks do. */
 export class TcpProxy {
-  /** How long every piece is held up. */
+  /** How long every piece is held up, on connections that are made from now on. */
   delayMs = 0;
   /** Swallows everything that the server says. */
   blackhole = false;
@@ -80,7 +81,7 @@ export class TcpProxy {
       return;
     }
     const server = connect(this.#target);
-    const link: Link = { client, server, busy: false, doomed: false, asked: "" };
+    const link: Link = { client, server, delayMs: this.delayMs, busy: false, doomed: false, asked: "" };
     this.#links.add(link);
     client.setNoDelay();
     server.setNoDelay();
@@ -97,7 +98,7 @@ export class TcpProxy {
       this.#doom.times -= 1;
       link.doomed = true;
     }
-    this.#pass(link.server, piece);
+    this.#pass(link, link.server, piece);
   }
 
   #reply(link: Link, piece: Buffer): void {
@@ -107,7 +108,7 @@ export class TcpProxy {
       if (isWhole) this.#cut(link);
     } else if (!this.blackhole) {
       if (isWhole) link.busy = false;
-      this.#pass(link.client, piece);
+      this.#pass(link, link.client, piece);
     }
     for (const watch of this.#watches) {
       if (!isWhole || !watch.wanted.test(link.asked)) continue;
@@ -116,8 +117,8 @@ export class TcpProxy {
     }
   }
 
-  #pass(to: Socket, piece: Buffer): void {
-    if (this.delayMs > 0) setTimeout(() => to.write(piece), this.delayMs);
+  #pass({ delayMs }: Link, to: Socket, piece: Buffer): void {
+    if (delayMs > 0) setTimeout(() => to.write(piece), delayMs);
     else to.write(piece);
     this.onPiece();
   }

@@ -256,7 +256,7 @@ eachStore((store) => {
   test("an after-effect of the old version is carried out by the new one, under its names", async () => {
     const told: string[] = [];
     const after = () => void told.push("told");
-    const parts = { forever: true, on: { send: { to: "sent", after } } };
+    const parts = { forever: true, on: { send: { to: "sent", after } } } as const;
     const old = lifecycle("post", { initial: "open", states: { open: parts, sent: { final: "success" } } });
     const now = lifecycle("post", {
       version: 2,

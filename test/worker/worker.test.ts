@@ -35,7 +35,9 @@ class Watched {
     const onMove = ({ from, to }: WorkerMove) => {
       const move = `${from} → ${to}`;
       this.moves.push(move);
-      this.#waiting = this.#waiting.filter((one) => one.move !== move || (one.resolve(), false));
+      const heard = this.#waiting.filter((one) => one.move === move);
+      this.#waiting = this.#waiting.filter((one) => one.move !== move);
+      for (const one of heard) one.resolve();
     };
     const onFailure = (error: unknown) => this.failures.push(error);
     this.worker = t.pawl.work({ concurrency: 1, prefetch: 0, onMove, onFailure, ...options });

@@ -1,0 +1,122 @@
+import { type Duration, durationMs } from "./base/duration.ts";
+import { PawlError } from "./base/errors.ts";
+import { cleanText } from "./base/json.ts";
+import { checkedText } from "./base/text.ts";
+import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/face.ts";
+import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
+import type { Send } from "./kernel/send.ts";
+import { refOf } from "./kernel/verbs.ts";
+import type { Tx } from "./store/db.ts";
+import type { TransactionLike } from "./store/foreign-tx.ts";
+
+/** Which instance is meant: its key, or its id. */
+export type InstanceRef = string | { readonly id: string } | { readonly key: string };
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Your own transaction: the change is part of it, and comes true when you commit. */
+  readonly tx?: TransactionLike | Tx;
+}
+
+export interface StartCallOptions extends CallOptions {
+  /** Who causes it; shown in the journal. */
+  readonly actor?: string;
+  readonly reason?: string;
+}
+
+export interface SendOptions extends StartCallOptions {
+  /** Refuse unless the instance is still at this version. */
+  readonly expectedVersion?: number;
+  /** A repeated call with the same key and content gets the first answer and changes nothing. */
+  readonly idempotencyKey?: string;
+  /** Send it later: kept in the database until then. */
+  readonly after?: Duration;
+  readonly at?: Date;
+}
+
+/** The end of `send`'s arguments: a payload where the event takes one, then options. */
+export type SendArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [PayloadOf<L, Event>] extends [undefined]
+  ? [options?: SendOptions]
+  : undefined extends PayloadOf<L, Event>
+    ? [payload?: PayloadOf<L, Event>, options?: SendOptions]
+    : [payload: PayloadOf<L, Event>, options?: SendOptions];
+
+/** One of many sends. */
+export type SendItem<L extends AnyLifecycle> = {
+  [Event in EventOf<L>]: { readonly to: InstanceRef; readonly event: Event } & (undefined extends PayloadOf<L, Event>
+    ? { readonly payload?: PayloadOf<L, Event> }
+    : { readonly payload: PayloadOf<L, Event> }) &
+    Omit<SendOptions, "tx">;
+}[EventOf<L>];
+
+export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
+  readonly state?: StateOf<L> | readonly StateOf<L>[];
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
+}
+
+export interface EnqueueOptions extends StartCallOptions {
+  /** Unique while the job is open. */
+  readonly key?: string;
+  /** Lower runs sooner; the job's own unless given. */
+  readonly priority?: number;
+  readonly after?: Duration;
+  readonly at?: Date;
+}
+
+/** One of many jobs to enqueue. */
+export type EnqueueItem<J extends AnyJob> = Omit<EnqueueOptions, "tx"> & { readonly payload: JobPayloadOf<J> };
+
+/** The end of `enqueue`'s arguments: the payload, which a job without one need not be given, then options. */
+export type EnqueueArguments<J extends AnyJob> =
+  Record<string, never> extends JobPayloadOf<J>
+    ? [payload?: JobPayloadOf<J>, options?: EnqueueOptions]
+    : [payload: JobPayloadOf<J>, options?: EnqueueOptions];
+
+/** The options of a call. A misspelt one would silently not be followed, and a payload taken for options be lost. */
+export function checkedOptions<Options extends object>(
+  given: Options | undefined,
+  known: readonly string[],
+  call: string,
+): Options {
+  if (given === undefined) return {} as Options;
+  const names = known.join(", ");
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new PawlError("option_invalid", `The options of ${call} must be an object with any of ${names}.`);
+  }
+  const stray = Object.keys(given).find((key) => !known.includes(key));
+  if (stray === undefined) return given;
+  throw new PawlError("option_invalid", `The ${call} has no option \`${cleanText(stray, 100)}\`; there are ${names}.`);
+}
+
+export function checkedList<Item>(items: readonly Item[]): readonly Item[] {
+  if (Array.isArray(items)) return items;
+  throw new PawlError("option_invalid", "A list of items is needed.");
+}
+
+const firstMs = 0;
+const endMs = Date.UTC(10_000, 0);
+
+export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"] {
+  const { after, at } = options;
+  if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
+  if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };
+  if (at === undefined) return undefined;
+  const atMs = at instanceof Date ? at.getTime() : Number.NaN;
+  if (!(atMs >= firstMs && atMs < endMs)) {
+    throw new PawlError("option_invalid", "`at` must be a valid Date between the years 1970 and 9999.");
+  }
+  return { afterMs: null, atMs };
+}
+
+export function textOrNull(given: unknown, what: string): string | null {
+  return given === undefined || given === null ? null : checkedText(given, what);
+}
+
+export function idOf(after: { id: string }): string {
+  const ref = refOf(after);
+  if ("id" in ref) return ref.id;
+  throw new PawlError("option_invalid", "`after` must be the last instance of the page before, or its { id }.");
+}

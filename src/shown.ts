@@ -1,0 +1,147 @@
+import { PawlError } from "./base/errors.ts";
+import type { AnyLifecycle, DataOf, StateOf } from "./definition/face.ts";
+import type { InstanceRef } from "./given.ts";
+import type { Snapshot } from "./kernel/snapshot.ts";
+import { refOf } from "./kernel/verbs.ts";
+import type { AttemptRow, MoveRow } from "./views/history.ts";
+
+/** One piece of work, as it stood when it was read. */
+export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
+  readonly id: string;
+  readonly key: string | null;
+  readonly lifecycle: string;
+  /** The version of the definition that moved it last. */
+  readonly definition: number;
+  readonly state: StateOf<L>;
+  /** How many moves it has made. */
+  readonly version: number;
+  readonly data: DataOf<L>;
+  /** How it ended; null while it is open. */
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly createdAt: Date;
+  readonly movedAt: Date;
+  readonly closedAt: Date | null;
+  readonly deadlineAt: Date | null;
+}
+
+/** A started instance; `created` is false when its key was taken, and it is the instance that has it. */
+export type StartedInstance<L extends AnyLifecycle = AnyLifecycle> = Instance<L> & { readonly created: boolean };
+
+export type SendResult<L extends AnyLifecycle = AnyLifecycle> =
+  | { readonly ok: true; readonly instance: Instance<L> }
+  | { readonly ok: false; readonly error: PawlError };
+
+/** How a job stands. */
+export interface JobStatus {
+  readonly id: string;
+  readonly key: string | null;
+  readonly status: "pending" | "running" | "done" | "error";
+  /** Attempts so far; null once it has ended. */
+  readonly attempt: number | null;
+  /** When it runs next, if that is later. */
+  readonly runsAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+/** A move of an instance. */
+export interface JournalEntry {
+  readonly kind: "move";
+  readonly version: number;
+  readonly event: string;
+  /** Null for the start. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly at: Date;
+  /** By whom it came: a `call`, a `worker`, a `timer`, or `pawl` itself. */
+  readonly source: MoveRow["source"];
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payload: unknown;
+  /** What it changed in the data, and which keys it removed. */
+  readonly patch: Readonly<Record<string, unknown>> | null;
+  readonly cleared: readonly string[] | null;
+  readonly definition: number;
+}
+
+/** Something that was tried and did not move the instance. */
+export interface AttemptEntry {
+  readonly kind: "attempt";
+  readonly what: AttemptRow["what"];
+  readonly at: Date;
+  readonly lane: string | null;
+  readonly attempt: number | null;
+  readonly worker: string | null;
+  readonly detail: unknown;
+}
+
+/** Work that was given up, with the reason. */
+export interface DeadLetter {
+  readonly id: string;
+  /** The id of the instance. */
+  readonly instance: string;
+  readonly lifecycle: string;
+  readonly kind: "step" | "effect";
+  /** The state of a step, the event of an after-effect. */
+  readonly origin: string;
+  readonly reason: string;
+  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
+  readonly attempts: number;
+  readonly payload: unknown;
+  readonly createdAt: Date;
+}
+
+export function instanceOf<L extends AnyLifecycle>(snapshot: Snapshot): Instance<L> {
+  return {
+    id: snapshot.id,
+    key: snapshot.key,
+    lifecycle: snapshot.lifecycle,
+    definition: snapshot.definition,
+    state: snapshot.state as StateOf<L>,
+    version: snapshot.version,
+    data: snapshot.data as DataOf<L>,
+    outcome: snapshot.outcome,
+    createdAt: new Date(snapshot.createdAtMs),
+    movedAt: new Date(snapshot.movedAtMs),
+    closedAt: snapshot.closedAtMs === null ? null : new Date(snapshot.closedAtMs),
+    deadlineAt: snapshot.deadlineAtMs === null ? null : new Date(snapshot.deadlineAtMs),
+  };
+}
+
+export function entryOf(row: MoveRow): JournalEntry {
+  const { version, event, source, actor, reason, payload, patch, cleared, definition } = row;
+  const at = new Date(row.at_ms);
+  return {
+    kind: "move",
+    version,
+    event,
+    from: row.from_state,
+    to: row.to_state,
+    at,
+    source,
+    actor,
+    reason,
+    payload,
+    patch,
+    cleared,
+    definition,
+  };
+}
+
+export function attemptOf(row: AttemptRow): AttemptEntry {
+  const { what, lane, attempt, worker, detail } = row;
+  return { kind: "attempt", what, at: new Date(row.at_ms), lane, attempt, worker, detail };
+}
+
+/** At the same moment, the attempt that a worker's move ended was claimed before it. */
+export function comesBefore(attempt: AttemptEntry, move: JournalEntry): boolean {
+  const [tried, moved] = [attempt.at.getTime(), move.at.getTime()];
+  return tried < moved || (tried === moved && move.source === "worker" && attempt.what === "claimed");
+}
+
+export function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {
+  const ref = refOf(instance);
+  const which = "id" in ref ? `the id ${ref.id}` : `the key "${ref.key}"`;
+  return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, {
+    lifecycle: lifecycle.name,
+  });
+}
