@@ -396,9 +396,9 @@ async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
 
 interface HeldWriting {
   /** Writes those whose row is free and whose lease holds. */
-  write(open: readonly Filing[]): Promise<readonly { task_id: string }[]>;
+  readonly write: (open: readonly Filing[]) => Promise<readonly { task_id: string }[]>;
   /** Whether this is what the writing leaves behind: how the lease ended by the record, undefined without one. */
-  isTrace(filing: Filing, what: string | undefined): boolean;
+  readonly isTrace: (filing: Filing, what: string | undefined) => boolean;
 }
 
 /**

@@ -61,7 +61,7 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
     );
   }
   if (state === "23505" && (error as { constraint?: unknown }).constraint === "instances_key") {
-    const detail = (error as { detail?: unknown }).detail ?? text;
+    const detail = (error as { detail?: string }).detail ?? text;
     return new PawlError(
       "key_invalid",
       `Another open instance has this key meanwhile: ${detail} Look it up by its key.`,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ describe("what createPawl is given", () => {
     for (const database of [
       "postgres://ada:secret@[::1/name",
       "postgres://ada:secret@host:many/name",
-      "postgres://ada:%secret%@host/x",
+      "postgres://ada:secret#1@host/x",
     ]) {
       const error = await refused({ lifecycles, database }, "option_invalid", "The database URL cannot be read");
       expect(error.cause).toBeUndefined();
@@ -221,12 +221,13 @@ onOwnPostgres("a server that asks for passwords and rights", () => {
       hba,
       "host all postgres 127.0.0.1/32 trust\nhost all eve 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n",
     );
-    const { chmod } = await import("node:fs/promises");
     await chmod(folder, 0o755);
     server = await startPostgres({ settings: { hba_file: hba } });
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
-    await client.query("create role ada login password 'right-secret'; create role eve login; create database post");
+    for (const what of ["role ada login password 'right-secret'", "role eve login", "database post"]) {
+      await client.query(`create ${what}`);
+    }
     await client.end();
     url = (user, password) => {
       const changed = new URL(server.url);
