@@ -38,7 +38,17 @@ async function commitPart(kernel: Kernel, db: Executor, courses: readonly Course
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
   const written = await moveInstances(db, moved, belongingsOf(rows));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
+  if (written.some((one) => one.granted !== null)) hand(courses, written);
   return noted(kernel, written);
+}
+
+/** Tells courses of the steps that came leased with them. */
+function hand(courses: readonly Course[], written: readonly Written[]): void {
+  const tokens = new Map(written.map((one) => [one.id, one]));
+  for (const course of courses) {
+    const one = tokens.get(course.instance.id);
+    if (one?.granted != null) course.granted = { token: one.granted, atMs: one.now_ms };
+  }
 }
 
 /** Writes new instances, those whose key is not taken. Gives back which those were, and when. */

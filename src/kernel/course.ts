@@ -9,7 +9,7 @@ import type { InstanceRow, MovedInstance } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { RequestRow } from "../store/requests.ts";
-import type { EffectRow, StepRow } from "../store/tasks.ts";
+import type { EffectRow, Grant, StepRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { deadLetterOf, type Failing } from "./failing.ts";
 import type { Taken } from "./take.ts";
@@ -27,6 +27,15 @@ export interface Outgoing {
   readonly payload: unknown;
 }
 
+/** A step that was leased at its birth. */
+export interface GrantedTask {
+  readonly lease: { readonly taskId: string; readonly token: number };
+  readonly lane: string;
+  readonly priority: number;
+  readonly visit: number;
+  readonly row: InstanceRow;
+}
+
 /** What a set of decisions writes into each table. */
 export interface Rows {
   readonly journal: JournalRow[];
@@ -42,6 +51,9 @@ export interface Rows {
 export function noRows(): Rows {
   return { journal: [], steps: [], effects: [], timers: [], messages: [], requests: [], refusals: [], deadLetters: [] };
 }
+
+/** Whether the worker that makes a move gets the next step with it. */
+export type Granting = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
 
 const none: readonly never[] = [];
 
@@ -99,13 +111,44 @@ export class Course {
     return this.#rest;
   }
 
+  /** The step that was granted with it, once it is written. */
+  granted: { readonly token: number; readonly atMs: number } | undefined;
+
+  /** The task that a granted step is, as a claim would have given it. */
+  get grantedTask(): GrantedTask | undefined {
+    if (this.granted === undefined || this.#step === null) return undefined;
+    const { token, atMs } = this.granted;
+    const { instance, row } = this;
+    return {
+      lease: { taskId: instance.id, token },
+      lane: this.#step.lane,
+      priority: this.#step.priority,
+      visit: instance.visit,
+      row: {
+        ...row,
+        definition: instance.definition,
+        state: instance.state,
+        version: instance.version,
+        visit: instance.visit,
+        run: instance.run,
+        data: instance.data as Record<string, unknown>,
+        alarms: row.alarms + (this.#alarmed ? 1 : 0),
+        failed_from: instance.failedFrom,
+        failed_visit: instance.failedVisit,
+        moved_ms: atMs,
+        now_ms: atMs,
+        next_due_ms: null, // Whoever writes next looks at the row's own.
+      },
+    };
+  }
+
   /** Whether there is anything to write. */
   get changes(): boolean {
     return this.instance.version > this.row.version || this.#alarmed || this.#settledMs !== null;
   }
 
   /** Takes a decision up. Throws `value_unstorable` before anything is noted. */
-  add(decision: Decision, maker: Maker, outgoing: readonly Outgoing[] = []): void {
+  add(decision: Decision, maker: Maker, outgoing: readonly Outgoing[] = [], grant: Granting = () => null): void {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
     const journal = journalRow(id, this.lifecycle, decision, maker);
@@ -137,7 +180,8 @@ export class Course {
       this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.#newId(), visit, timer))];
       this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
     }
-    if (decision.step !== null) this.#step = { instanceId: id, ...decision.step, visit, afterMs: null, atMs: null };
+    if (decision.step !== null)
+      this.#step = { instanceId: id, ...decision.step, visit, afterMs: null, atMs: null, grant: grant(decision.step) };
     this.#dataText = dataText;
     if (maker.lease !== null) {
       this.#token = maker.lease.token;

@@ -9,7 +9,7 @@ import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
 import { endEffects, putBackTasks, readHeldLeases, readLapsedLeases, type Setback } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
-import { Course, type Maker, type Outgoing } from "./course.ts";
+import { Course, type Granting, type Maker, type Outgoing } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, refusedError } from "./errors.ts";
 import { deadLetterOf, type Failing, failingOf } from "./failing.ts";
@@ -40,6 +40,8 @@ export type Outcome =
 export interface Report {
   readonly taken: Taken;
   readonly outcome: Outcome;
+  /** A worker that would stay with the instance: whether it gets the next step, and what it does with it. */
+  readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => void };
 }
 
 /** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */
@@ -326,7 +328,7 @@ function decideMove(course: Course, filing: Filing): void {
       };
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, { event: move.event }, decided);
-      course.add(decided, maker, move.messages);
+      course.add(decided, maker, move.messages, filing.report.stay?.grant);
     } else {
       const event = { name: "fail", payload: move.payload, actor: null, reason: move.payload.reason, endsStep: true };
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
@@ -344,8 +346,17 @@ function decideMove(course: Course, filing: Filing): void {
 /** Written: with the report in it, or with what was due instead of it. */
 function finish(kernel: Kernel, course: Course, filing: Filing): void {
   filing.result = course.fenced ? "written" : "lease_lost";
+  handOver(course, filing);
   kernel.signals.hint(course.instance.id);
   for (const lane of course.lanes) kernel.signals.hint(lane);
+}
+
+/** The next step, leased to the worker that made the move: a claim like any other, without the claiming. */
+function handOver(course: Course, { report: { stay } }: Filing): void {
+  const granted = course.grantedTask;
+  if (granted === undefined) return;
+  const { lifecycle } = course;
+  stay?.take({ ...granted, kind: "step", attempt: 1, work: null, lifecycle });
 }
 
 async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {

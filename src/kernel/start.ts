@@ -208,5 +208,5 @@ function firstStep(instanceId: string, decision: Decision, first: Start["first"]
   if (decision.step === null) return null;
   const { lane, priority } = decision.step;
   const { afterMs = null, atMs = null } = first ?? {};
-  return { instanceId, lane, priority: first?.priority ?? priority, visit: 1, afterMs, atMs };
+  return { instanceId, lane, priority: first?.priority ?? priority, visit: 1, afterMs, atMs, grant: null };
 }

@@ -13,6 +13,7 @@ export interface Taken {
   readonly kind: "step" | "effect";
   readonly lane: string;
   readonly attempt: number;
+  readonly priority: number;
   readonly visit: number;
   /** What an effect is about. */
   readonly work: EffectWork | null;
@@ -72,6 +73,7 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
     kind: task.kind,
     lane: task.lane,
     attempt: task.attempt,
+    priority: task.priority,
     visit: task.task_visit,
     work: task.work as EffectWork | null,
     row,

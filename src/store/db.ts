@@ -67,7 +67,8 @@ export function part(strings: TemplateStringsArray, ...values: (Param | Part)[])
 interface Text {
   readonly text: string;
   readonly name: string;
-  readonly parts: readonly TemplateStringsArray[];
+  /** What stands in the text's places, in order: a part, or null for a value. */
+  readonly parts: readonly (TemplateStringsArray | null)[];
 }
 
 const texts = new WeakMap<TemplateStringsArray, Text[]>();
@@ -78,10 +79,10 @@ const texts = new WeakMap<TemplateStringsArray, Text[]>();
  */
 export function sql(strings: TemplateStringsArray, ...given: (Param | Part)[]): Statement {
   const values: Param[] = [];
-  const parts: TemplateStringsArray[] = [];
+  const parts: (TemplateStringsArray | null)[] = [];
   collect(given, values, parts);
   const made = texts.get(strings) ?? [];
-  let found = made.find((one) => one.parts.every((each, index) => each === parts[index]));
+  let found = made.find((one) => isSame(one.parts, parts));
   if (found === undefined) {
     const text = write(strings, given, { count: 0 });
     found = { text, name: statementName(text), parts };
@@ -91,13 +92,22 @@ export function sql(strings: TemplateStringsArray, ...given: (Param | Part)[]): 
   return { text: found.text, name: found.name, values };
 }
 
-function collect(given: readonly (Param | Part)[], values: Param[], parts: TemplateStringsArray[]): void {
+function collect(given: readonly (Param | Part)[], values: Param[], parts: (TemplateStringsArray | null)[]): void {
   for (const one of given) {
     if (one instanceof Part) {
       parts.push(one.strings);
       collect(one.values, values, parts);
-    } else values.push(one);
+    } else {
+      parts.push(null);
+      values.push(one);
+    }
   }
+}
+
+function isSame(one: Text["parts"], other: Text["parts"]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
 }
 
 function write(strings: TemplateStringsArray, given: readonly (Param | Part)[], params: { count: number }): string {

@@ -113,9 +113,11 @@ export interface NewInstance {
 export interface Written {
   readonly id: string;
   readonly now_ms: number;
+  /** The token of a step that was leased at its birth. */
+  readonly granted: number | null;
 }
 
-/** What the rows of the other tables are, in the statement that commits: each looks at `written` and `clock`. */
+/** What the rows of the other tables are, in the statement that commits: each looks at `written`, `clock` and `grants`. */
 export interface Belongings {
   readonly journal: Part;
   readonly steps: Part;
@@ -162,8 +164,9 @@ export function insertInstances(
       on conflict do nothing
       returning id, lifecycle, state
     ),
-    journaled as (${belongings.journal}),
     stepped as (${belongings.steps}),
+    grants as materialized (select null::jsonb as tokens),
+    journaled as (${belongings.journal}),
     followed as (${belongings.effects}),
     timed as (${belongings.timers}),
     posted as (${belongings.messages}),
@@ -174,7 +177,7 @@ export function insertInstances(
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
     )
-    select written.id::text as id, pawl.ms(clock.now) as now_ms from written, clock`);
+    select written.id::text as id, pawl.ms(clock.now) as now_ms, null::float8 as granted from written, clock`);
 }
 
 /** What a list of decisions makes of one instance. */
@@ -295,12 +298,15 @@ export function moveInstances(
       returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
         free.held_due_at, free.settled_ms
     ),
+    stepped as (${belongings.steps}),
+    grants as materialized (
+      select jsonb_object_agg(stepped.id::text, stepped.token) as tokens from stepped where stepped.worker is not null
+    ),
     journaled as (${belongings.journal}),
     dropped as (
       delete from pawl.tasks as task using written
       where task.id = written.id and written.drops_task
     ),
-    stepped as (${belongings.steps}),
     followed as (${belongings.effects}),
     rung as (
       delete from pawl.timers as timer using written
@@ -324,5 +330,7 @@ export function moveInstances(
       group by change.lifecycle, change.state
       having sum(change.delta) <> 0
     )
-    select written.id::text as id, pawl.ms(clock.now) as now_ms from written, clock`);
+    select written.id::text as id, pawl.ms(clock.now) as now_ms,
+      (grants.tokens ->> written.id::text)::float8 as granted
+    from written, clock, grants`);
 }

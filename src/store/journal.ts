@@ -25,12 +25,13 @@ export function insertJournal(rows: readonly JournalRow[]) {
   return part`
     insert into pawl.journal (
       instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
-      payload, patch, cleared, request_id, task_id, token
+      payload, patch, cleared, request_id, task_id, token, granted
     )
     select move.instance_id, move.version, move.lifecycle, move.definition, move.event, move.from_state, move.to_state,
       clock.now, move.source, move.actor, move.reason, move.payload::jsonb, move.patch::jsonb, move.cleared::text[],
-      move.request_id, move.task_id, move.token
-    from clock, unnest(
+      move.request_id, move.task_id, move.token,
+      case when move.token is not null then (grants.tokens ->> move.instance_id::text)::bigint end
+    from clock, grants, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.version))}::text)::int[],
       (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],

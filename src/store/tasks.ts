@@ -11,13 +11,25 @@ export interface StepRow {
   /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
   readonly afterMs: number | null;
   readonly atMs: number | null;
+  /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
+  readonly grant: Grant | null;
+}
+
+/** A lease that is given with the task. */
+export interface Grant {
+  readonly worker: string;
+  readonly leaseMs: number;
 }
 
 /** The steps of those instances that `written` holds: put into their lane, or moved on to it. A new token each time. */
 export function placeSteps(rows: readonly StepRow[]) {
   return part`
-    insert into pawl.tasks as task (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
-    select step.id, step.id, 'step', step.lane, step.priority, case when due.at is null then step.lane end, due.at, 0,
+    insert into pawl.tasks as task (
+      id, instance_id, kind, lane, priority, queue, due_at, worker, leased_until, attempt, visit, since
+    )
+    select step.id, step.id, 'step', step.lane, step.priority,
+      case when due.at is null and step.worker is null then step.lane end, due.at, step.worker,
+      clock.now + step.lease_ms * interval '1 millisecond', case when step.worker is null then 0 else 1 end,
       step.visit, clock.now
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
@@ -25,16 +37,19 @@ export function placeSteps(rows: readonly StepRow[]) {
       (select ${textArray(rows.map((row) => row.priority))}::text)::int[],
       (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
       (select ${textArray(rows.map((row) => row.afterMs))}::text)::float8[],
-      (select ${textArray(rows.map((row) => row.atMs))}::text)::float8[]
-    ) as step(id, lane, priority, visit, after_ms, at_ms)
+      (select ${textArray(rows.map((row) => row.atMs))}::text)::float8[],
+      (select ${textArray(rows.map((row) => row.grant?.worker))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.grant?.leaseMs))}::text)::float8[]
+    ) as step(id, lane, priority, visit, after_ms, at_ms, worker, lease_ms)
     cross join lateral (
       select coalesce(clock.now + step.after_ms * interval '1 millisecond', pawl.at(step.at_ms)) as at
     ) as due
     where (step.id in (select id from written)) is true
     on conflict (id) do update set
       lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
-      worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit,
-      work = null, since = excluded.since`;
+      worker = excluded.worker, leased_until = excluded.leased_until, token = excluded.token,
+      attempt = excluded.attempt, visit = excluded.visit, work = null, since = excluded.since
+    returning task.id, task.token, task.worker`;
 }
 
 /** An after-effect: work of its own that a move leaves behind. */
@@ -81,6 +96,7 @@ export interface ClaimedTask extends InstanceRow {
   readonly lane: string;
   readonly token: number;
   readonly attempt: number;
+  readonly priority: number;
   readonly task_visit: number;
   readonly work: unknown;
 }
@@ -121,7 +137,7 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
       select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${claim.worker}::text
       from claimed, clock
     )
-    select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt,
+    select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt, claimed.priority,
       claimed.visit as task_visit, claimed.work, ${instanceColumns}
     from clock, claimed
     cross join lateral (
@@ -286,7 +302,7 @@ export function endEffects(
 export function readLapsedLeases(db: Executor, lanes: readonly string[], limit: number): Promise<ClaimedTask[]> {
   return db.rows<ClaimedTask>(sql`
     with clock as materialized (select pawl.now() as now)
-    select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt,
+    select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
       task.visit as task_visit, task.work, ${instanceColumns}
     from clock, unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
     cross join lateral (

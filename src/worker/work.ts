@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
+import type { Granting } from "../kernel/course.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
@@ -71,6 +72,9 @@ export class Worker {
   readonly #ended: Promise<void>;
   #running = 0;
   #lanes: readonly string[] = [];
+  #laneSet: ReadonlySet<string> = new Set();
+  /** The priority up to which nothing is known to wait. */
+  #urgency = Number.POSITIVE_INFINITY;
   #turn = 0;
   #stopping = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
@@ -114,6 +118,7 @@ export class Worker {
         this.#states.enter("Connecting");
         if (this.#lanes.length === 0 || this.state === "ErrorWait") {
           this.#lanes = await lanesOf(this.#kernel);
+          this.#laneSet = new Set(this.#lanes);
           for (const stop of forget.splice(0)) stop();
           for (const lane of this.#lanes) forget.push(this.#kernel.signals.wait(lane, () => this.#rest.end()));
         }
@@ -166,6 +171,22 @@ export class Worker {
       worker: this.id,
       leaseMs: this.#settings.leaseMs,
     });
+    // What waits beyond a full claim is not more urgent than the least urgent of it; beyond a small one nothing waits.
+    this.#urgency = taken.length < room ? Number.POSITIVE_INFINITY : Math.max(...taken.map((one) => one.priority));
+    this.#hold(taken);
+    return taken.length;
+  }
+
+  /**
+   * The next step of an instance comes with the report that leads to it, leased to this worker: a chain of steps costs one
+   * claim. Not while it stops, not for lanes of others, and not past something more urgent that waits.
+   */
+  readonly #grant: Granting = ({ lane, priority }) => {
+    if (this.#stopping || !this.#laneSet.has(lane) || priority > this.#urgency) return null;
+    return { worker: this.id, leaseMs: this.#settings.leaseMs };
+  };
+
+  #hold(taken: readonly Taken[]): void {
     this.#keeper.keep(taken.map((one) => one.lease));
     for (const one of taken) {
       const held: Held = { taken: one, abort: new AbortController() };
@@ -174,7 +195,6 @@ export class Worker {
       this.#waiting.push(held);
     }
     this.#fill();
-    return taken.length;
   }
 
   #fill(): void {
@@ -212,7 +232,8 @@ export class Worker {
   /** Reports an outcome, together with those that end at the same time; again when the database is away for a while. */
   async #tell(held: Held, outcome: Outcome): Promise<void> {
     try {
-      const reported = await this.#reports.ask({ taken: held.taken, outcome });
+      const stay = { grant: this.#grant, take: (next: Taken) => this.#hold([next]) };
+      const reported = await this.#reports.ask({ taken: held.taken, outcome, stay });
       this.#pace.finished(1);
       if (reported === "lease_lost") this.#settings.onFailure(lost(held.taken));
     } catch (error) {
@@ -222,10 +243,17 @@ export class Worker {
   }
 
   #release(held: Held): void {
-    this.#held.delete(held.taken.lease.taskId);
-    this.#keeper.drop([held.taken.lease.taskId]);
+    this.#forget(held);
     this.#fill();
     this.#rest.end();
+  }
+
+  /** Unless the next step of the same instance, whose task has the same id, is in hand already. */
+  #forget(held: Held): void {
+    const { taskId } = held.taken.lease;
+    if (this.#held.get(taskId) !== held) return;
+    this.#held.delete(taskId);
+    this.#keeper.drop([taskId]);
   }
 
   #lose(taskIds: readonly string[]): void {
@@ -265,10 +293,7 @@ export class Worker {
     } catch (error) {
       this.#settings.onFailure(error); // Their leases will lapse.
     }
-    for (const { taken } of list) {
-      this.#held.delete(taken.lease.taskId);
-      this.#keeper.drop([taken.lease.taskId]);
-    }
+    for (const held of list) this.#forget(held);
   }
 }
 

@@ -178,7 +178,9 @@ for (const kernel of brokenKernels) {
     }
     await using broken = await openScene(kernel.changes);
     await kernel.scene(broken).catch(() => {});
-    expect(broken.unchanged(), "Statements were written anew, and the broken kernel is not broken any more").toEqual([]);
+    expect(broken.unchanged(), "Statements were written anew, and the broken kernel is not broken any more").toEqual(
+      [],
+    );
     const violations = await verify(broken.db, { slice: 1 });
     if (kernel.caughtBy === "the database") {
       expect(broken.refusals).not.toEqual([]);

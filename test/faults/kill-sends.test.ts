@@ -84,28 +84,6 @@ describe("processes that are killed in the middle of their calls", { concurrent:
     return [ledger, died];
   }
 
-  /** Opens what they left, lets time pass, and holds everything against what they were told. */
-  async function expectTruth(db: Db, ledger: Ledger, list: readonly Death[], died: readonly Died[]): Promise<void> {
-    const { kernel, pawl } = await openOn(db, { lifecycles: [errand] });
-    try {
-      expect(await ledger.contradictions(db), repeat).toEqual([]);
-      const lanes = await lanesOf(kernel);
-      for (let round = await maintain(kernel, lanes); round.fired + round.promoted > 0; )
-        round = await maintain(kernel, lanes);
-      expect(await ledger.contradictions(db), repeat).toEqual([]);
-    } finally {
-      await pawl.close();
-    }
-    const wanted = list.flatMap((death) => ("at" in death ? [`${death.at}:${death.nth}`] : []));
-    expect(died.flatMap(({ fault }) => fault ?? []).sort()).toEqual(wanted.sort());
-    expect(
-      died.filter(({ underWay }) => underWay > 0).length / died.length,
-      "killed in the middle of a call",
-    ).toBeGreaterThan(0.9);
-    expect(ledger.told("done").length).toBeGreaterThan(5 * list.length);
-    console.log(seed, died.length, ledger.told("done").length, ledger.told("not done").length);
-  }
-
   test("on the embedded database", { timeout: 180_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
     try {
@@ -128,3 +106,24 @@ describe("processes that are killed in the middle of their calls", { concurrent:
     }
   });
 });
+
+/** Opens what they left, lets time pass, and holds everything against what they were told. */
+async function expectTruth(db: Db, ledger: Ledger, list: readonly Death[], died: readonly Died[]): Promise<void> {
+  const { kernel, pawl } = await openOn(db, { lifecycles: [errand] });
+  try {
+    expect(await ledger.contradictions(db), repeat).toEqual([]);
+    const lanes = await lanesOf(kernel);
+    for (let round = await maintain(kernel, lanes); round.fired + round.promoted > 0; )
+      round = await maintain(kernel, lanes);
+    expect(await ledger.contradictions(db), repeat).toEqual([]);
+  } finally {
+    await pawl.close();
+  }
+  const wanted = list.flatMap((death) => ("at" in death ? [`${death.at}:${death.nth}`] : []));
+  expect(died.flatMap(({ fault }) => fault ?? []).sort()).toEqual(wanted.sort());
+  expect(
+    died.filter(({ underWay }) => underWay > 0).length / died.length,
+    "killed in the middle of a call",
+  ).toBeGreaterThan(0.9);
+  expect(ledger.told("done").length).toBeGreaterThan(5 * list.length);
+}

@@ -127,7 +127,7 @@ describe("workers that are killed, stopped and held up", () => {
   test("a step that blocks its process for three leases keeps its task, also when steps hold every connection", async () => {
     await begin(() => {}, { PAWL_VICTIM_CONNECTIONS: "1" }).ready;
     await begin(() => {}).ready; // Somebody who would take it if it could be had.
-    const { id } = await pawl.start(thinker, { data: { ms: 6_500 } });
+    const { id } = await pawl.start(thinker, { data: { ms: 9_500 } });
     const thought = await pawl.wait(thinker, { id }, { timeout: "60s" });
     expect(thought).toMatchObject({ state: "done", data: { runs: 1 } });
     const history = await pawl.journal(thinker, { id }, { attempts: true });

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PawlError } from "../../src/base/errors.ts";
+import { fire } from "../../src/kernel/fire.ts";
 import { type Outcome, report } from "../../src/kernel/report.ts";
 import type { Taken } from "../../src/kernel/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, type Statement, sql } from "../../src/store/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";
 import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
 import { errand } from "./errand.ts";
+import { holdMove, someoneWaits } from "./hold-move.ts";
 import { reportMark } from "./ledger.ts";
 
 const moving = /update pawl\.instances as instance/;
@@ -129,12 +132,6 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     return t;
   }
 
-  /** A task of the errand "e" in a worker's hands. */
-  async function taken(t: BehindProxy, lane: "working" | "after"): Promise<Taken> {
-    await t.pawl.send(errand, "e", lane === "after" ? "ended" : "sent_to_work");
-    return t.claim(lane);
-  }
-
   for (const lost of lostReplies) {
     test(`the lost reply of ${lost.of} is made up for: it is done, once, and its caller is told so`, async () => {
       await using t = await open();
@@ -207,47 +204,6 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(await t.pawl.get(errand, "e")).toMatchObject({ state: "ready" });
   });
 
-  /** Lets the next move of "e" stand still at the server, uncommitted, until it is let go; gives back how. */
-  async function holdMove(t: BehindProxy): Promise<() => Promise<void>> {
-    const { id, version } = (await t.pawl.get(errand, "e"))!;
-    let letGo = () => {};
-    const isLetGo = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    let ended: Promise<unknown> = Promise.resolve();
-    await new Promise<void>((isHeld) => {
-      ended = t.db
-        .transaction(async (tx) => {
-          // In its place in the journal stands a row of which nobody knows yet whether it will stay.
-          await tx.query("set local session_replication_role = replica");
-          await tx.query(
-            `insert into pawl.journal (instance_id, version, lifecycle, definition, event, from_state, to_state, at, source)
-             values ($1, $2, 'errand', 1, 'noted', 'ready', 'ready', pawl.now(), 'call')`,
-            [id, version + 1],
-          );
-          isHeld();
-          await isLetGo;
-          throw new Error("It does not stay.");
-        })
-        .catch(() => {});
-    });
-    return async () => {
-      letGo();
-      await ended;
-      while ((await t.db.rows<{ version: number }>(sql`select version from pawl.instances`))[0]!.version === version);
-    };
-  }
-
-  /** Comes when a statement waits for a lock at the server: whoever sent it can be cut off then. */
-  async function someoneWaits(t: BehindProxy): Promise<void> {
-    for (let waiting = 0; waiting === 0; ) {
-      const [row] = await t.db.rows<{ waiting: number }>(sql`
-        select count(*)::int as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`);
-      waiting = row!.waiting;
-    }
-  }
-
   test("a send whose first try is still under way at the server waits for it, and counts it once", async () => {
     await using t = await open();
     t.ledger.begin("m");
@@ -294,21 +250,46 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(await t.ledger.contradictions(t.db)).toEqual([]);
   });
 
+  for (const [event, version] of [
+    ["noted", 2],
+    ["woke", 1], // Refused when its time comes.
+  ] as const) {
+    test(`an event for later (${event}) whose time came before its lost reply was looked for is not sent again`, async () => {
+      let afterWriting: (() => Promise<void>) | undefined;
+      await using t = await open((db) => ({
+        ...through(db),
+        async rows<Row>(statement: Statement): Promise<Row[]> {
+          const rows = await db.rows<Row>(statement);
+          if (afterWriting === undefined || !moving.test(statement.text)) return rows;
+          await afterWriting();
+          throw new PawlError("outcome_unknown", "The reply was lost.");
+        },
+      }));
+      afterWriting = async () => {
+        afterWriting = undefined;
+        while ((await fire(t.kernel, 10)).fired === 0);
+      };
+      await t.pawl.send(errand, "e", event, { after: 1 });
+      const waiting = await t.db.rows(sql`select from pawl.timers`);
+      expect(waiting).toEqual([]);
+      expect(await t.pawl.get(errand, "e")).toMatchObject({ version });
+    });
+  }
+
   test("a report whose first try ends between two looks is not taken for lost", async () => {
     let looks = 0;
-    let atSecondLook = async () => {};
+    let atSecondLook: (() => Promise<void>) | undefined;
     await using t = await open((db) => ({
       ...through(db),
       async rows(statement) {
         // The kernel looks at the lease and at the journal, in whichever order.
         const isLook = /as lease\(id, token\)|as asked\(id, task_id/.test(statement.text);
-        if (isLook && ++looks === 2) await atSecondLook();
+        if (isLook && ++looks === 2) await atSecondLook?.();
         return db.rows(statement);
       },
     }));
     const task = await taken(t, "working");
-    const letGo = await holdMove(t);
-    atSecondLook = letGo;
+    atSecondLook = await holdMove(t);
     const reporting = report(t.kernel, [{ taken: task, outcome: worked }]);
     await someoneWaits(t);
     t.proxy.cutAll();
@@ -316,18 +297,17 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(looks).toBe(2);
   });
 
-  for (const [outcome, writing] of [
-    [failed, puttingBack],
-    [worked, moving],
+  for (const [outcome, writing, times] of [
+    [failed, puttingBack, 1],
+    [worked, moving, 4], // Three times without a transaction, and then in one.
   ] as const) {
     test(`a report (${outcome.kind}) that meets the renewal of its own lease is not taken for lost`, async () => {
       await using t = await open();
       const task = await taken(t, "working");
       const { reporting } = await t.db.transaction(async (tx) => {
         await tx.query("select from pawl.tasks for update");
-        const passedOver = t.proxy.whenAnswered(writing);
         const started = report(t.kernel, [{ taken: task, outcome }]);
-        await passedOver;
+        for (let passedOver = 0; passedOver < times; passedOver++) await t.proxy.whenAnswered(writing);
         return { reporting: started };
       });
       expect(await reporting).toEqual(["written"]);
@@ -346,6 +326,12 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(await t.ledger.contradictions(t.db)).toEqual(['m was told "done", and left 2 rows instead of 1']);
   });
 });
+
+/** A task of the errand "e" in a worker's hands. */
+async function taken(t: BehindProxy, lane: "working" | "after"): Promise<Taken> {
+  await t.pawl.send(errand, "e", lane === "after" ? "ended" : "sent_to_work");
+  return t.claim(lane);
+}
 
 function through(db: Db): Db {
   return {

@@ -81,7 +81,9 @@ export class Victims {
       if ("afterAnswers" in death && answers === death.afterAnswers) child.kill("SIGKILL");
     });
     // "close" comes when also its last line has been read.
-    const signal = await new Promise((resolve) => child.once("close", (_code, signal) => resolve(signal)));
+    const signal = await new Promise<string | null>((resolve) =>
+      child.once("close", (_code, signal) => resolve(signal)),
+    );
     clearTimeout(guard);
     this.#alive.delete(child);
     if (signal !== "SIGKILL" || complaints !== "") {

@@ -16,7 +16,7 @@ const pawl = await createPawl({
 });
 pawl.work({
   concurrency: 8,
-  lease: "2s",
+  lease: "3s",
   poll: "100ms",
   maintainEvery: "200ms",
   onFailure: (error) => say("failure", String(error)),

@@ -20,13 +20,23 @@ const { url, leaseMs, everyMs } = workerData as { url: string; leaseMs: number; 
 const port = parentPort!;
 const held = new Map<string, number>();
 let db: Db | undefined;
-let underWay: Promise<void> = Promise.resolve();
+// Connected before anything is held: a first lease must not wait for that.
+let underWay: Promise<void> = connect();
+
+async function connect(): Promise<void> {
+  try {
+    db ??= await openPostgres({ url, connections: 1 });
+  } catch (error) {
+    port.postMessage({ failure: messageOf(error) } satisfies FromThread);
+  }
+}
 
 /** One round: all leases in one statement, on a connection that no step can use up. */
 async function renew(): Promise<void> {
   if (held.size === 0) return;
+  await connect();
+  if (db === undefined) return; // The next round tries again.
   try {
-    db ??= await openPostgres({ url, connections: 1 });
     const leases = [...held].map(([taskId, token]) => ({ taskId, token }));
     const renewed = new Set((await renewLeases(db, leases, leaseMs)).map((one) => one.task_id));
     // Only those that are still held under the same token: others were reported meanwhile.

@@ -1,0 +1,160 @@
+/**
+ * What every system's child process runs: one line of JSON in, one workload, one line of JSON out. The workloads are
+ * here and the same for all; an adapter says only how its system stores, runs and counts.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+
+export type Kind = "chain" | "single" | "latency";
+export type Workload = "chain" | "jobs" | "bulk" | "enqueue" | "latency" | "latency-apart";
+
+export interface Request {
+  readonly workload: Workload;
+  readonly count: number;
+  readonly url: string;
+}
+
+export interface Answer {
+  /** Of the timed part. */
+  readonly seconds?: number;
+  /** Steps, jobs or inserts a second. */
+  readonly rate?: number;
+  /** Milliseconds from the call that enqueues to the start of the handler. */
+  readonly p50?: number;
+  readonly p99?: number;
+  readonly error?: string;
+}
+
+export interface Adapter {
+  /** Makes the schema and connects. A producer of another process opens too, without ever calling `work`. */
+  open(url: string, kind: Kind): Promise<void>;
+  /** Stores `count` items of this kind by the fastest documented way; numbers them 0, 1, … as `n`. */
+  fill(count: number): Promise<void>;
+  /** Stores one item that carries `at`, a moment. */
+  send(at: number): Promise<unknown>;
+  /** Starts to run them; every handler calls `ran` first, with the `at` of its item where it has one. */
+  work(ran: (at?: number) => void): Promise<void>;
+  /** How many items are stored and not yet finished, as the system's store has it, not this process. */
+  left(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const chainLength = 5;
+const clients = 32;
+const everyMs = 20;
+const messages = 250;
+/** The first ones pay for plans, connections and compilers. */
+const warmUp = 25;
+
+/** The moment on the clock that all processes of this machine share, in milliseconds with fractions. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+export async function serve(adapter: Adapter): Promise<void> {
+  if (process.argv[2] === "produce") return produce(adapter, process.argv[3]!);
+  const [line] = (await once(createInterface({ input: process.stdin }), "line")) as [string];
+  let answer: Answer;
+  try {
+    answer = await perform(adapter, JSON.parse(line) as Request);
+    await adapter.close();
+  } catch (error) {
+    answer = { error: error instanceof Error ? error.message : String(error) };
+  }
+  process.stdout.write(`\n${JSON.stringify(answer)}\n`, () => process.exit(0));
+}
+
+async function perform(adapter: Adapter, { workload, count, url }: Request): Promise<Answer> {
+  const kind = workload === "chain" ? "chain" : workload.startsWith("latency") ? "latency" : "single";
+  await adapter.open(url, kind);
+  if (workload === "chain") return drain(adapter, count, chainLength);
+  if (workload === "jobs") return drain(adapter, count, 1);
+  if (workload === "bulk") return store(adapter, count, () => adapter.fill(count));
+  if (workload === "enqueue") return store(adapter, count, () => sendFromClients(adapter, count));
+  return latency(adapter, workload === "latency" ? () => sendSlowly(adapter) : () => sendFromElsewhere(url));
+}
+
+/** Runs what was stored before the clock starts, until the store itself says that all of it is finished. */
+async function drain(adapter: Adapter, count: number, steps: number): Promise<Answer> {
+  await adapter.fill(count);
+  const stored = await adapter.left();
+  if (stored !== count) throw new Error(`${stored} of ${count} items were stored`);
+  let runs = 0;
+  const began = performance.now();
+  await adapter.work(() => {
+    runs += 1;
+  });
+  while (runs < count * steps) await pause(10);
+  while ((await adapter.left()) > 0) await pause(10);
+  const answer = rateOf(count * steps, began);
+  if (runs !== count * steps) throw new Error(`${runs} runs instead of ${count * steps}`);
+  return answer;
+}
+
+async function store(adapter: Adapter, count: number, work: () => Promise<unknown>): Promise<Answer> {
+  const began = performance.now();
+  await work();
+  const answer = rateOf(count, began);
+  const stored = await adapter.left();
+  if (stored !== count) throw new Error(`${stored} of ${count} items were stored`);
+  return answer;
+}
+
+async function sendFromClients(adapter: Adapter, count: number): Promise<void> {
+  let next = 0;
+  const client = async (): Promise<void> => {
+    while (next++ < count) await adapter.send(0);
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+async function latency(adapter: Adapter, produceAll: () => Promise<unknown>): Promise<Answer> {
+  const delays: number[] = [];
+  await adapter.work((at) => {
+    delays.push(now() - at!);
+  });
+  await pause(1_000); // At rest, as a worker at low load is.
+  await produceAll();
+  while (delays.length < messages) await pause(10);
+  const sorted = delays.slice(warmUp).sort((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** On the beat, whether or not the call before has come back. */
+async function sendSlowly(adapter: Adapter): Promise<void> {
+  const calls: Promise<unknown>[] = [];
+  for (let sent = 0; sent < messages; sent++) {
+    calls.push(adapter.send(now()));
+    await pause(everyMs);
+  }
+  await Promise.all(calls);
+}
+
+async function sendFromElsewhere(url: string): Promise<void> {
+  // Its standard output is not ours: there is one answer, and it is not the producer's.
+  const child = fork(process.argv[1]!, ["produce", url], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error("the producer in another process failed");
+}
+
+async function produce(adapter: Adapter, url: string): Promise<void> {
+  await adapter.open(url, "latency");
+  await sendSlowly(adapter);
+  await adapter.close();
+  process.exit(0);
+}
+
+function rateOf(count: number, began: number): Answer {
+  const seconds = (performance.now() - began) / 1_000;
+  return { seconds, rate: count / seconds };
+}
+
+/** Calls `work` with 0, 1, … in slices of at most `size`. */
+export async function inSlices(count: number, size: number, work: (numbers: number[]) => Promise<unknown>) {
+  for (let at = 0; at < count; at += size) {
+    await work(Array.from({ length: Math.min(size, count - at) }, (_, index) => at + index));
+  }
+}

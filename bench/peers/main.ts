@@ -1,0 +1,106 @@
+/**
+ * Pawl beside its peers: the same workloads, the same machine, the same PostgreSQL, one at a time. Writes
+ * `bench/RESULTS.md`. Machines differ and are noisy: read the ratios.
+ *
+ *   npm run bench
+ *   npm run bench -- --count 2000 --rounds 1 --only pawl,pg-boss --workloads chain,jobs
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Client } from "pg";
+import { startPostgres } from "../../test/setup/postgres.ts";
+import { ask } from "./child.ts";
+import type { Answer } from "./harness.ts";
+import { installPeers } from "./install.ts";
+import { startRedis } from "./redis.ts";
+import { report } from "./report.ts";
+import { type System, systems } from "./systems.ts";
+import { workloads } from "./workloads.ts";
+
+const { values } = parseArgs({
+  options: {
+    count: { type: "string", default: "20000" },
+    rounds: { type: "string", default: "3" },
+    only: { type: "string" },
+    workloads: { type: "string" },
+    limit: { type: "string", default: "300" },
+    out: { type: "string", default: join(import.meta.dirname, "..", "RESULTS.md") },
+  },
+});
+const count = positive("count");
+const rounds = positive("rounds");
+const limitSeconds = positive("limit");
+const compared = chosen(systems, values.only);
+const asked = chosen(workloads, values.workloads);
+
+const node = await installPeers();
+const postgres = await startPostgres({ durable: true, settings: { max_wal_size: "4GB" } });
+const redis = compared.some(({ store }) => store === "redis") ? await startRedis() : undefined;
+try {
+  const answers = await runAll();
+  const facts = { node, postgres: postgres.version, redis: redis?.version, count, rounds };
+  const text = report(compared, asked, answers, facts);
+  writeFileSync(values.out, text);
+  process.stdout.write(text);
+} finally {
+  await redis?.stop();
+  await postgres.stop();
+}
+
+/** Rounds go over all systems, so that a slow minute of the machine does not fall on one of them alone. */
+async function runAll(): Promise<Map<string, Answer[]>> {
+  const answers = new Map<string, Answer[]>();
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name: workload } of asked) {
+      for (const system of compared) {
+        const answer = await runOne(system, workload);
+        const said =
+          answer.error ?? (answer.rate ? `${Math.round(answer.rate)}/s` : `p50 ${answer.p50?.toFixed(1)} ms`);
+        process.stderr.write(`round ${round} of ${rounds}, ${workload}, ${system.name}: ${said}\n`);
+        const key = `${workload} ${system.name}`;
+        answers.set(key, [...(answers.get(key) ?? []), answer]);
+      }
+    }
+  }
+  return answers;
+}
+
+async function runOne(system: System, workload: (typeof workloads)[number]["name"]): Promise<Answer> {
+  if (system.store === "redis") {
+    if (redis === undefined) return { error: "not run: there is no redis-server (apt install redis-server)" };
+    return ask(node, system.script, { workload, count, url: `${redis.url}/${workload}-${Date.now()}` }, limitSeconds);
+  }
+  const database = "bench";
+  await onServer(`create database ${database}`, "checkpoint");
+  try {
+    const url = new URL(postgres.url);
+    url.pathname = `/${database}`;
+    return await ask(node, system.script, { workload, count, url: url.href }, limitSeconds);
+  } finally {
+    await onServer(`drop database ${database} with (force)`);
+  }
+}
+
+async function onServer(...statements: readonly string[]): Promise<void> {
+  const client = new Client(postgres.url);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function positive(name: "count" | "rounds" | "limit"): number {
+  const number = Number(values[name]);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new Error(`--${name} must be a whole number above 0.`);
+}
+
+function chosen<Item extends { readonly name: string }>(all: readonly Item[], names: string | undefined): Item[] {
+  const wanted = names?.split(",").map((name) => name.trim()) ?? all.map(({ name }) => name);
+  const stray = wanted.find((name) => !all.some((item) => item.name === name));
+  if (stray === undefined) return all.filter(({ name }) => wanted.includes(name));
+  throw new Error(`There is no ${stray}; there are ${all.map(({ name }) => name).join(", ")}.`);
+}
