@@ -41,5 +41,6 @@ export type {
   StartedInstance,
 } from "./shown.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
+export type { VerifyOptions, Violation } from "./views/verify.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";
 export { Worker, type WorkOptions } from "./worker/work.ts";

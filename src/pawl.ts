@@ -53,6 +53,7 @@ import { readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { readStep } from "./views/tasks.ts";
+import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 import { Worker, type WorkOptions } from "./worker/work.ts";
 
 /**
@@ -325,6 +326,15 @@ export class Pawl {
       instance: instance_id,
       createdAt: new Date(created_ms),
     }));
+  }
+
+  /**
+   * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
+   * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
+   */
+  verify(options: VerifyOptions = {}): Promise<Violation[]> {
+    refuseInside(this.#kernel, "verify");
+    return verify(this.#kernel.db, options);
   }
 
   /** Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. */

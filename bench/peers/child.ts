@@ -1,16 +1,22 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Answer, Request } from "./harness.ts";
+import type { System } from "./systems.ts";
 
 const here = import.meta.dirname;
 
 /** Runs one workload of one system in a process of its own. What goes wrong there is an answer too. */
-export function ask(node: string, script: string, request: Request, limitSeconds: number): Promise<Answer> {
+export function ask(
+  node: string,
+  system: Pick<System, "script" | "env">,
+  request: Request,
+  limitSeconds: number,
+): Promise<Answer> {
   return new Promise((resolve) => {
-    const child = spawn(node, [join(here, script)], {
+    const child = spawn(node, [join(here, system.script)], {
       cwd: here,
       stdio: ["pipe", "pipe", "pipe"],
-      env: { ...process.env, NODE_ENV: "production", NODE_NO_WARNINGS: "1" },
+      env: { ...process.env, ...system.env, NODE_ENV: "production", NODE_NO_WARNINGS: "1" },
     });
     let out = "";
     let complaints = "";

@@ -57,12 +57,14 @@ export async function serve(adapter: Adapter): Promise<void> {
   if (process.argv[2] === "produce") return produce(adapter, process.argv[3]!);
   const [line] = (await once(createInterface({ input: process.stdin }), "line")) as [string];
   let answer: Answer;
+  const alive = setInterval(() => {}, 1_000); // A library that waits for what does not keep Node alive would end us.
   try {
     answer = await perform(adapter, JSON.parse(line) as Request);
     await adapter.close();
   } catch (error) {
     answer = { error: error instanceof Error ? error.message : String(error) };
   }
+  clearInterval(alive);
   process.stdout.write(`\n${JSON.stringify(answer)}\n`, () => process.exit(0));
 }
 
@@ -86,8 +88,8 @@ async function drain(adapter: Adapter, count: number, steps: number): Promise<An
   await adapter.work(() => {
     runs += 1;
   });
-  while (runs < count * steps) await pause(10);
-  while ((await adapter.left()) > 0) await pause(10);
+  await until(() => runs >= count * steps);
+  await until(async () => (await adapter.left()) === 0);
   const answer = rateOf(count * steps, began);
   if (runs !== count * steps) throw new Error(`${runs} runs instead of ${count * steps}`);
   return answer;
@@ -117,7 +119,7 @@ async function latency(adapter: Adapter, produceAll: () => Promise<unknown>): Pr
   });
   await pause(1_000); // At rest, as a worker at low load is.
   await produceAll();
-  while (delays.length < messages) await pause(10);
+  await until(() => delays.length >= messages);
   const sorted = delays.slice(warmUp).sort((one, other) => one - other);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
   return { p50: at(0.5), p99: at(0.99) };
@@ -145,6 +147,10 @@ async function produce(adapter: Adapter, url: string): Promise<void> {
   await sendSlowly(adapter);
   await adapter.close();
   process.exit(0);
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(10);
 }
 
 function rateOf(count: number, began: number): Answer {

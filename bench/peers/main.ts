@@ -24,7 +24,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     only: { type: "string" },
     workloads: { type: "string" },
-    limit: { type: "string", default: "300" },
+    limit: { type: "string", default: "600" },
     out: { type: "string", default: join(import.meta.dirname, "..", "RESULTS.md") },
   },
 });
@@ -34,17 +34,26 @@ const limitSeconds = positive("limit");
 const compared = chosen(systems, values.only);
 const asked = chosen(workloads, values.workloads);
 
+/** What a reader types to repeat this run. */
+const command = [
+  "npm run bench --",
+  ...(["count", "rounds", "only", "workloads"] as const).flatMap((name) =>
+    values[name] === undefined ? [] : [`--${name} "${values[name]}"`],
+  ),
+]
+  .join(" ")
+  .replaceAll(/"([\w,-]+)"/g, "$1");
+
 const node = await installPeers();
 const postgres = await startPostgres({ durable: true, settings: { max_wal_size: "4GB" } });
-const redis = compared.some(({ store }) => store === "redis") ? await startRedis() : undefined;
+let redisVersion: string | undefined;
 try {
   const answers = await runAll();
-  const facts = { node, postgres: postgres.version, redis: redis?.version, count, rounds };
+  const facts = { node, postgres: postgres.version, redis: redisVersion, count, rounds, command };
   const text = report(compared, asked, answers, facts);
   writeFileSync(values.out, text);
   process.stdout.write(text);
 } finally {
-  await redis?.stop();
   await postgres.stop();
 }
 
@@ -54,6 +63,7 @@ async function runAll(): Promise<Map<string, Answer[]>> {
   for (let round = 1; round <= rounds; round++) {
     for (const { name: workload } of asked) {
       for (const system of compared) {
+        if (system.only?.includes(workload) === false) continue;
         const answer = await runOne(system, workload);
         const said =
           answer.error ?? (answer.rate ? `${Math.round(answer.rate)}/s` : `p50 ${answer.p50?.toFixed(1)} ms`);
@@ -67,18 +77,28 @@ async function runAll(): Promise<Map<string, Answer[]>> {
 }
 
 async function runOne(system: System, workload: (typeof workloads)[number]["name"]): Promise<Answer> {
-  if (system.store === "redis") {
-    if (redis === undefined) return { error: "not run: there is no redis-server (apt install redis-server)" };
-    return ask(node, system.script, { workload, count, url: `${redis.url}/${workload}-${Date.now()}` }, limitSeconds);
-  }
+  const items = Math.ceil(count * (system.share ?? 1));
+  if (system.store === "redis")
+    return onRedis((url) => ask(node, system, { workload, count: items, url }, limitSeconds));
   const database = "bench";
   await onServer(`create database ${database}`, "checkpoint");
   try {
     const url = new URL(postgres.url);
     url.pathname = `/${database}`;
-    return await ask(node, system.script, { workload, count, url: url.href }, limitSeconds);
+    return await ask(node, system, { workload, count: items, url: url.href }, limitSeconds);
   } finally {
     await onServer(`drop database ${database} with (force)`);
+  }
+}
+
+async function onRedis(work: (url: string) => Promise<Answer>): Promise<Answer> {
+  const redis = await startRedis();
+  if (redis === undefined) return { error: "not run: there is no redis-server (apt install redis-server)" };
+  try {
+    redisVersion = redis.version;
+    return await work(redis.url);
+  } finally {
+    await redis.stop();
   }
 }
 
@@ -99,7 +119,7 @@ function positive(name: "count" | "rounds" | "limit"): number {
 }
 
 function chosen<Item extends { readonly name: string }>(all: readonly Item[], names: string | undefined): Item[] {
-  const wanted = names?.split(",").map((name) => name.trim()) ?? all.map(({ name }) => name);
+  const wanted = names?.split(/,(?! )/) ?? all.map(({ name }) => name);
   const stray = wanted.find((name) => !all.some((item) => item.name === name));
   if (stray === undefined) return all.filter(({ name }) => wanted.includes(name));
   throw new Error(`There is no ${stray}; there are ${all.map(({ name }) => name).join(", ")}.`);

@@ -11,6 +11,7 @@ export interface Facts {
   readonly redis: string | undefined;
   readonly count: number;
   readonly rounds: number;
+  readonly command: string;
 }
 
 type Answers = ReadonlyMap<string, readonly Answer[]>;
@@ -25,15 +26,15 @@ export function report(
   return `${[head(facts), ...sections, losses(systems, workloads, answers), settings(systems)].join("\n\n")}\n`;
 }
 
-function head({ node, postgres, redis, count, rounds }: Facts): string {
+function head({ node, postgres, redis, count, rounds, command }: Facts): string {
   const processor = cpus()[0]?.model.trim() || "unknown";
   const memory = Math.round(totalmem() / 2 ** 30);
   const nodeVersion = execFileSync(node, ["--version"]).toString().trim();
   return `# Results
 
-Made by \`npm run bench -- --count ${count} --rounds ${rounds}\` on ${new Date().toISOString().slice(0, 10)}; repeat it on your machine. Each
+Made by \`${command}\` on ${new Date().toISOString().slice(0, 10)}; repeat it on your machine. Each
 number is the median of ${rounds} ${rounds === 1 ? "round" : "rounds"} with ${count.toLocaleString("en")} items, each round in a fresh database and a fresh process, one system at a
-time. Every run is checked: all items stored, every handler run exactly as often as it should, nothing left.
+time. Throughput runs are checked: all items stored, as many runs of handlers as there are steps, nothing left.
 
 ${cpus().length} cores (${processor}), ${memory} GiB, PostgreSQL ${postgres} with fsync on${redis === undefined ? "" : `, Redis ${redis}`}, Node ${nodeVersion} for all. Client, worker and
 server share the cores.`;
@@ -45,7 +46,8 @@ function section(workload: Measured, systems: readonly System[], answers: Answer
     ? "| | p50, ms | p99, ms | p50 to Pawl's |"
     : `| | ${workload.unit} | Pawl is | lowest to highest |`;
   const own = middle(answersOf(answers, workload, "pawl"));
-  const rows = systems.map((system) => {
+  const asked = systems.filter(({ only }) => only?.includes(workload.name) !== false);
+  const rows = asked.map((system) => {
     const list = answersOf(answers, workload, system.name);
     const answer = middle(list);
     const failed = list.find(({ error }) => error !== undefined)?.error;
@@ -95,7 +97,7 @@ function settings(systems: readonly System[]): string {
     const version = system.package === undefined ? "" : ` ${versionOf(system.package) ?? "(not installed)"}`;
     return `- **${system.name}**${version}: ${system.settings}.`;
   });
-  return `## Settings\n\nOne process each, at the best settings that its documentation gives for the workload.\n\n${lines.join("\n")}`;
+  return `## Settings\n\nOne process each, with settings that we chose from its documentation for speed; no search for better ones was made.\n\n${lines.join("\n")}`;
 }
 
 function answersOf(answers: Answers, workload: Measured, system: string): readonly Answer[] {

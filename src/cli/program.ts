@@ -6,6 +6,7 @@ import { addInstance } from "./commands/instance.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
+import { addVerify } from "./commands/verify.ts";
 import { addWork } from "./commands/work.ts";
 import { exitCodeOf, exitCodes, explain } from "./failure.ts";
 import type { Flags } from "./settings.ts";
@@ -76,7 +77,8 @@ function makeProgram(version: string, act: Act): Command {
     .option("--json", "print one JSON document")
     .option("--no-color", "print without colours")
     .option("--verbose", "show where an error comes from");
-  for (const add of [addStart, addWork, addStatus, addInstance, addCheck, addDiagram, addMigrate]) add(program, act);
+  for (const add of [addStart, addWork, addStatus, addInstance, addCheck, addDiagram, addMigrate, addVerify])
+    add(program, act);
   return program;
 }
 

@@ -252,6 +252,12 @@ export class Course {
     return this.#step === null ? lanes : [...lanes, this.#step.lane];
   }
 
+  /** The instance after a decision that was written at `atMs`: the deadline of a new run is counted from there. */
+  at(answer: InstanceModel, atMs: number): InstanceModel {
+    if (answer.run === this.row.run) return answer;
+    return { ...answer, deadlineAtMs: this.#deadlineAfterMs === null ? null : atMs + this.#deadlineAfterMs };
+  }
+
   /** About how much text it takes to write it. */
   get size(): number {
     let size = this.#dataText?.length ?? 0;

@@ -270,18 +270,12 @@ function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Cours
 
 /** Reads the instances anew, for those whose lease still holds, and lets what is due come first. */
 async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Map<Course, Filing>> {
-  // In this order: an earlier try of ours that ends between the two ends the lease, and is found in the journal.
+  const ids = filings.map(({ report }) => report.taken.row.id);
+  const rows = new Map((await readInstances(db, ids)).map((row) => [row.id, row]));
   const held = await heldOf(db, filings);
+  // Last of all: an earlier try of ours that ended the visit or the lease between these looks is found by now.
   await settleLostReplies(db, filings);
   const open = filings.filter((filing) => filing.result === undefined);
-  const rows = new Map(
-    (
-      await readInstances(
-        db,
-        open.map(({ report }) => report.taken.row.id),
-      )
-    ).map((row) => [row.id, row]),
-  );
   const courses = new Map<Course, Filing>();
   for (const filing of open) {
     const row = rows.get(filing.report.taken.row.id);

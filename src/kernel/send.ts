@@ -341,7 +341,10 @@ function finish(one: Pending, course: Course, answer: InstanceModel | undefined,
   }
   if (answer === undefined) throw broken(`A send of \`${one.send.event}\` was neither decided nor refused.`);
   const stands = answer.version === course.row.version;
-  one.outcome = { ok: true, instance: stands ? snapshotOf(course.row) : snapshotAfter(answer, atMs!) };
+  one.outcome = {
+    ok: true,
+    instance: stands ? snapshotOf(course.row) : snapshotAfter(course.at(answer, atMs!), atMs!),
+  };
 }
 
 /**

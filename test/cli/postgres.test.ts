@@ -58,4 +58,33 @@ onPostgres("with a database server", () => {
     expect(await one.end()).toMatchObject({ code: 0 });
     expect(await two.end()).toMatchObject({ code: 0 });
   });
+
+  test("pawl work runs steps until it is told to stop, and pawl verify finds everything in order", async () => {
+    const shop = newProject({ "pawl.config.mjs": orderConfig });
+    try {
+      const working = shop.begin(["work", "--concurrency", "4"], env);
+      await working.says("4 steps at once");
+      expect(await shop.begin(["instance", "start", "order", "--key", "o1"], env).ended).toMatchObject({ code: 0 });
+      const wait = ["instance", "wait", "order", "o1", "--until", "packed", "--timeout", "20s"];
+      expect(await shop.begin(wait, env).ended).toMatchObject({ code: 0 });
+      expect(await working.end()).toMatchObject({ code: 0, stderr: expect.stringContaining("finishing what runs") });
+      const verified = await shop.begin(["verify"], env).ended;
+      expect(verified).toMatchObject({ code: 0, stdout: "Everything is as it must be.\n" });
+      expect(await shop.begin(["work", "--concurrency", "none"], env).ended).toMatchObject({ code: 2 });
+      expect(await shop.begin(["work"], {}).ended).toMatchObject({ stderr: expect.stringContaining("DATABASE_URL") });
+    } finally {
+      await shop.remove();
+    }
+  });
 });
+
+const orderConfig = `
+import { defineConfig, lifecycle } from "pawl";
+
+const order = lifecycle("order", {
+  initial: "packing",
+  states: { packing: { run: () => {}, on: { packed: "packed" } }, packed: { final: "success" } },
+});
+
+export default defineConfig({ lifecycles: [order] });
+`;

@@ -11,13 +11,10 @@ const root = join(import.meta.dirname, "../..");
 /** How a process is to die: by its own hand at the nth visit of a point, or by ours after so many answers. */
 export type Death = { readonly at: FaultPoint; readonly nth: number } | { readonly afterAnswers: number };
 
-/** How it died. */
+/** How it died, and how many of its calls were under way. */
 export interface Died {
-  /** The line of the fault that was its last. */
-  readonly fault: string | undefined;
-  /** Calls that were under way. */
+  readonly death: Death;
   readonly underWay: number;
-  readonly answers: number;
 }
 
 /**
@@ -86,10 +83,11 @@ export class Victims {
     );
     clearTimeout(guard);
     this.#alive.delete(child);
-    if (signal !== "SIGKILL" || complaints !== "") {
-      throw new Error(`It was to die (${JSON.stringify(death)}), and ended with ${signal}: ${complaints || last}`);
+    const asWanted = "at" in death ? last === `${death.at}:${death.nth}` : answers >= death.afterAnswers;
+    if (signal !== "SIGKILL" || !asWanted || complaints !== "") {
+      throw new Error(`It was to die (${JSON.stringify(death)}), and ended with ${signal} at ${last}. ${complaints}`);
     }
-    return { fault: "at" in death ? last : undefined, underWay: underWay.size, answers };
+    return { death, underWay: underWay.size };
   }
 
   async end(): Promise<void> {

@@ -9,7 +9,10 @@ const character = fc
   .integer({ min: 1, max: 0x10ffff })
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code));
-const special = fc.constantFrom(..."aN\\\"{},' \n\r\t$null0;-:/()[]%_\u0001\u007f\u200b\ufeff\uffff😀é");
+const special = fc.constantFrom(
+  ...["a", "N", "null", "\\", '"', "'", "{", "}", ",", ";", "-", "$", "%", "/", ":"],
+  ...[" ", "\n", "\r", "\t", "\u0001", "\u007f", "\u200b", "\ufeff", "\uffff", "😀", "é"],
+);
 const text = fc.string({ unit: fc.oneof(character, special), maxLength: 20 });
 
 const nasty = [

@@ -35,7 +35,7 @@ await serve({
   async work(ran) {
     heard = ran;
     await DBOS.shutdown();
-    await launch([queue]);
+    const b = performance.now(); await launch([queue]); process.stderr.write(`LAUNCH ${performance.now()-b}\n`); (await import("node:fs")).appendFileSync("/tmp/launch.txt", `${performance.now()-b}\n`);
   },
   async left() {
     const { rows } = await pool.query(

@@ -36,6 +36,7 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
     },
     drop: (taskIds) => tell({ drop: taskIds }),
     async stop() {
+      thread.ref(); // Whoever waits for its end must live to see it.
       tell({ stop: true });
       await stopped;
     },
