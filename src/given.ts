@@ -120,3 +120,14 @@ export function idOf(after: { id: string }): string {
   if ("id" in ref) return ref.id;
   throw new PawlError("option_invalid", "`after` must be the last instance of the page before, or its { id }.");
 }
+
+/** What is made of each item of a list; one that cannot be made is told by its place, before anything is written. */
+export function checkedItems<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] {
+  return checkedList(items).map((item, index) => {
+    try {
+      return make(item);
+    } catch (error) {
+      throw itemInvalid(error, index);
+    }
+  });
+}

@@ -8,6 +8,7 @@ import type { LifecycleModel } from "./definition/model.ts";
 import type { StartOptions } from "./definition/step.ts";
 import {
   type CallOptions,
+  checkedItems,
   checkedList,
   checkedOptions,
   delayOf,
@@ -104,13 +105,9 @@ export class Pawl {
     options: StartCallOptions = {},
   ): Promise<StartedInstance<L>[]> {
     const call = checkedOptions(options, callKeys, "startMany");
-    const starts = checkedList(items).map((item, index) => {
-      try {
-        return this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call);
-      } catch (error) {
-        throw itemInvalid(error, index);
-      }
-    });
+    const starts = checkedItems(items, (item) =>
+      this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call),
+    );
     const started = await this.#verbs.startMany(starts, call.tx);
     return started.map((one) => this.#startedOf(lifecycle, one));
   }
@@ -123,19 +120,22 @@ export class Pawl {
    * ```
    */
   async enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
-    const [payload, options = {}] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
+    const [payload, given] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
+    const options = checkedOptions(given, [...callKeys, ...jobKeys], "enqueue");
     const started = await this.#verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
     return this.#startedOf(job, started);
   }
 
-  /** Enqueues many; each gets its answer in the order given. Without `tx` they are committed in batches. */
+  /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
   async enqueueMany<J extends AnyJob>(
     job: J,
     items: readonly EnqueueItem<J>[],
     options: CallOptions = {},
   ): Promise<StartedInstance<J>[]> {
-    const starts = items.map((item) => this.#enqueueOf(job, item));
-    const started = await this.#verbs.startMany(starts, options.tx);
+    const { tx } = checkedOptions(options, ["tx"], "enqueueMany");
+    const keys = ["payload", "actor", "reason", ...jobKeys];
+    const starts = checkedItems(items, (item) => this.#enqueueOf(job, checkedOptions(item, keys, "enqueueMany")));
+    const started = await this.#verbs.startMany(starts, tx);
     return started.map((one) => this.#startedOf(job, one));
   }
 
@@ -477,5 +477,6 @@ export class Pawl {
 
 const callKeys = ["tx", "actor", "reason"];
 const startKeys = ["key", "data"];
+const jobKeys = ["key", "priority", "after", "at"];
 const itemKeys = ["to", "event", "payload"];
 const sendKeys = [...callKeys, "expectedVersion", "idempotencyKey", "after", "at"];

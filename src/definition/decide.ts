@@ -214,7 +214,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
 }
 
 /** The payload held against its schema. */
-function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
+export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
   if (event.name === "fail") return failurePayload(event);
   return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
 }

@@ -1,9 +1,8 @@
 import { broken, isPawlError, PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
-import { decide } from "../definition/decide.ts";
+import { decide, payloadOf } from "../definition/decide.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import { validate } from "../definition/validate.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, lockInstances, readInstances, readInstancesByKey } from "../store/instances.ts";
@@ -255,7 +254,7 @@ async function take(
   try {
     const known = send.idempotency && requests.get(requestName(course.row.id, send.idempotency.key));
     if (known !== undefined && send.idempotency !== undefined) {
-      one.outcome = await firstAnswer(db, course, send, known, answers);
+      await repeat(db, course, one, known, answers);
       return;
     }
     if (send.expectedVersion !== undefined && send.expectedVersion !== course.instance.version) {
@@ -284,14 +283,14 @@ async function take(
 }
 
 /** The same key again: the first answer if it asks the same, a conflict if it asks something else. */
-async function firstAnswer(
+async function repeat(
   db: Executor,
   course: Course,
-  send: Send,
+  one: Pending,
   known: KnownRequest,
-  answers: ReadonlyMap<Pending, InstanceModel>,
-): Promise<Sent> {
-  if (known.hash !== send.idempotency!.hash) {
+  answers: Map<Pending, InstanceModel>,
+): Promise<void> {
+  if (known.hash !== one.send.idempotency!.hash) {
     throw new PawlError(
       "idempotency_conflict",
       `The idempotency key \`${known.key}\` was used for another request to ${nameOf(course.row)} (its move ${known.version}). Use a new key for a new request.`,
@@ -300,11 +299,11 @@ async function firstAnswer(
   }
   // Asked twice in one batch: the first of them has not been written yet.
   for (const [other, instance] of answers) {
-    if (other.send.idempotency?.key === known.key && instance.id === course.instance.id) {
-      return { ok: true, instance: snapshotAfter(instance, course.row.now_ms) };
-    }
+    if (other.send.idempotency?.key !== known.key || instance.id !== course.instance.id) continue;
+    answers.set(one, instance);
+    return;
   }
-  return { ok: true, instance: await snapshotAt(db, course.row, known.version) };
+  one.outcome = { ok: true, instance: await snapshotAt(db, course.row, known.version) };
 }
 
 function delay(course: Course, send: Send, when: { afterMs: number | null; atMs: number | null }): void {
@@ -317,7 +316,7 @@ function delay(course: Course, send: Send, when: { afterMs: number | null; atMs:
       { event: send.event },
     );
   }
-  const checked = validate(lifecycle.events.get(send.event), send.payload, `The payload of \`${send.event}\``);
+  const checked = payloadOf(lifecycle, { ...send, name: send.event });
   if (checked.faults !== undefined) throw payloadInvalid(lifecycle, send.event, checked.faults);
   if (course.instance.outcome !== null) {
     throw new PawlError(

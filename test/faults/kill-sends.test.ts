@@ -90,7 +90,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
   }
 
   test("on the embedded database: what was answered is there, once, and nothing is half-written", {
-    timeout: 180_000,
+    timeout: withinMs + 105_000,
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
     try {
@@ -104,7 +104,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
 
   test.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)(
     "on PostgreSQL: what was answered is there, once, and nothing is half-written",
-    { timeout: 180_000 },
+    { timeout: withinMs + 105_000 },
     async () => {
       const server: PostgresServer = await startPostgres({ durable: true });
       try {

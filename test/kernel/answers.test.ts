@@ -36,6 +36,10 @@ function suite(withDb: (use: (db: Db) => Promise<void>) => Promise<void>): void 
           expect(await pawl.get(claim, answer)).toEqual(answer);
         }
       }
+      const ask = () => pawl.send(claim, "c1", "settle", { idempotencyKey: "k" });
+      for (const answer of await Promise.all(Array.from({ length: 20 }, ask))) {
+        expect(await pawl.get(claim, "c1")).toEqual(answer);
+      }
       const inOne = await pawl.transaction(async (tx) => {
         await pawl.send(claim, "c0", "settle", { tx });
         return pawl.send(claim, "c0", "restart", { tx });

@@ -144,6 +144,18 @@ eachStore((store) => {
     });
   });
 
+  test("R27 an instance can be failed later, too, with the reason that was given", async () => {
+    await using t = await packed();
+    await t.pawl.send(parcel, "p", "fail", { reason: "nobody came" }, { after: "1h" });
+    await t.advance("1h");
+    const last = (await t.pawl.journal(parcel, "p")).at(-1);
+    expect(last).toMatchObject({
+      event: "fail",
+      to: "failed",
+      payload: { reason: "nobody came", error: null, attempts: 0 },
+    });
+  });
+
   test("a delayed event that is refused when due is recorded with its blockers and dropped", async () => {
     await using t = await packed();
     await t.pawl.send(parcel, "p", "delivered", { after: "1h" });

@@ -35,7 +35,7 @@ await serve({
   async work(ran) {
     heard = ran;
     await DBOS.shutdown();
-    const b = performance.now(); await launch([queue]); process.stderr.write(`LAUNCH ${performance.now()-b}\n`); (await import("node:fs")).appendFileSync("/tmp/launch.txt", `${performance.now()-b}\n`);
+    await launch([queue]);
   },
   async left() {
     const { rows } = await pool.query(
@@ -49,7 +49,7 @@ await serve({
   },
 });
 
-/** Queues are named at launch, so filling and working are two launches; the second, some 50 ms, is in the time. */
+/** Queues are named at launch, so filling and working are two launches. */
 async function launch(listenQueues) {
   const connection = { systemDatabaseUrl: address, systemDatabasePoolSize: 40 };
   DBOS.setConfig({ name: "bench", applicationVersion: "1", ...connection, logger: quiet, listenQueues });
