@@ -4,6 +4,7 @@ import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
 import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
+import { itemInvalid } from "./kernel/errors.ts";
 import type { Send } from "./kernel/send.ts";
 import { refOf } from "./kernel/verbs.ts";
 import type { Tx } from "./store/db.ts";

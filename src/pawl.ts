@@ -24,7 +24,7 @@ import {
   type StartCallOptions,
   textOrNull,
 } from "./given.ts";
-import { asPawlError, itemInvalid } from "./kernel/errors.ts";
+import { asPawlError } from "./kernel/errors.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
 import type { Send, Sent } from "./kernel/send.ts";
 import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";

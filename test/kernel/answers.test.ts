@@ -51,7 +51,11 @@ function suite(withDb: (use: (db: Db) => Promise<void>) => Promise<void>): void 
 describe("embedded", () => {
   suite(async (use) => {
     const db = await openPglite({ folder: "memory" });
-    await use(db).finally(() => db.close());
+    try {
+      await use(db);
+    } finally {
+      await db.close();
+    }
   });
 });
 
@@ -59,6 +63,10 @@ onPostgres("PostgreSQL", () => {
   suite(async (use) => {
     await using empty = await emptyDatabase();
     const db = await openPostgres({ url: empty.url });
-    await use(db).finally(() => db.close());
+    try {
+      await use(db);
+    } finally {
+      await db.close();
+    }
   });
 });

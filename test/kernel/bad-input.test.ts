@@ -1,4 +1,4 @@
-import { isPawlError, lifecycle, type PawlError } from "pawl";
+import { isPawlError, job, lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { PermanentError, TransientError } from "../../src/base/step-errors.ts";
@@ -482,6 +482,36 @@ eachStore((store) => {
     expect(await t.pawl.startMany(box, good)).toHaveLength(600);
   });
 
+  test("enqueueMany checks the whole list first, too", async () => {
+    const mail = job("mail", { payload: z.object({ to: z.string() }), run: () => {} });
+    await using t = await store.open({ lifecycles: [mail, box] });
+    await t.pawl.start(box, { key: "good", data: { content } });
+    const good = { payload: { to: "ada" } };
+    const bad: [object, string][] = [
+      [{ payload: { to: 5 } }, "data_invalid"],
+      [{ ...good, after: "soon" }, "option_invalid"],
+      [{ ...good, priority: 1.5 }, "option_invalid"],
+      [{ ...good, prio: 1 }, "option_invalid"],
+      [{ ...good, key: "" }, "key_invalid"],
+    ];
+    for (const [item, code] of bad) {
+      const error = await refused(
+        t,
+        () => t.pawl.enqueueMany(mail, [good, item as typeof good]),
+        code,
+        /^Item 1 of the list: /,
+      );
+      expect(error.details).toMatchObject({ index: 1 });
+    }
+    await refused(
+      t,
+      () => t.pawl.enqueue(mail, good.payload, { prio: 1 } as never),
+      "option_invalid",
+      "no option `prio`",
+    );
+    expect(await t.pawl.enqueueMany(mail, [good, good])).toHaveLength(2);
+  });
+
   test("sendMany answers each for itself: whatever is wrong with one, its neighbours are sent, in their order", async () => {
     await using t = await open();
     await t.pawl.startMany(
@@ -628,7 +658,6 @@ eachStore((store) => {
   });
 
   test("a job whose key has been taken by the next one cannot be restarted, and harms no other in the batch", async () => {
-    const { job } = await import("pawl");
     const mail = job("mail", { run: () => Promise.reject(new PermanentError("no such address")) });
     await using t = await store.open({ lifecycles: [mail] });
     await t.pawl.startMany(mail, [{ key: "a" }, { key: "b" }]);
