@@ -1,71 +1,23 @@
 import { parseDuration } from "../base/duration.ts";
-import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
+import { isPawlError, messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { decide } from "../definition/decide.ts";
 import { nextAttemptMs, type RetryPolicy, standardRetry } from "../policy/retry.ts";
-import { readSetbacks } from "../store/attempts.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
-import { endEffects, putBackTasks, readHeldLeases, readLapsedLeases, type Setback } from "../store/tasks.ts";
+import { readLapsedLeases, type Setback } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
-import { Course, type Granting, type Maker, type Outgoing } from "./course.ts";
+import { Course, type Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, refusedError } from "./errors.ts";
-import { deadLetterOf, type Failing, failingOf } from "./failing.ts";
+import { type Failing, failingOf } from "./failing.ts";
+import { Filing, heldOf, leaseBusy, type Report, type Reported } from "./filing.ts";
 import { runHooks } from "./hooks.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { end, setBack } from "./report-held.ts";
 import { type Taken, takenOf } from "./take.ts";
-
-/** What became of a task in a worker's hands. */
-export type Outcome =
-  | {
-      readonly kind: "event";
-      readonly event: string;
-      readonly payload: unknown;
-      readonly patch: Readonly<Record<string, unknown>>;
-      readonly messages: readonly Outgoing[];
-    }
-  /** An effect that was carried out. */
-  | { readonly kind: "done" }
-  | { readonly kind: "failed"; readonly error: unknown }
-  | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
-  | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
-  /** Given back unused: the worker stops. */
-  | { readonly kind: "released" }
-  /** Its worker fell silent. */
-  | { readonly kind: "lapsed" };
-
-export interface Report {
-  readonly taken: Taken;
-  readonly outcome: Outcome;
-  /** A worker that would stay with the instance: whether it gets the next step, and what it does with it. */
-  readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => void };
-}
-
-/** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */
-export type Reported = "written" | "lease_lost";
-
-/** A report as the kernel works on it. */
-class Filing {
-  readonly report: Report;
-  result: Reported | undefined;
-  /** A step's outcome that moves the instance. */
-  move: Extract<Outcome, { kind: "event" }> | Failing | undefined;
-  setback: Setback | undefined;
-  unsure = false;
-  /** A hook has to run, in a transaction of its own. */
-  alone = false;
-
-  constructor(report: Report) {
-    this.report = report;
-  }
-
-  get lease() {
-    return this.report.taken.lease;
-  }
-}
 
 const optimisticRounds = 3;
 const unwritableFailurePauseMs = 60_000;
@@ -254,11 +206,6 @@ async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void>
   else throw leaseBusy();
 }
 
-/** The lease holds, and yet its row was passed over: somebody has it in hand for a moment, to renew it for example. */
-function leaseBusy(): PawlError {
-  return new PawlError("busy", "A task that was reported is being written by somebody else. Try again.");
-}
-
 function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Course, Filing> {
   return new Map(
     filings.map((filing) => {
@@ -284,12 +231,6 @@ async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filin
   }
   await catchUp(db, [...courses.keys()]);
   return courses;
-}
-
-/** The tasks among these whose leases still hold. */
-async function heldOf(db: Executor, filings: readonly Filing[]): Promise<Set<string>> {
-  const leases = filings.map((filing) => filing.lease);
-  return new Set((await readHeldLeases(db, leases)).map((one) => one.task_id));
 }
 
 async function settleLostReplies(db: Executor, filings: readonly Filing[]): Promise<void> {
@@ -351,90 +292,4 @@ function handOver(course: Course, { report: { stay } }: Filing): void {
   if (granted === undefined) return;
   const { lifecycle } = course;
   stay?.take({ ...granted, kind: "step", attempt: 1, work: null, lifecycle });
-}
-
-async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  const lanes = new Map<string, string>();
-  await writeHeld(kernel, filings, {
-    async write(open) {
-      const setbacks = open.map((filing) => filing.setback!);
-      const written = await putBackTasks(kernel.db, setbacks);
-      for (const { task_id, lane } of written) lanes.set(task_id, lane);
-      return written;
-    },
-    isTrace: (filing, what) => what === filing.setback!.what,
-  });
-  for (const filing of filings) {
-    const lane = lanes.get(filing.lease.taskId);
-    if (lane !== undefined && filing.setback!.retryAfterMs === null) kernel.signals.hint(lane);
-  }
-}
-
-/** Effects that were carried out, or given up after their last attempt. */
-async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  const stray = filings.find((filing) => filing.report.taken.kind !== "effect");
-  if (stray !== undefined) {
-    throw new PawlError(
-      "option_invalid",
-      "A step ends with an event of its state; only an after-effect is simply done.",
-    );
-  }
-  await writeHeld(kernel, filings, {
-    write: (open) =>
-      endEffects(
-        kernel.db,
-        open.map(({ lease, report: { taken, outcome } }) => {
-          const given = outcome.kind === "done" ? null : failingOf(taken, outcome as { kind: "lapsed" });
-          const failure = given === null ? null : JSON.stringify(given.payload);
-          return { ...lease, failure, lapsed: outcome.kind === "lapsed" };
-        }),
-        open.flatMap(({ report: { taken, outcome } }) =>
-          outcome.kind === "done"
-            ? []
-            : [deadLetterOf(kernel.newId(), taken, failingOf(taken, outcome as { kind: "lapsed" }))],
-        ),
-      ),
-    // An effect that is done leaves nothing; its row goes in no other way without a word.
-    isTrace: ({ report }, what) => what === (report.outcome.kind === "done" ? undefined : "failed"),
-  });
-}
-
-interface HeldWriting {
-  /** Writes those whose row is free and whose lease holds. */
-  readonly write: (open: readonly Filing[]) => Promise<readonly { task_id: string }[]>;
-  /** Whether this is what the writing leaves behind: how the lease ended by the record, undefined without one. */
-  readonly isTrace: (filing: Filing, what: string | undefined) => boolean;
-}
-
-/**
- * Writes what moves no instance. A row that somebody has in hand is passed over, so a lease that still holds is tried
- * again; one that is gone may have been ended by an earlier try of ours that lost its reply, and its trace tells.
- */
-async function writeHeld(kernel: Kernel, filings: readonly Filing[], { write, isTrace }: HeldWriting): Promise<void> {
-  if (filings.length === 0) return;
-  const open = () => filings.filter((filing) => filing.result === undefined);
-  let unsure = false;
-  await untilAnswered(async () => {
-    const written = await write(open()).catch((error: unknown) => {
-      unsure ||= isPawlError(error, "outcome_unknown");
-      throw error;
-    });
-    const done = new Set(written.map((one) => one.task_id));
-    for (const filing of open()) if (done.has(filing.lease.taskId)) filing.result = "written";
-    if (open().length === 0) return;
-    const held = await heldOf(kernel.db, open());
-    const traces = unsure ? await tracesOf(kernel.db, open()) : undefined;
-    for (const filing of open()) {
-      const { taskId } = filing.lease;
-      // A lapse that was not written has met a worker that renewed.
-      if (held.has(taskId) && filing.report.outcome.kind !== "lapsed") continue;
-      filing.result = traces !== undefined && isTrace(filing, traces.get(taskId)) ? "written" : "lease_lost";
-    }
-    if (open().length > 0) throw leaseBusy();
-  });
-}
-
-async function tracesOf(db: Executor, filings: readonly Filing[]): Promise<Map<string, string>> {
-  const leases = filings.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease }));
-  return new Map((await readSetbacks(db, leases)).map((one) => [one.task_id, one.what]));
 }

@@ -1,8 +1,8 @@
 import { durationMs } from "../base/duration.ts";
 import { broken, PawlError } from "../base/errors.ts";
+import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { once } from "../kernel/memos.ts";
-import type { Outcome } from "../kernel/report.ts";
 import type { Taken } from "../kernel/take.ts";
 import { type Log, makeStep, type Returned, type Said } from "./step.ts";
 

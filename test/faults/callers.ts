@@ -1,6 +1,7 @@
 import { isPawlError } from "../../src/base/errors.ts";
+import type { Outcome } from "../../src/kernel/filing.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { type Outcome, report } from "../../src/kernel/report.ts";
+import { report } from "../../src/kernel/report.ts";
 import { take } from "../../src/kernel/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { Pawl } from "../../src/pawl.ts";

@@ -1,0 +1,66 @@
+import { PawlError } from "../base/errors.ts";
+import type { Executor } from "../store/db.ts";
+import { readHeldLeases, type Setback } from "../store/tasks.ts";
+import type { Granting, Outgoing } from "./course.ts";
+import type { Failing } from "./failing.ts";
+import type { Taken } from "./take.ts";
+
+/** What became of a task in a worker's hands. */
+export type Outcome =
+  | {
+      readonly kind: "event";
+      readonly event: string;
+      readonly payload: unknown;
+      readonly patch: Readonly<Record<string, unknown>>;
+      readonly messages: readonly Outgoing[];
+    }
+  /** An effect that was carried out. */
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
+  | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
+  /** Given back unused: the worker stops. */
+  | { readonly kind: "released" }
+  /** Its worker fell silent. */
+  | { readonly kind: "lapsed" };
+
+export interface Report {
+  readonly taken: Taken;
+  readonly outcome: Outcome;
+  /** A worker that would stay with the instance: whether it gets the next step, and what it does with it. */
+  readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => void };
+}
+
+/** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */
+export type Reported = "written" | "lease_lost";
+
+/** A report as the kernel works on it. */
+export class Filing {
+  readonly report: Report;
+  result: Reported | undefined;
+  /** A step's outcome that moves the instance. */
+  move: Extract<Outcome, { kind: "event" }> | Failing | undefined;
+  setback: Setback | undefined;
+  unsure = false;
+  /** A hook has to run, in a transaction of its own. */
+  alone = false;
+
+  constructor(report: Report) {
+    this.report = report;
+  }
+
+  get lease() {
+    return this.report.taken.lease;
+  }
+}
+
+/** The tasks among these whose leases still hold. */
+export async function heldOf(db: Executor, filings: readonly Filing[]): Promise<Set<string>> {
+  const leases = filings.map((filing) => filing.lease);
+  return new Set((await readHeldLeases(db, leases)).map((one) => one.task_id));
+}
+
+/** The lease holds, and yet its row was passed over: somebody has it in hand for a moment, to renew it for example. */
+export function leaseBusy(): PawlError {
+  return new PawlError("busy", "A task that was reported is being written by somebody else. Try again.");
+}

@@ -1,0 +1,94 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import { readSetbacks } from "../store/attempts.ts";
+import type { Executor } from "../store/db.ts";
+import { endEffects, putBackTasks } from "../store/tasks.ts";
+import { deadLetterOf, failingOf } from "./failing.ts";
+import { type Filing, heldOf, leaseBusy } from "./filing.ts";
+import type { Kernel } from "./kernel.ts";
+import { untilAnswered } from "./lost-reply.ts";
+
+export async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  const lanes = new Map<string, string>();
+  await writeHeld(kernel, filings, {
+    async write(open) {
+      const setbacks = open.map((filing) => filing.setback!);
+      const written = await putBackTasks(kernel.db, setbacks);
+      for (const { task_id, lane } of written) lanes.set(task_id, lane);
+      return written;
+    },
+    isTrace: (filing, what) => what === filing.setback!.what,
+  });
+  for (const filing of filings) {
+    const lane = lanes.get(filing.lease.taskId);
+    if (lane !== undefined && filing.setback!.retryAfterMs === null) kernel.signals.hint(lane);
+  }
+}
+
+/** Effects that were carried out, or given up after their last attempt. */
+export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  const stray = filings.find((filing) => filing.report.taken.kind !== "effect");
+  if (stray !== undefined) {
+    throw new PawlError(
+      "option_invalid",
+      "A step ends with an event of its state; only an after-effect is simply done.",
+    );
+  }
+  await writeHeld(kernel, filings, {
+    write: (open) =>
+      endEffects(
+        kernel.db,
+        open.map(({ lease, report: { taken, outcome } }) => {
+          const given = outcome.kind === "done" ? null : failingOf(taken, outcome as { kind: "lapsed" });
+          const failure = given === null ? null : JSON.stringify(given.payload);
+          return { ...lease, failure, lapsed: outcome.kind === "lapsed" };
+        }),
+        open.flatMap(({ report: { taken, outcome } }) =>
+          outcome.kind === "done"
+            ? []
+            : [deadLetterOf(kernel.newId(), taken, failingOf(taken, outcome as { kind: "lapsed" }))],
+        ),
+      ),
+    // An effect that is done leaves nothing; its row goes in no other way without a word.
+    isTrace: ({ report }, what) => what === (report.outcome.kind === "done" ? undefined : "failed"),
+  });
+}
+
+interface HeldWriting {
+  /** Writes those whose row is free and whose lease holds. */
+  readonly write: (open: readonly Filing[]) => Promise<readonly { task_id: string }[]>;
+  /** Whether this is what the writing leaves behind: how the lease ended by the record, undefined without one. */
+  readonly isTrace: (filing: Filing, what: string | undefined) => boolean;
+}
+
+/**
+ * Writes what moves no instance. A row that somebody has in hand is passed over, so a lease that still holds is tried
+ * again; one that is gone may have been ended by an earlier try of ours that lost its reply, and its trace tells.
+ */
+async function writeHeld(kernel: Kernel, filings: readonly Filing[], { write, isTrace }: HeldWriting): Promise<void> {
+  if (filings.length === 0) return;
+  const open = () => filings.filter((filing) => filing.result === undefined);
+  let unsure = false;
+  await untilAnswered(async () => {
+    const written = await write(open()).catch((error: unknown) => {
+      unsure ||= isPawlError(error, "outcome_unknown");
+      throw error;
+    });
+    const done = new Set(written.map((one) => one.task_id));
+    for (const filing of open()) if (done.has(filing.lease.taskId)) filing.result = "written";
+    if (open().length === 0) return;
+    const held = await heldOf(kernel.db, open());
+    const traces = unsure ? await tracesOf(kernel.db, open()) : undefined;
+    for (const filing of open()) {
+      const { taskId } = filing.lease;
+      // A lapse that was not written has met a worker that renewed.
+      if (held.has(taskId) && filing.report.outcome.kind !== "lapsed") continue;
+      filing.result = traces !== undefined && isTrace(filing, traces.get(taskId)) ? "written" : "lease_lost";
+    }
+    if (open().length > 0) throw leaseBusy();
+  });
+}
+
+async function tracesOf(db: Executor, filings: readonly Filing[]): Promise<Map<string, string>> {
+  const leases = filings.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease }));
+  return new Map((await readSetbacks(db, leases)).map((one) => [one.task_id, one.what]));
+}
