@@ -470,8 +470,7 @@ export class Pawl {
 
   /** As a caller is shown it: in its state by the name that it has today, also before the move that writes it so. */
   #instanceOf<L extends AnyLifecycle>(lifecycle: L, snapshot: Snapshot): Instance<L> {
-    const { renamed } = this.#known(lifecycle);
-    return instanceOf<L>({ ...snapshot, state: renamed[snapshot.state] ?? snapshot.state });
+    return instanceOf<L>(snapshot, this.#known(lifecycle).renamed);
   }
 }
 

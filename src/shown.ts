@@ -90,20 +90,23 @@ export interface DeadLetter {
   readonly createdAt: Date;
 }
 
-export function instanceOf<L extends AnyLifecycle>(snapshot: Snapshot): Instance<L> {
+export function instanceOf<L extends AnyLifecycle>(
+  { model, movedAtMs, closedAtMs }: Snapshot,
+  renamed: Readonly<Record<string, string>>,
+): Instance<L> {
   return {
-    id: snapshot.id,
-    key: snapshot.key,
-    lifecycle: snapshot.lifecycle,
-    definition: snapshot.definition,
-    state: snapshot.state as StateOf<L>,
-    version: snapshot.version,
-    data: snapshot.data as DataOf<L>,
-    outcome: snapshot.outcome,
-    createdAt: new Date(snapshot.createdAtMs),
-    movedAt: new Date(snapshot.movedAtMs),
-    closedAt: snapshot.closedAtMs === null ? null : new Date(snapshot.closedAtMs),
-    deadlineAt: snapshot.deadlineAtMs === null ? null : new Date(snapshot.deadlineAtMs),
+    id: model.id,
+    key: model.key,
+    lifecycle: model.lifecycle,
+    definition: model.definition,
+    state: (renamed[model.state] ?? model.state) as StateOf<L>,
+    version: model.version,
+    data: model.data as DataOf<L>,
+    outcome: model.outcome,
+    createdAt: new Date(model.createdAtMs),
+    movedAt: new Date(movedAtMs),
+    closedAt: closedAtMs === null ? null : new Date(closedAtMs),
+    deadlineAt: model.deadlineAtMs === null ? null : new Date(model.deadlineAtMs),
   };
 }
 

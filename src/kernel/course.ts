@@ -106,6 +106,12 @@ export class Course {
     }
   }
 
+  /** Whether there can be a step's task: the state that was read works, or is of a definition that is not known here. */
+  get #hadTask(): boolean {
+    const state = this.lifecycle.states.get(this.row.state);
+    return state === undefined || state.kind === "work";
+  }
+
   get #more(): Rows {
     this.#rest ??= noRows();
     return this.#rest;
@@ -125,19 +131,25 @@ export class Course {
       priority: this.#step.priority,
       visit: instance.visit,
       row: {
-        ...row,
+        id: row.id,
+        lifecycle: row.lifecycle,
         definition: instance.definition,
+        key: row.key,
         state: instance.state,
         version: instance.version,
         visit: instance.visit,
         run: instance.run,
         data: instance.data as Record<string, unknown>,
+        deadline_ms: row.deadline_ms,
+        next_due_ms: null, // Whoever writes next looks at the row's own.
         alarms: row.alarms + (this.#alarmed ? 1 : 0),
         failed_from: instance.failedFrom,
         failed_visit: instance.failedVisit,
+        outcome: instance.outcome,
+        closed_ms: null,
+        created_ms: row.created_ms,
         moved_ms: atMs,
         now_ms: atMs,
-        next_due_ms: null, // Whoever writes next looks at the row's own.
       },
     };
   }
@@ -302,7 +314,7 @@ export class Course {
       keyHeld: !(this.lifecycle.job && instance.outcome !== null),
       leaves: this.#leaves,
       endsRun: this.#endsRun,
-      dropsTask: this.#endsTask && this.#step === null,
+      dropsTask: this.#endsTask && this.#step === null && this.#hadTask,
       dueAfterMs: earliest(this.#timers, "afterMs"),
       dueAtMs: earliest(this.#timers, "atMs"),
     };

@@ -28,7 +28,7 @@ export interface Report {
   readonly taken: Taken;
   readonly outcome: Outcome;
   /** A worker that would stay with the instance: whether it gets the next step, and what it does with it. */
-  readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => void };
+  readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => unknown };
 }
 
 /** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */

@@ -266,7 +266,8 @@ async function take(
     }
     if (send.delay !== undefined) delay(course, send, send.delay);
     else {
-      const decided = decide(course.lifecycle, course.instance, { ...send, name: send.event }, course.row.now_ms);
+      const { event: name, payload, actor, reason } = send;
+      const decided = decide(course.lifecycle, course.instance, { name, payload, actor, reason }, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, send, decided);
       const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
       course.add(decided, maker);

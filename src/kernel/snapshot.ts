@@ -6,18 +6,19 @@ import { readMovesUpTo } from "../store/journal.ts";
 import { modelOf } from "./course.ts";
 
 /** An instance as a caller is shown it. */
-export interface Snapshot extends InstanceModel {
+export interface Snapshot {
+  readonly model: InstanceModel;
   readonly movedAtMs: number;
   readonly closedAtMs: number | null;
 }
 
 export function snapshotOf(row: InstanceRow): Snapshot {
-  return { ...modelOf(row), movedAtMs: row.moved_ms, closedAtMs: row.closed_ms };
+  return { model: modelOf(row), movedAtMs: row.moved_ms, closedAtMs: row.closed_ms };
 }
 
 /** An instance right after a move that was written at `atMs`. */
-export function snapshotAfter(instance: InstanceModel, atMs: number): Snapshot {
-  return { ...instance, movedAtMs: atMs, closedAtMs: instance.outcome === null ? null : atMs };
+export function snapshotAfter(model: InstanceModel, atMs: number): Snapshot {
+  return { model, movedAtMs: atMs, closedAtMs: model.outcome === null ? null : atMs };
 }
 
 /**
@@ -34,7 +35,7 @@ export async function snapshotAt(db: Executor, row: InstanceRow, version: number
     Object.assign(data, move.patch);
     for (const key of move.cleared ?? []) delete data[key];
   }
-  return {
+  const model: InstanceModel = {
     ...modelOf(row),
     definition: last.definition,
     state: last.to_state,
@@ -45,7 +46,6 @@ export async function snapshotAt(db: Executor, row: InstanceRow, version: number
     failedFrom: null,
     failedVisit: null,
     outcome: null,
-    movedAtMs: last.at_ms,
-    closedAtMs: null,
   };
+  return { model, movedAtMs: last.at_ms, closedAtMs: null };
 }

@@ -270,7 +270,7 @@ export function moveInstances(
       ) as held
       left join lateral (
         select task.token from pawl.tasks as task
-        where task.id = decided.id and task.token = decided.token
+        where decided.token is not null and task.id = decided.id and task.token = decided.token
           and (not decided.lapsed or task.leased_until <= clock.now)
         for update skip locked
       ) as lease on true

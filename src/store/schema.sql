@@ -126,7 +126,7 @@ end $$;
 
 CREATE FUNCTION pawl.ms(at timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE
-    AS $$ select (extract(epoch from at) * 1000)::float8 $$;
+    AS $$ select round(date_part('epoch', at) * 1000) $$;
 
 CREATE FUNCTION pawl.now() RETURNS timestamp with time zone
     LANGUAGE sql STABLE

@@ -86,7 +86,8 @@ export class Worker {
     this.#settings = settingsOf(options);
     this.#states = new WorkerStates(options.onMove ?? (() => {}));
     this.#fakes = fakes;
-    this.#reports = new Gatherer((batch) => report(kernel, batch), { most: 500, atOnce: 1 });
+    // Two at once keep database and process busy at the same time.
+    this.#reports = new Gatherer((batch) => this.#report(batch), { most: 500, atOnce: 2 });
     this.#keeper = keepLeases(kernel, {
       leaseMs: this.#settings.leaseMs,
       everyMs: this.#settings.leaseMs / 3,
@@ -230,11 +231,22 @@ export class Worker {
     this.#release(held);
   }
 
+  /** One batch of reports. The steps that come with it are taken in hand together. */
+  async #report(batch: readonly Report[]): Promise<Reported[]> {
+    const granted: Taken[] = [];
+    const stay = { grant: this.#grant, take: (next: Taken) => granted.push(next) };
+    const reported = await report(
+      this.#kernel,
+      batch.map(({ taken, outcome }) => ({ taken, outcome, stay })),
+    );
+    this.#hold(granted);
+    return reported;
+  }
+
   /** Reports an outcome, together with those that end at the same time; again when the database is away for a while. */
   async #tell(held: Held, outcome: Outcome): Promise<void> {
     try {
-      const stay = { grant: this.#grant, take: (next: Taken) => this.#hold([next]) };
-      const reported = await this.#reports.ask({ taken: held.taken, outcome, stay });
+      const reported = await this.#reports.ask({ taken: held.taken, outcome });
       this.#pace.finished(1);
       if (reported === "lease_lost") this.#settings.onFailure(lost(held.taken));
     } catch (error) {

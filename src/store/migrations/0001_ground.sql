@@ -6,7 +6,7 @@ create function pawl.now() returns timestamptz language sql stable
 as $$ select date_trunc('milliseconds', clock_timestamp()) $$;
 
 create function pawl.ms(at timestamptz) returns float8 language sql stable
-as $$ select (extract(epoch from at) * 1000)::float8 $$;
+as $$ select round(date_part('epoch', at) * 1000) $$;
 
 create function pawl.at(ms float8) returns timestamptz language sql stable
 as $$ select to_timestamp(ms / 1000.0) $$;

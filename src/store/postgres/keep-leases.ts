@@ -29,12 +29,17 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
     });
   });
   thread.unref();
+  const dropped: string[] = [];
   const tell = (message: ToThread): void => thread.postMessage(message);
   return {
     keep: (leases) => {
       if (leases.length > 0) tell({ keep: leases.map(({ taskId, token }) => [taskId, token] as const) });
     },
-    drop: (taskIds) => tell({ drop: taskIds }),
+    drop: (taskIds) => {
+      // Together with those that end in the same breath: a lease that is renewed once too often harms nobody.
+      if (dropped.length === 0) queueMicrotask(() => tell({ drop: dropped.splice(0) }));
+      dropped.push(...taskIds);
+    },
     async stop() {
       thread.ref(); // Whoever waits for its end must live to see it.
       tell({ stop: true });
