@@ -42,7 +42,7 @@ export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Term
 function wantsColour(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0") return true;
-  return stream.isTTY === true && env.TERM !== "dumb";
+  return Boolean(stream.isTTY) && env.TERM !== "dumb";
 }
 
 /** What a program reads: one JSON document. */
