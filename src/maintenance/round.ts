@@ -3,6 +3,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { releaseParked } from "../kernel/release.ts";
 import { reportLapsed } from "../kernel/report.ts";
 import { promote } from "../kernel/take.ts";
+import { tidy } from "../kernel/tidy.ts";
 
 /** What one round of maintenance did. */
 export interface Round extends Fired {
@@ -13,11 +14,12 @@ export interface Round extends Fired {
 
 const pageSize = 500;
 
-/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is parked. */
+/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is parked, sums up counts. */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const lapsed = await reportLapsed(kernel, lanes, pageSize);
   const promoted = await promote(kernel, lanes, pageSize);
   const fired = await fire(kernel, pageSize);
   const released = await releaseParked(kernel);
+  await tidy(kernel);
   return { lapsed, promoted, released, ...fired };
 }
