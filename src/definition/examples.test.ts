@@ -192,7 +192,7 @@ describe("an assessment attempt", () => {
     expect(attempt.eventsFrom(discarded)).toEqual([]);
   });
 
-  test("R30 two events of its own lead out of failed", () => {
+  test("two events of its own lead out of failed", () => {
     expect(attempt.edgesFrom(failed, "reprocess_solves")).toMatchObject([
       { to: "solves_processing", after: resubmitSolves, builtIn: false },
     ]);
@@ -283,7 +283,7 @@ async function freeSlot({
 }
 
 describe("a labeling assignment", () => {
-  test("R102 it has exactly five states, and nothing is added to them", () => {
+  test("it has exactly five states, and nothing is added to them", () => {
     expect([...assignment.states.keys()]).toEqual(["pending", "in_progress", "completed", "expired", "skipped"]);
     expect(assignment.edges.map(({ from, event, to }) => `${from} ${event} ${to}`)).toEqual([
       "pending start in_progress",

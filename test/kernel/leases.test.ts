@@ -143,6 +143,7 @@ eachStore((store) => {
     await t.advance("1s");
     await (await t.claim("parcel/labeling")).fail(new PermanentError("no such address"));
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
+    expect(await t.pawl.deadLetters(parcel)).toMatchObject([{ attempts: 2, error: { name: "PermanentError" } }]);
   });
 
   test("what is given back or put off does not spend an attempt", async () => {

@@ -57,7 +57,7 @@ eachStore((store) => {
     expect(workerMoves.length + 1).toBe(16); // and from any state into ErrorWait
   });
 
-  test("R83 R84 R85 R86 R87 a worker starts, connects, recovers, polls, backs off, idles, and connects again", async () => {
+  test("R87 R86 a worker starts, connects, recovers, polls, backs off, idles, and connects again", async () => {
     steps.run = () => {};
     await using t = await open();
     const watched = new Watched(t);
@@ -73,7 +73,7 @@ eachStore((store) => {
     ]);
   });
 
-  test("R88 R89 R90 at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
+  test("R89 R88 at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
     steps.run = () => {};
     await using t = await open();
     await t.pawl.start(task, { key: "a", data: {} });
@@ -92,7 +92,7 @@ eachStore((store) => {
     expect(await t.pawl.get(task, "a")).toMatchObject({ state: "done", outcome: "success" });
   });
 
-  test("R91 a failure is reported with the exception, and polling goes on", async () => {
+  test("a failure is reported with the exception, and polling goes on", async () => {
     steps.run = () => {
       throw new TypeError("no ink");
     };
@@ -146,7 +146,7 @@ eachStore((store) => {
     expect(Object.values(watched.worker.slots)).toEqual([0, 0, 0, 0]);
   });
 
-  test("R95 R41 stop claims nothing more, lets what runs finish, and gives back what only waits, its attempt unspent", async () => {
+  test("R95 stop claims nothing more, lets what runs finish, and gives back what only waits, its attempt unspent", async () => {
     const gate = gateOf();
     const begun = gateOf();
     steps.run = async () => {
