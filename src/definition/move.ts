@@ -337,6 +337,14 @@ export function contextOf(
     actor: event.actor,
     id: instance.id,
     key: instance.key,
-    now: new Date(nowMs).toISOString(),
+    now: isoOf(nowMs),
   };
+}
+
+let lastIso = { ms: 0, text: new Date(0).toISOString() };
+
+/** A batch is decided at one moment: its text is made once. */
+function isoOf(ms: number): string {
+  if (lastIso.ms !== ms) lastIso = { ms, text: new Date(ms).toISOString() };
+  return lastIso.text;
 }

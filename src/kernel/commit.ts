@@ -3,10 +3,9 @@ import { insertRefusals } from "../store/attempts.ts";
 import type { Executor } from "../store/db.ts";
 import { insertDeadLetters } from "../store/dead-letters.ts";
 import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
-import { insertJournal } from "../store/journal.ts";
 import { insertMessages } from "../store/messages.ts";
 import { insertRequests } from "../store/requests.ts";
-import { insertEffects, placeSteps } from "../store/tasks.ts";
+import { insertEffects } from "../store/tasks.ts";
 import { insertTimers } from "../store/timers.ts";
 import { type Course, noRows, type Rows } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
@@ -36,7 +35,7 @@ async function commitPart(kernel: Kernel, db: Executor, courses: readonly Course
   const rows = noRows();
   const moved = courses.map((course) => course.plan(rows));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
-  const written = await moveInstances(db, moved, belongingsOf(rows));
+  const written = await moveInstances(db, moved, rows.earlier, belongingsOf(rows));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
   if (written.some((one) => one.granted !== null)) hand(courses, written);
   return noted(kernel, written);
@@ -66,8 +65,6 @@ export async function commitStarts(
 
 function belongingsOf(rows: Rows): Belongings {
   return {
-    journal: insertJournal(rows.journal),
-    steps: placeSteps(rows.steps),
     effects: insertEffects(rows.effects),
     timers: insertTimers(rows.timers),
     messages: insertMessages(rows.messages),

@@ -5,11 +5,11 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision, PlannedTimer } from "../definition/move.ts";
 import type { RefusalRow } from "../store/attempts.ts";
 import type { DeadLetterRow } from "../store/dead-letters.ts";
-import type { InstanceRow, MovedInstance } from "../store/instances.ts";
+import type { Grant, InstanceRow, LastMove, MovedInstance, NextStep } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { RequestRow } from "../store/requests.ts";
-import type { EffectRow, Grant, StepRow } from "../store/tasks.ts";
+import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { deadLetterOf, type Failing } from "./failing.ts";
 import type { Taken } from "./take.ts";
@@ -27,19 +27,10 @@ export interface Outgoing {
   readonly payload: unknown;
 }
 
-/** A step that was leased at its birth. */
-export interface GrantedTask {
-  readonly lease: { readonly taskId: string; readonly token: number };
-  readonly lane: string;
-  readonly priority: number;
-  readonly visit: number;
-  readonly row: InstanceRow;
-}
-
-/** What a set of decisions writes into each table. */
+/** What a set of decisions writes beside their instances, the last move of each and its next step. */
 export interface Rows {
-  readonly journal: JournalRow[];
-  readonly steps: StepRow[];
+  /** Moves before the last one of their instance. */
+  readonly earlier: JournalRow[];
   readonly effects: EffectRow[];
   readonly timers: TimerRow[];
   readonly messages: MessageRow[];
@@ -49,7 +40,7 @@ export interface Rows {
 }
 
 export function noRows(): Rows {
-  return { journal: [], steps: [], effects: [], timers: [], messages: [], requests: [], refusals: [], deadLetters: [] };
+  return { earlier: [], effects: [], timers: [], messages: [], requests: [], refusals: [], deadLetters: [] };
 }
 
 /** Whether the worker that makes a move gets the next step with it. */
@@ -71,7 +62,7 @@ export class Course {
   /** Messages, effects, requests and refusals: made when there are any, since most courses are one plain move. */
   #rest: Rows | undefined;
   #timers: readonly TimerRow[] = none;
-  #step: StepRow | null = null;
+  #step: NextStep | null = null;
   #leaves = false;
   #endsTask = false;
   #endsRun = false;
@@ -121,15 +112,19 @@ export class Course {
   granted: { readonly token: number; readonly atMs: number } | undefined;
 
   /** The task that a granted step is, as a claim would have given it. */
-  get grantedTask(): GrantedTask | undefined {
+  get grantedTask(): Taken | undefined {
     if (this.granted === undefined || this.#step === null) return undefined;
     const { token, atMs } = this.granted;
     const { instance, row } = this;
     return {
       lease: { taskId: instance.id, token },
+      kind: "step",
       lane: this.#step.lane,
+      attempt: 1,
       priority: this.#step.priority,
       visit: instance.visit,
+      work: null,
+      lifecycle: this.lifecycle,
       row: {
         id: row.id,
         lifecycle: row.lifecycle,
@@ -193,7 +188,13 @@ export class Course {
       this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
     }
     if (decision.step !== null)
-      this.#step = { instanceId: id, ...decision.step, visit, afterMs: null, atMs: null, grant: grant(decision.step) };
+      this.#step = {
+        lane: decision.step.lane,
+        priority: decision.step.priority,
+        afterMs: null,
+        atMs: null,
+        grant: grant(decision.step),
+      };
     this.#dataText = dataText;
     if (maker.lease !== null) {
       this.#token = maker.lease.token;
@@ -258,10 +259,10 @@ export class Course {
     return this.#token !== null;
   }
 
-  /** The lanes that get work by this course. */
+  /** The lanes in which work waits by this course. A step that was granted waits for nobody. */
   get lanes(): readonly string[] {
-    const lanes = this.#rest?.effects.map((effect) => effect.lane) ?? [];
-    return this.#step === null ? lanes : [...lanes, this.#step.lane];
+    const lanes = this.#rest?.effects.map((effect) => effect.lane) ?? none;
+    return this.#step === null || this.granted !== undefined ? lanes : [...lanes, this.#step.lane];
   }
 
   /** The instance after a decision that was written at `atMs`: the deadline of a new run is counted from there. */
@@ -282,7 +283,8 @@ export class Course {
   /** The update of the instance; its other rows are added to `rows`. */
   plan(rows: Rows): MovedInstance {
     const { instance, row } = this;
-    for (const move of this.#journal) rows.journal.push(move);
+    const last = this.#journal.at(-1);
+    for (let index = 0; index < this.#journal.length - 1; index++) rows.earlier.push(this.#journal[index]!);
     for (const timer of this.#timers) rows.timers.push(timer);
     if (this.#rest !== undefined) {
       rows.messages.push(...this.#rest.messages);
@@ -291,7 +293,6 @@ export class Course {
       rows.refusals.push(...this.#rest.refusals);
       rows.deadLetters.push(...this.#rest.deadLetters);
     }
-    if (this.#step !== null) rows.steps.push(this.#step);
     return {
       id: instance.id,
       expectedVersion: row.version,
@@ -317,9 +318,24 @@ export class Course {
       dropsTask: this.#endsTask && this.#step === null && this.#hadTask,
       dueAfterMs: earliest(this.#timers, "afterMs"),
       dueAtMs: earliest(this.#timers, "atMs"),
+      move: last ?? noMove,
+      from: this.#journal.length > 1 ? last!.from : null,
+      reported: last?.token != null,
+      step: this.#step,
     };
   }
 }
+
+const noMove: LastMove = {
+  event: null,
+  source: "pawl",
+  actor: null,
+  reason: null,
+  payloadText: null,
+  patchText: null,
+  cleared: null,
+  requestId: null,
+};
 
 export function journalRow(id: string, lifecycle: LifecycleModel, decision: Decision, maker: Maker): JournalRow {
   return {

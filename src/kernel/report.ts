@@ -281,15 +281,9 @@ function decideMove(course: Course, filing: Filing): void {
 /** Written: with the report in it, or with what was due instead of it. */
 function finish(kernel: Kernel, course: Course, filing: Filing): void {
   filing.result = course.fenced ? "written" : "lease_lost";
-  handOver(course, filing);
   kernel.signals.hint(course.instance.id);
-  for (const lane of course.lanes) kernel.signals.hint(lane);
-}
-
-/** The next step, leased to the worker that made the move: a claim like any other, without the claiming. */
-function handOver(course: Course, { report: { stay } }: Filing): void {
   const granted = course.grantedTask;
-  if (granted === undefined) return;
-  const { lifecycle } = course;
-  stay?.take({ ...granted, kind: "step", attempt: 1, work: null, lifecycle });
+  // The next step, leased to the worker that made the move: a claim like any other, without the claiming.
+  if (granted !== undefined) filing.report.stay?.take(granted);
+  for (const lane of course.lanes) kernel.signals.hint(lane);
 }

@@ -4,9 +4,13 @@ import { decideStart } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
 import type { Executor } from "../store/db.ts";
-import { type InstanceRow, type NewInstance, readInstances, readInstancesByKey } from "../store/instances.ts";
-import type { JournalRow } from "../store/journal.ts";
-import type { StepRow } from "../store/tasks.ts";
+import {
+  type InstanceRow,
+  type NewInstance,
+  type NextStep,
+  readInstances,
+  readInstancesByKey,
+} from "../store/instances.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { commitStarts } from "./commit.ts";
 import { deadlineAfterMs, earliest, journalRow, noRows, type Rows, shelfOf, timerRow } from "./course.ts";
@@ -41,9 +45,7 @@ export interface Planned {
   readonly start: Start;
   readonly decision: Decision;
   readonly row: NewInstance;
-  readonly journal: JournalRow;
   readonly timers: readonly TimerRow[];
-  readonly step: StepRow | null;
 }
 
 /**
@@ -97,7 +99,7 @@ async function write(
       const atMs = written.get(one.row.id);
       if (atMs === undefined) continue;
       outcomes.set(one, { ok: true, created: true, instance: bornAt(one, atMs) });
-      if (one.step !== null) kernel.signals.hint(one.step.lane);
+      if (one.row.step !== null) kernel.signals.hint(one.row.step.lane);
     }
     const rest = planned.filter((one) => !written.has(one.row.id));
     if (rest.length > 0) await adopt(db, rest, outcomes);
@@ -117,11 +119,7 @@ async function write(
 
 function rowsOf(planned: readonly Planned[]): Rows {
   const rows = noRows();
-  for (const { journal, timers, step } of planned) {
-    rows.journal.push(journal);
-    rows.timers.push(...timers);
-    if (step !== null) rows.steps.push(step);
-  }
+  for (const { timers } of planned) rows.timers.push(...timers);
   return rows;
 }
 
@@ -175,9 +173,7 @@ export function planStart(kernel: Kernel, start: Start): Planned {
   return {
     start,
     decision,
-    journal: { ...journalRow(id, lifecycle, { ...decision, patch: null }, maker), patchText: dataText },
     timers: decision.timers.map((timer) => timerRow(id, kernel.newId(), 1, timer)),
-    step: firstStep(id, decision, start.first),
     row: {
       id,
       lifecycle: lifecycle.name,
@@ -189,6 +185,8 @@ export function planStart(kernel: Kernel, start: Start): Planned {
       deadlineAfterMs: deadlineAfterMs(decision),
       dueAfterMs: earliest(decision.timers, "afterMs"),
       outcome: decision.instance.outcome,
+      move: journalRow(id, lifecycle, { ...decision, patch: null }, maker),
+      step: firstStep(decision, start.first),
     },
   };
 }
@@ -204,9 +202,9 @@ export function planStarts(kernel: Kernel, starts: readonly Start[]): Planned[] 
   });
 }
 
-function firstStep(instanceId: string, decision: Decision, first: Start["first"]): StepRow | null {
+function firstStep(decision: Decision, first: Start["first"]): NextStep | null {
   if (decision.step === null) return null;
   const { lane, priority } = decision.step;
   const { afterMs = null, atMs = null } = first ?? {};
-  return { instanceId, lane, priority: first?.priority ?? priority, visit: 1, afterMs, atMs, grant: null };
+  return { lane, priority: first?.priority ?? priority, afterMs, atMs, grant: null };
 }

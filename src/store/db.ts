@@ -135,6 +135,8 @@ function statementName(text: string): string {
 /**
  * A list as a Postgres array literal. Statements write `(select $1::text)::uuid[]`: as a plain text any driver can send
  * it, and behind the select the planner cannot count its elements, so a plan does not depend on the size of a batch.
+ * A list of nothing but nulls is an empty array, which `unnest` fills up to the length of those beside it: many columns
+ * of a batch are null from end to end, and need not be sent and read.
  */
 export function textArray(list: readonly (Param | undefined)[]): string {
   const pieces = new Array<string | number | boolean>(list.length);
@@ -148,15 +150,7 @@ export function textArray(list: readonly (Param | undefined)[]): string {
     empty = false;
     pieces[index] = typeof value === "string" ? quoted(value) : value;
   }
-  return empty ? nulls(list.length) : `{${pieces.join(",")}}`;
-}
-
-const nullLists: string[] = [];
-
-/** Many columns of a batch are null from end to end: their literal is made once a length. */
-function nulls(length: number): string {
-  nullLists[length] ??= `{${Array(length).fill("NULL").join(",")}}`;
-  return nullLists[length];
+  return empty ? "{}" : `{${pieces.join(",")}}`;
 }
 
 /** What an array literal reads as it stands. Not the word NULL, and no capital N, so that nobody has to think of it. */

@@ -1,4 +1,5 @@
 import { type Executor, type Part, part, sql, textArray } from "./db.ts";
+import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
 
 /** An instance as it is read, with the database's time at the reading. */
 export interface InstanceRow {
@@ -95,6 +96,35 @@ export function readDueInstances(
     ) as instance`);
 }
 
+/** The move that an instance stands behind, in the words of its journal; what the instance's own row tells is not said twice. */
+export interface LastMove {
+  readonly event: string | null;
+  readonly source: JournalRow["source"];
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payloadText: string | null;
+  readonly patchText: string | null;
+  readonly cleared: readonly string[] | null;
+  readonly requestId: string | null;
+}
+
+/** The work of the state that an instance comes to. */
+export interface NextStep {
+  readonly lane: string;
+  readonly priority: number;
+  /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
+  readonly afterMs: number | null;
+  readonly atMs: number | null;
+  /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
+  readonly grant: Grant | null;
+}
+
+/** A lease that is given with the task. */
+export interface Grant {
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
 /** A new instance. */
 export interface NewInstance {
   readonly id: string;
@@ -107,6 +137,9 @@ export interface NewInstance {
   readonly deadlineAfterMs: number | null;
   readonly dueAfterMs: number | null;
   readonly outcome: string | null;
+  /** Its start. All of its data is the patch. */
+  readonly move: LastMove;
+  readonly step: NextStep | null;
 }
 
 /** An instance that was written, and when. */
@@ -117,10 +150,8 @@ export interface Written {
   readonly granted: number | null;
 }
 
-/** What the rows of the other tables are, in the statement that commits: each looks at `written`, `clock` and `grants`. */
+/** What the rows of the other tables are, in the statement that commits: each looks at `written` and `clock`. */
 export interface Belongings {
-  readonly journal: Part;
-  readonly steps: Part;
   readonly effects: Part;
   readonly timers: Part;
   readonly messages: Part;
@@ -140,15 +171,9 @@ export function insertInstances(
 ): Promise<Written[]> {
   return db.rows<Written>(sql`
     with clock as materialized (select pawl.now() as now),
-    written as (
-      insert into pawl.instances (
-        id, lifecycle, definition, key, state, shelf, version, visit, data, deadline_at, next_due_at, outcome, closed_at,
-        created_at, moved_at
-      )
-      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.state, fresh.shelf, 1, 1, fresh.data::jsonb,
-        clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
-        fresh.outcome, case when fresh.outcome is not null then clock.now end,
-        clock.now, clock.now
+    fresh as materialized (
+      select fresh.*, fresh.data_text::jsonb as data,
+        coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
       from clock, unnest(
         (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
         (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
@@ -159,14 +184,52 @@ export function insertInstances(
         (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
         (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
         (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[]
-      ) as fresh(id, lifecycle, definition, key, state, shelf, data, deadline_ms, due_ms, outcome)
+        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.event))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.source))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.reason))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.payloadText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.step?.priority))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[]
+      ) as fresh(
+        id, lifecycle, definition, key, state, shelf, data_text, deadline_ms, due_ms, outcome, event, source, actor, reason,
+        payload, request_id, lane, priority, step_after_ms, step_at_ms
+      )
+    ),
+    written as (
+      insert into pawl.instances (
+        id, lifecycle, definition, key, state, shelf, version, visit, data, deadline_at, next_due_at, outcome, closed_at,
+        created_at, moved_at
+      )
+      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.state, fresh.shelf, 1, 1, fresh.data,
+        clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
+        fresh.outcome, case when fresh.outcome is not null then clock.now end,
+        clock.now, clock.now
+      from clock, fresh
       on conflict do nothing
       returning id, lifecycle, state
     ),
-    stepped as (${belongings.steps}),
-    grants as materialized (select null::jsonb as tokens),
-    journaled as (${belongings.journal}),
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since)
+      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority,
+        case when fresh.step_due_at is null then fresh.lane end, fresh.step_due_at, 1, clock.now
+      from clock, fresh
+      where fresh.lane is not null and (fresh.id in (select id from written)) is true
+    ),
+    journaled as (
+      insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, request_id
+      )
+      select fresh.id, 1, fresh.lifecycle, fresh.definition, fresh.event, null, fresh.state, clock.now, fresh.source,
+        fresh.actor, fresh.reason, fresh.payload::jsonb, fresh.data, fresh.request_id
+      from clock, fresh
+      where (fresh.id in (select id from written)) is true
+    ),
     followed as (${belongings.effects}),
     timed as (${belongings.timers}),
     posted as (${belongings.messages}),
@@ -215,22 +278,32 @@ export interface MovedInstance {
   /** The earliest of the timers that come with it: counted from now, and at a fixed moment. */
   readonly dueAfterMs: number | null;
   readonly dueAtMs: number | null;
+  /** The last of its moves; without an event there is none. */
+  readonly move: LastMove;
+  /** Where that move comes from, when it is not the first one of this commit. */
+  readonly from: string | null;
+  /** That move is the report of the lease. */
+  readonly reported: boolean;
+  readonly step: NextStep | null;
 }
 
 /**
  * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back the
  * ids moved. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
  * waits for a row. `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ * An instance, its last move and its next step are one row of the batch: every list that is sent and joined costs time.
  */
 export function moveInstances(
   db: Executor,
   rows: readonly MovedInstance[],
+  earlier: readonly JournalRow[],
   belongings: Belongings,
 ): Promise<Written[]> {
   return db.rows<Written>(sql`
     with clock as materialized (select pawl.now() as now),
     free as materialized (
-      select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state
+      select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state,
+        lease.token is not null as leased
       from clock, unnest(
         (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
         (select ${textArray(rows.map((row) => row.expectedVersion))}::text)::int[],
@@ -255,10 +328,28 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.endsRun))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.dropsTask))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[]
+        (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.move.event))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.source))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.reason))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.payloadText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.patchText))}::text)::text[],
+        (select ${textArray(rows.map((row) => keysText(row.move.cleared)))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.from))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.reported))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.step?.priority))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.step?.grant?.worker))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.step?.grant?.leaseMs))}::text)::float8[]
       ) as decided(
         id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
-        failed_from, failed_visit, outcome, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms
+        failed_from, failed_visit, outcome, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
+        event, source, actor, reason, payload, patch, cleared, request_id, from_state, reported,
+        lane, priority, step_after_ms, step_at_ms, worker, lease_ms
       )
       cross join lateral (
         select instance.next_due_at, instance.lifecycle, instance.state
@@ -296,16 +387,50 @@ export function moveInstances(
       from free, clock
       where instance.id = free.id
       returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
-        free.held_due_at, free.settled_ms
+        free.held_due_at, free.settled_ms, free.leased, instance.definition, instance.version, instance.visit,
+        free.event, free.source, free.actor, free.reason, free.payload, free.patch, free.cleared, free.request_id,
+        coalesce(free.from_state, free.left_state) as from_state,
+        case when free.reported then free.token end as token,
+        free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
+        coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
+        case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
     ),
-    stepped as (${belongings.steps}),
-    grants as materialized (
-      select jsonb_object_agg(stepped.id::text, stepped.token) as tokens from stepped where stepped.worker is not null
+    moved_on as (
+      update pawl.tasks as task
+      set lane = written.lane, priority = written.priority,
+        queue = case when written.due_at is null and written.worker is null then written.lane end, due_at = written.due_at,
+        worker = written.worker, leased_until = written.leased_until, token = coalesce(written.granted, nextval('pawl.tokens')),
+        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now
+      from written
+      where task.id = written.id and written.leased and written.lane is not null
     ),
-    journaled as (${belongings.journal}),
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
+      select written.id, written.id, 'step', written.lane, written.priority,
+        case when written.due_at is null then written.lane end, written.due_at, 0, written.visit, written.now
+      from written
+      where not written.leased and written.lane is not null
+      on conflict (id) do update set
+        lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
+        worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
+        since = excluded.since
+    ),
     dropped as (
       delete from pawl.tasks as task using written
       where task.id = written.id and written.drops_task
+    ),
+    journaled as (
+      insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, cleared, request_id, task_id, token, granted
+      )
+      ${earlierMoves(earlier)}
+      union all
+      select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
+        written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
+        written.patch::jsonb, written.cleared::text[], written.request_id,
+        case when written.token is not null then written.id end, written.token, written.granted
+      from written where written.event is not null
     ),
     followed as (${belongings.effects}),
     rung as (
@@ -330,7 +455,5 @@ export function moveInstances(
       group by change.lifecycle, change.state
       having sum(change.delta) <> 0
     )
-    select written.id::text as id, pawl.ms(clock.now) as now_ms,
-      (grants.tokens ->> written.id::text)::float8 as granted
-    from written, clock, grants`);
+    select written.id::text as id, pawl.ms(written.now) as now_ms, written.granted::float8 as granted from written`);
 }

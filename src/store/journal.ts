@@ -20,18 +20,16 @@ export interface JournalRow {
   readonly token: number | null;
 }
 
-/** The journal rows of those instances that `written` holds. A part of the statements that commit. */
-export function insertJournal(rows: readonly JournalRow[]) {
+/**
+ * Moves that instances made before their last one in the same commit: those of the instances that `written` holds. A part
+ * of the statement that moves them.
+ */
+export function earlierMoves(rows: readonly JournalRow[]) {
   return part`
-    insert into pawl.journal (
-      instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
-      payload, patch, cleared, request_id, task_id, token, granted
-    )
     select move.instance_id, move.version, move.lifecycle, move.definition, move.event, move.from_state, move.to_state,
       clock.now, move.source, move.actor, move.reason, move.payload::jsonb, move.patch::jsonb, move.cleared::text[],
-      move.request_id, move.task_id, move.token,
-      case when move.token is not null then (grants.tokens ->> move.instance_id::text)::bigint end
-    from clock, grants, unnest(
+      move.request_id, move.task_id, move.token, null::bigint
+    from clock, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.version))}::text)::int[],
       (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
@@ -44,7 +42,7 @@ export function insertJournal(rows: readonly JournalRow[]) {
       (select ${textArray(rows.map((row) => row.reason))}::text)::text[],
       (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
       (select ${textArray(rows.map((row) => row.patchText))}::text)::text[],
-      (select ${textArray(rows.map((row) => (row.cleared === null ? null : textArray(row.cleared))))}::text)::text[],
+      (select ${textArray(rows.map((row) => keysText(row.cleared)))}::text)::text[],
       (select ${textArray(rows.map((row) => row.requestId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.taskId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.token))}::text)::bigint[]
@@ -53,6 +51,11 @@ export function insertJournal(rows: readonly JournalRow[]) {
       payload, patch, cleared, request_id, task_id, token
     )
     where (move.instance_id in (select id from written)) is true`;
+}
+
+/** A list within a list: an array literal as an element of another. */
+export function keysText(keys: readonly string[] | null): string | null {
+  return keys === null ? null : textArray(keys);
 }
 
 /**

@@ -2,56 +2,6 @@ import { type Executor, part, sql, textArray } from "./db.ts";
 import { type DeadLetterRow, insertDeadLetters } from "./dead-letters.ts";
 import { type InstanceRow, instanceColumns } from "./instances.ts";
 
-/** A state's work. It has its instance's id, so that the row moves on in place from lane to lane. */
-export interface StepRow {
-  readonly instanceId: string;
-  readonly lane: string;
-  readonly priority: number;
-  readonly visit: number;
-  /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
-  readonly afterMs: number | null;
-  readonly atMs: number | null;
-  /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
-  readonly grant: Grant | null;
-}
-
-/** A lease that is given with the task. */
-export interface Grant {
-  readonly worker: string;
-  readonly leaseMs: number;
-}
-
-/** The steps of those instances that `written` holds: put into their lane, or moved on to it. A new token each time. */
-export function placeSteps(rows: readonly StepRow[]) {
-  return part`
-    insert into pawl.tasks as task (
-      id, instance_id, kind, lane, priority, queue, due_at, worker, leased_until, attempt, visit, since
-    )
-    select step.id, step.id, 'step', step.lane, step.priority,
-      case when due.at is null and step.worker is null then step.lane end, due.at, step.worker,
-      clock.now + step.lease_ms * interval '1 millisecond', case when step.worker is null then 0 else 1 end,
-      step.visit, clock.now
-    from clock, unnest(
-      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
-      (select ${textArray(rows.map((row) => row.lane))}::text)::text[],
-      (select ${textArray(rows.map((row) => row.priority))}::text)::int[],
-      (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
-      (select ${textArray(rows.map((row) => row.afterMs))}::text)::float8[],
-      (select ${textArray(rows.map((row) => row.atMs))}::text)::float8[],
-      (select ${textArray(rows.map((row) => row.grant?.worker))}::text)::text[],
-      (select ${textArray(rows.map((row) => row.grant?.leaseMs))}::text)::float8[]
-    ) as step(id, lane, priority, visit, after_ms, at_ms, worker, lease_ms)
-    cross join lateral (
-      select coalesce(clock.now + step.after_ms * interval '1 millisecond', pawl.at(step.at_ms)) as at
-    ) as due
-    where (step.id in (select id from written)) is true
-    on conflict (id) do update set
-      lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
-      worker = excluded.worker, leased_until = excluded.leased_until, token = excluded.token,
-      attempt = excluded.attempt, visit = excluded.visit, work = null, since = excluded.since
-    returning task.id, task.token, task.worker`;
-}
-
 /** An after-effect: work of its own that a move leaves behind. */
 export interface EffectRow {
   readonly id: string;

@@ -135,7 +135,7 @@ export class TestPawl {
       const taken = await take(kernel, { lanes, limit: 100, share: 100, worker: "test-worker", leaseMs });
       if (taken.length === 0) return ran;
       const outcomes = await Promise.all(
-        taken.map((one) => run(kernel, one, { signal: neverAborted(), log: () => {}, fakes })),
+        taken.map((one) => run(kernel, one, { abort: neverAborted(), log: () => {}, fakes })),
       );
       await report(
         kernel,
@@ -236,7 +236,7 @@ export class TestWorker {
   /** Runs the real handler (or its fake) and reports what it said. */
   async run(): Promise<void> {
     await this.#tell(
-      await run(this.#kernel, this.#taken, { signal: neverAborted(), log: () => {}, fakes: this.#fakes }),
+      await run(this.#kernel, this.#taken, { abort: neverAborted(), log: () => {}, fakes: this.#fakes }),
     );
   }
 
@@ -256,6 +256,6 @@ export class TestWorker {
   }
 }
 
-function neverAborted(): AbortSignal {
-  return new AbortController().signal;
+function neverAborted(): AbortController {
+  return new AbortController();
 }

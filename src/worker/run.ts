@@ -10,7 +10,7 @@ import { type Log, makeStep, type Returned, type Said } from "./step.ts";
 export type Handler = (step: never) => unknown;
 
 export interface RunOptions {
-  readonly signal: AbortSignal;
+  readonly abort: { readonly signal: AbortSignal };
   readonly log: Log;
   /** Handlers that stand in for the real ones, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
@@ -23,8 +23,8 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
   const said: Said = { patch: {}, messages: [] };
   try {
     const handler = handlerOf(taken, options.fakes);
-    const { signal, log } = options;
-    const step = makeStep(taken, said, { signal, log, once: (name, work) => once(kernel, taken, name, work) });
+    const { abort, log } = options;
+    const step = makeStep(taken, said, { abort, log, once: (name, work) => once(kernel, taken, name, work) });
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
     return { kind: "failed", error };

@@ -20,14 +20,14 @@ export type Log = (message: string, fields: Readonly<Record<string, unknown>>) =
 
 /** What a step finds around it. */
 export interface Surroundings {
-  readonly signal: AbortSignal;
+  readonly abort: { readonly signal: AbortSignal };
   readonly log: Log;
   readonly once: (name: string, work: () => unknown) => Promise<unknown>;
 }
 
 /** The object that a state's `run`, or an edge's `after`, is called with. */
 export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): Record<string, unknown> {
-  const { signal, log, once } = surroundings;
+  const { abort, log, once } = surroundings;
   const { row } = taken;
   const payload = taken.work === null ? undefined : (taken.work.payload ?? undefined);
   return {
@@ -41,7 +41,9 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
       taken.work === null
         ? `${row.id}:${row.state}:${taken.visit}`
         : `${row.id}:${taken.work.event}:${taken.work.version}`,
-    signal,
+    get signal() {
+      return abort.signal;
+    },
     set(patch: Record<string, unknown>) {
       storableText(patch, "What the step set");
       said.patch = { ...said.patch, ...patch };

@@ -10,6 +10,7 @@ import { lanesOf } from "../kernel/lanes.ts";
 import { report } from "../kernel/report.ts";
 import { type Taken, take } from "../kernel/take.ts";
 import type { LeaseKeeper } from "../store/db.ts";
+import { Abort } from "./abort.ts";
 import { keepLeases } from "./keep-leases.ts";
 import { Pace } from "./pace.ts";
 import { Rest } from "./rest.ts";
@@ -49,7 +50,7 @@ const errorWaitMs = 5_000;
 /** A task in hand: waiting here, running, or being reported. */
 interface Held {
   readonly taken: Taken;
-  readonly abort: AbortController;
+  readonly abort: Abort;
 }
 
 /**
@@ -191,7 +192,7 @@ export class Worker {
   #hold(taken: readonly Taken[]): void {
     this.#keeper.keep(taken.map((one) => one.lease));
     for (const one of taken) {
-      const held: Held = { taken: one, abort: new AbortController() };
+      const held: Held = { taken: one, abort: new Abort() };
       this.#held.set(one.lease.taskId, held);
       this.#states.slot("Polling", "Claiming");
       this.#waiting.push(held);
@@ -208,7 +209,7 @@ export class Worker {
 
   async #process(held: Held): Promise<void> {
     const { taken, abort } = held;
-    if (abort.signal.aborted) {
+    if (abort.aborted) {
       this.#running -= 1;
       this.#states.slot("Claiming", "Polling");
       this.#release(held);
@@ -217,7 +218,7 @@ export class Worker {
     this.#states.slot("Claiming", "Processing");
     if (this.#kernel.faults !== undefined) await this.#kernel.faults.at("run.before");
     const outcome = await run(this.#kernel, taken, {
-      signal: abort.signal,
+      abort,
       log: this.#settings.log,
       fakes: this.#fakes,
     });

@@ -39,8 +39,8 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
       taken.map((one) => one.lease),
       30_000,
     );
-    const signal = new AbortController().signal;
-    const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { signal, log: () => {} })));
+    const abort = new AbortController();
+    const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { abort, log: () => {} })));
     await report(
       kernel,
       taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
 import type { KeeperOptions, LeaseKeeper } from "../db.ts";
 import { threadFile } from "../thread-file.ts";
+import { LeaseTable } from "./lease-table.ts";
 import type { FromThread, ToThread } from "./lease-thread.ts";
 
 /**
@@ -15,11 +16,19 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
     workerData: { url, leaseMs: options.leaseMs, everyMs: options.everyMs },
     execArgv,
   });
+  const tables: LeaseTable[] = [];
+  const places = new Map<string, { readonly table: LeaseTable; readonly slot: number }>();
   const stopped = new Promise<void>((resolve) => {
     thread.on("exit", () => resolve());
     thread.on("message", (message: FromThread) => {
-      if ("lost" in message) options.onLost(message.lost);
-      else if ("failure" in message)
+      if ("lost" in message) {
+        // Only those that are still held under the same token: others were reported meanwhile.
+        const lost = message.lost.filter(({ taskId, token }) => {
+          const place = places.get(taskId);
+          return place !== undefined && place.table.tokenIn(place.slot) === token;
+        });
+        if (lost.length > 0) options.onLost(lost.map(({ taskId }) => taskId));
+      } else if ("failure" in message)
         options.onFailure(new PawlError("busy", `Leases could not be renewed: ${message.failure}`));
       else resolve();
     });
@@ -29,16 +38,32 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
     });
   });
   thread.unref();
-  const dropped: string[] = [];
   const tell = (message: ToThread): void => thread.postMessage(message);
+  const note = (taskId: string, token: number): { readonly table: LeaseTable; readonly slot: number } => {
+    for (const table of tables) {
+      const slot = table.note(taskId, token);
+      if (slot !== undefined) return { table, slot };
+    }
+    const table = new LeaseTable();
+    tables.push(table);
+    tell({ table: table.memory });
+    return { table, slot: table.note(taskId, token)! };
+  };
+  const strikeOut = (taskId: string): void => {
+    const place = places.get(taskId);
+    if (place === undefined) return;
+    place.table.strikeOut(place.slot);
+    places.delete(taskId);
+  };
   return {
     keep: (leases) => {
-      if (leases.length > 0) tell({ keep: leases.map(({ taskId, token }) => [taskId, token] as const) });
+      for (const { taskId, token } of leases) {
+        strikeOut(taskId);
+        places.set(taskId, note(taskId, token));
+      }
     },
     drop: (taskIds) => {
-      // Together with those that end in the same breath: a lease that is renewed once too often harms nobody.
-      if (dropped.length === 0) queueMicrotask(() => tell({ drop: dropped.splice(0) }));
-      dropped.push(...taskIds);
+      for (const taskId of taskIds) strikeOut(taskId);
     },
     async stop() {
       thread.ref(); // Whoever waits for its end must live to see it.

@@ -2,23 +2,21 @@ import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../base/errors.ts";
 import type { Db } from "../db.ts";
 import { renewLeases } from "../tasks.ts";
+import { type KeptLease, LeaseTable } from "./lease-table.ts";
 import { openPostgres } from "./open.ts";
 
-/** What the process tells the thread. */
-export type ToThread =
-  | { readonly keep: readonly (readonly [taskId: string, token: number])[] }
-  | { readonly drop: readonly string[] }
-  | { readonly stop: true };
+/** What the process tells the thread. Leases come and go in the tables, without a word. */
+export type ToThread = { readonly table: SharedArrayBuffer } | { readonly stop: true };
 
 /** What the thread tells the process. */
 export type FromThread =
-  | { readonly lost: readonly string[] }
+  | { readonly lost: readonly KeptLease[] }
   | { readonly failure: string }
   | { readonly stopped: true };
 
 const { url, leaseMs, everyMs } = workerData as { url: string; leaseMs: number; everyMs: number };
 const port = parentPort!;
-const held = new Map<string, number>();
+const tables: LeaseTable[] = [];
 let db: Db | undefined;
 // Connected before anything is held: a first lease must not wait for that.
 let underWay: Promise<void> = connect();
@@ -33,15 +31,14 @@ async function connect(): Promise<void> {
 
 /** One round: all leases in one statement, on a connection that no step can use up. */
 async function renew(): Promise<void> {
-  if (held.size === 0) return;
+  const leases = tables.flatMap((table) => table.read());
+  if (leases.length === 0) return;
   await connect();
   if (db === undefined) return; // The next round tries again.
   try {
-    const leases = [...held].map(([taskId, token]) => ({ taskId, token }));
     const renewed = new Set((await renewLeases(db, leases, leaseMs)).map((one) => one.task_id));
-    // Only those that are still held under the same token: others were reported meanwhile.
-    const lost = leases.filter(({ taskId, token }) => !renewed.has(taskId) && held.get(taskId) === token);
-    if (lost.length > 0) port.postMessage({ lost: lost.map(({ taskId }) => taskId) } satisfies FromThread);
+    const lost = leases.filter(({ taskId }) => !renewed.has(taskId));
+    if (lost.length > 0) port.postMessage({ lost } satisfies FromThread);
   } catch (error) {
     port.postMessage({ failure: messageOf(error) } satisfies FromThread);
   }
@@ -52,8 +49,7 @@ const timer = setInterval(() => {
 }, everyMs);
 
 port.on("message", (message: ToThread) => {
-  if ("keep" in message) for (const [taskId, token] of message.keep) held.set(taskId, token);
-  else if ("drop" in message) for (const taskId of message.drop) held.delete(taskId);
+  if ("table" in message) tables.push(new LeaseTable(message.table));
   else void stop();
 });
 
