@@ -84,13 +84,13 @@ const brokenKernels: readonly BrokenKernel[] = [
   },
   {
     lacks: "the journal",
-    changes: [["where (move.instance_id in (select id from written)) is true", "where false"]],
+    changes: [["from written where written.event is not null", "from written where false"]],
     caughtBy: "the database",
     scene: (t) => t.pawl.send(crate, "c", "noted"),
   },
   {
     lacks: "the event that was declared",
-    changes: [["move.definition, move.event,", "move.definition, 'teleported',"]],
+    changes: [["written.definition, written.event,", "written.definition, 'teleported',"]],
     caughtBy: "the database",
     scene: (t) => t.pawl.send(crate, "c", "noted"),
   },
@@ -135,7 +135,7 @@ const brokenKernels: readonly BrokenKernel[] = [
   },
   {
     lacks: "the task of a state that works",
-    changes: [["where (step.id in (select id from written)) is true", "where false"]],
+    changes: [["where fresh.lane is not null", "where false"]],
     caughtBy: "tasks",
     scene: (t) => t.pawl.start(crate, { key: "d" }),
   },
