@@ -1,0 +1,22 @@
+import type { Json } from "./json.ts";
+
+/** One text for equal values: an object's keys come in order, however they were written. */
+export function canonicalJson(value: Json): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return `{${keys
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key]!)}`)
+    .join(",")}}`;
+}
+
+/** Whether two JSON values say the same. */
+export function sameJson(one: Json, other: Json): boolean {
+  if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return one === other;
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+function isList(value: object): value is readonly Json[] {
+  return Array.isArray(value);
+}
