@@ -9,6 +9,8 @@ export interface Cron {
   readonly weekdays: readonly number[];
   /** Both the days of the month and those of the week are limited: then either may match, as in every cron. */
   readonly eitherDay: boolean;
+  /** Neither the minute nor the hour begins with `*`: it means times of the day, each once, and not a rhythm. */
+  readonly atFixedTimes: boolean;
 }
 
 interface Field {
@@ -44,7 +46,8 @@ export function parseCron(text: string): Cron | string {
   if (!eitherDay && !months.some((month) => days.some((day) => day <= longest[month - 1]!))) {
     return `${JSON.stringify(text)} never comes: none of its months has such a day.`;
   }
-  return { text, minutes, hours, days, months, weekdays, eitherDay };
+  const atFixedTimes = !parts[0]!.startsWith("*") && !parts[1]!.startsWith("*");
+  return { text: parts.join(" "), minutes, hours, days, months, weekdays, eitherDay, atFixedTimes };
 }
 
 const longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -80,4 +83,44 @@ function numberOf(text: string, field: Field): number | undefined {
   const word = field.words.indexOf(text);
   const value = word >= 0 ? word + field.least : /^\d+$/.test(text) ? Number(text) : Number.NaN;
   return value >= field.least && value <= field.most ? value : undefined;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** A 29th of February on a certain weekday can be forty years away. */
+const farthestMs = 41 * 366 * dayMs;
+
+/** The first time at or after `fromMs` that matches. Both are times of a clock on the wall, written as if it were UTC. */
+export function nextMatch(cron: Cron, fromMs: number): number | undefined {
+  const first = fromMs - mod(fromMs, dayMs);
+  for (let day = first; day < first + farthestMs; ) {
+    const date = new Date(day);
+    if (!cron.months.includes(date.getUTCMonth() + 1)) {
+      day = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+      continue;
+    }
+    const time = matchesDay(cron, date) ? timeOfDay(cron, fromMs - day) : undefined;
+    if (time !== undefined) return day + time;
+    day += dayMs;
+  }
+  return undefined;
+}
+
+function matchesDay(cron: Cron, date: Date): boolean {
+  const [byMonth, byWeek] = [cron.days.includes(date.getUTCDate()), cron.weekdays.includes(date.getUTCDay())];
+  return cron.eitherDay ? byMonth || byWeek : byMonth && byWeek;
+}
+
+function timeOfDay({ hours, minutes }: Cron, fromMs: number): number | undefined {
+  for (const hour of hours) {
+    if ((hour + 1) * hourMs <= fromMs) continue;
+    const minute = minutes.find((each) => hour * hourMs + each * minuteMs >= fromMs);
+    if (minute !== undefined) return hour * hourMs + minute * minuteMs;
+  }
+  return undefined;
+}
+
+function mod(value: number, by: number): number {
+  return ((value % by) + by) % by;
 }

@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from "../base/duration.ts";
+import { type Duration, durationMs, formatDuration, parseDuration } from "../base/duration.ts";
 import { type Cron, parseCron } from "./cron.ts";
 import type { AnyLifecycle, StartDataOf } from "./face.ts";
 import { Faults, shown } from "./fault.ts";
@@ -37,7 +37,10 @@ export type ScheduleDefinition<L extends AnyLifecycle> = When & {
   readonly start: L;
   /** The key of what is started. Unless given, one per tick, so that no tick starts two. */
   readonly key?: (tick: Tick) => string;
-  /** What becomes of ticks that nobody was there for: none of them, the latest, or all are run. */
+  /**
+   * What becomes of ticks that nobody was there for within a minute: none of them is run, the latest (unless given), or
+   * all.
+   */
   readonly missed?: "skip" | "once" | "all";
 } & (Record<string, never> extends StartDataOf<L>
     ? { readonly data?: StartData<NoInfer<L>> }
@@ -58,6 +61,26 @@ export interface Schedule<L extends AnyLifecycle = AnyLifecycle> {
 }
 
 export type AnySchedule = Schedule;
+
+/** When a schedule is due: all that its ticks depend on. */
+export type Timing = Pick<Schedule, "cron" | "everyMs" | "timezone">;
+
+/** When it is due, in words: `30 3 * * * Europe/Berlin`, `every 10m`. The same words mean the same moments. */
+export function timingText({ cron, everyMs, timezone }: Timing): string {
+  return cron === undefined ? `every ${formatDuration(everyMs!)}` : `${cron.text} ${timezone}`;
+}
+
+/** What `timingText` says; undefined when it is not understood here. */
+export function readTiming(text: string): Timing | undefined {
+  const every = /^every (\S+)$/.exec(text)?.[1];
+  if (every !== undefined) {
+    const everyMs = parseDuration(every);
+    return typeof everyMs === "number" ? { cron: undefined, everyMs, timezone: "UTC" } : undefined;
+  }
+  const [, fields = "", timezone = ""] = /^(.+) (\S+)$/.exec(text) ?? [];
+  const cron = parseCron(fields);
+  return typeof cron === "string" || !isTimezone(timezone) ? undefined : { cron, everyMs: undefined, timezone };
+}
 
 const keys = ["cron", "every", "timezone", "start", "data", "key", "missed"];
 

@@ -1,0 +1,66 @@
+import { type Cron, nextMatch } from "./cron.ts";
+import type { Timing } from "./schedule.ts";
+import { Zone } from "./zone.ts";
+
+/** The moments of a schedule, in milliseconds. */
+export interface Ticks {
+  /** The first one after a moment; undefined when none is to come. */
+  after(momentMs: number): number | undefined;
+}
+
+/** Intervals are counted from 1970, so that every process, also the next deploy's, means the same moments. */
+export function ticksOf({ cron, everyMs, timezone }: Timing): Ticks {
+  if (cron !== undefined) return new CronTicks(cron, new Zone(timezone));
+  return { after: (momentMs) => (Math.floor(momentMs / everyMs!) + 1) * everyMs! };
+}
+
+/** The latest tick up to a moment, of those that come after another; undefined when there is none between. */
+export function latestTick(ticks: Ticks, afterMs: number, upToMs: number): number | undefined {
+  // Looks back ever farther: what it steps through is no more than lies between two looks.
+  for (let spanMs = 60_000; ; spanMs *= 2) {
+    const fromMs = Math.max(afterMs, upToMs - spanMs);
+    let latest: number | undefined;
+    for (let at = ticks.after(fromMs); at !== undefined && at <= upToMs; at = ticks.after(at)) latest = at;
+    if (latest !== undefined || fromMs === afterMs) return latest;
+  }
+}
+
+const minuteMs = 60_000;
+/** Longer than clocks are ever turned back for a summer's end. */
+const hoursMs = 180 * minuteMs;
+
+/**
+ * When clocks are changed, it does as cron does. What is set for certain times of the day happens once a day: a time that
+ * is skipped happens when the clocks go on, one that comes twice happens the first time. A rhythm (`*` in the minute or
+ * the hour) goes by what the clocks show: nothing in the hour that is skipped, twice in the one that comes twice.
+ */
+class CronTicks implements Ticks {
+  readonly #cron: Cron;
+  readonly #zone: Zone;
+
+  constructor(cron: Cron, zone: Zone) {
+    this.#cron = cron;
+    this.#zone = zone;
+  }
+
+  after(momentMs: number): number | undefined {
+    const wallMs = this.#zone.wallAt(momentMs);
+    // What the clocks will show once more before they show anything new.
+    const againMs = this.#cron.atFixedTimes ? 0 : this.#zone.turnsBackMs(momentMs, hoursMs);
+    let earliest: number | undefined;
+    for (let wall = nextMatch(this.#cron, wallMs - againMs); wall !== undefined; ) {
+      for (const at of this.#momentsOf(wall)) {
+        if (at > momentMs && (earliest === undefined || at < earliest)) earliest = at;
+      }
+      if (earliest !== undefined && wall > wallMs) return earliest;
+      wall = nextMatch(this.#cron, wall + minuteMs);
+    }
+    return earliest;
+  }
+
+  #momentsOf(wall: number): number[] {
+    const moments = this.#zone.momentsOf(wall);
+    if (!this.#cron.atFixedTimes) return moments;
+    return moments.length === 0 ? [this.#zone.momentAfterGap(wall)] : moments.slice(0, 1);
+  }
+}
