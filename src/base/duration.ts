@@ -57,3 +57,8 @@ export function formatDuration(ms: number): string {
   const [unit, size] = shown.find(([, each]) => ms >= each && ms % each === 0) ?? ["ms", 1];
   return `${ms / size}${unit}`;
 }
+
+/** A wait that a timer of Node's can make: a longer one would end at once. Whoever waits looks again when it is over. */
+export function timerMs(ms: number): number {
+  return Math.min(ms, 2 ** 31 - 1);
+}

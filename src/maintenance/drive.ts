@@ -1,3 +1,4 @@
+import { timerMs } from "../base/duration.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { maintain } from "./round.ts";
@@ -28,7 +29,7 @@ export function driveMaintenance(kernel: Kernel, options: DriveOptions): { stop(
   const schedule = (ms: number): void => {
     timer = setTimeout(() => {
       underWay = round();
-    }, ms);
+    }, timerMs(ms));
     timer.unref();
   };
   schedule(0);

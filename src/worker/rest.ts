@@ -1,3 +1,5 @@
+import { timerMs } from "../base/duration.ts";
+
 /** A rest that something can end: a hint that there is work, a free slot, the wish to stop. */
 export class Rest {
   #wake: (() => void) | undefined;
@@ -13,7 +15,7 @@ export class Rest {
   async take(ms?: number): Promise<void> {
     if (!this.#hinted) {
       await new Promise<void>((resolve) => {
-        const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+        const timer = ms === undefined ? undefined : setTimeout(resolve, timerMs(ms));
         this.#wake = () => {
           clearTimeout(timer);
           resolve();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { type Duration, durationMs } from "../base/duration.ts";
+import { type Duration, durationMs, timerMs } from "../base/duration.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
 import type { Granting } from "../kernel/course.ts";
 import type { Outcome, Report, Reported } from "../kernel/filing.ts";
@@ -91,7 +91,7 @@ export class Worker {
     this.#reports = new Gatherer((batch) => this.#report(batch), { most: 500, atOnce: 2 });
     this.#keeper = keepLeases(kernel, {
       leaseMs: this.#settings.leaseMs,
-      everyMs: this.#settings.leaseMs / 3,
+      everyMs: timerMs(this.#settings.leaseMs / 3),
       onLost: (taskIds) => this.#lose(taskIds),
       onFailure: this.#settings.onFailure,
     });
