@@ -1,10 +1,13 @@
 import type { AnyLifecycle } from "./definition/face.ts";
+import type { AnySchedule } from "./definition/schedule.ts";
 import type { Pawl } from "./pawl.ts";
 
 /** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */
 export interface PawlConfig {
   /** Everything that the `pawl` command works with: what lifecycle() and job() return. */
   readonly lifecycles: readonly AnyLifecycle[];
+  /** What is started at set times: what schedule() returns. */
+  readonly schedules?: readonly AnySchedule[] | undefined;
   /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
   readonly database?: string | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { PawlError } from "./base/errors.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
+import type { AnySchedule } from "./definition/schedule.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Faults } from "./kernel/faults.ts";
 import { type Kernel, makeKernel } from "./kernel/kernel.ts";
@@ -18,6 +19,8 @@ export interface PawlOptions {
   readonly folder?: string;
   /** Everything that this process declares: lifecycles and jobs. */
   readonly lifecycles: readonly AnyLifecycle[];
+  /** What is started at set times, by whichever process keeps time. */
+  readonly schedules?: readonly AnySchedule[] | undefined;
   /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
   readonly migrate?: boolean;
   /** The most connections to PostgreSQL; 10 unless given. */
@@ -42,12 +45,13 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
 export async function openOn(
   db: Db,
-  options: Pick<PawlOptions, "lifecycles" | "migrate">,
+  options: Pick<PawlOptions, "lifecycles" | "schedules" | "migrate">,
   seams: { clock?: Clock; faults?: Faults | undefined } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   try {
     await prepare(db, options.migrate ?? true);
-    const kernel = makeKernel({ db, lifecycles: options.lifecycles as readonly LifecycleModel[], ...seams });
+    const { lifecycles, schedules } = options;
+    const kernel = makeKernel({ db, lifecycles: lifecycles as readonly LifecycleModel[], schedules, ...seams });
     await registerLifecycles(kernel);
     return { kernel, pawl: new Pawl(kernel, () => db.close()) };
   } catch (error) {
@@ -112,6 +116,7 @@ function checkOptions(options: PawlOptions): void {
       );
     names.add(one.name!);
   }
+  checkSchedules(given.schedules, given.lifecycles);
   const { database, folder, connections } = given;
   if (folder !== undefined && (typeof folder !== "string" || folder === "")) {
     throw new PawlError("option_invalid", "`folder` must be the path of a folder, for the embedded database.");
@@ -124,5 +129,26 @@ function checkOptions(options: PawlOptions): void {
       "option_invalid",
       "`database` must be a URL such as postgres://user:password@host:5432/name; for the embedded database, leave it out and give `folder`.",
     );
+  }
+}
+
+function checkSchedules(given: unknown, lifecycles: readonly AnyLifecycle[]): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given)) {
+    throw new PawlError("option_invalid", "`schedules` must be a list of what schedule() returns.");
+  }
+  const names = new Set<string>();
+  for (const one of given as readonly (Partial<AnySchedule> | undefined)[]) {
+    if (one?.kind !== "schedule") {
+      throw new PawlError("option_invalid", "`schedules` takes what schedule() returns, and nothing else.");
+    }
+    if (names.has(one.name!)) throw new PawlError("option_invalid", `Two schedules are called \`${one.name}\`.`);
+    names.add(one.name!);
+    if (!lifecycles.includes(one.start!)) {
+      throw new PawlError(
+        "option_invalid",
+        `The schedule \`${one.name}\` starts \`${one.start!.name}\`, which is not among the \`lifecycles\`. Add it there.`,
+      );
+    }
   }
 }

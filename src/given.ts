@@ -4,6 +4,7 @@ import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
 import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
+import type { AnySchedule } from "./definition/schedule.ts";
 import { itemInvalid } from "./kernel/errors.ts";
 import type { Send } from "./kernel/send.ts";
 import { refOf } from "./kernel/verbs.ts";
@@ -21,8 +22,8 @@ export interface CallOptions {
 
 export interface StartCallOptions extends CallOptions {
   /** Who causes it; shown in the journal. */
-  readonly actor?: string;
-  readonly reason?: string;
+  readonly actor?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 export interface SendOptions extends StartCallOptions {
@@ -131,4 +132,10 @@ export function checkedItems<Item, Made>(items: readonly Item[], make: (item: It
       throw itemInvalid(error, index);
     }
   });
+}
+
+/** Which schedule is meant: its value, or its name. */
+export function scheduleName(given: AnySchedule | string): string {
+  const name: unknown = typeof given === "string" ? given : (given as AnySchedule | null)?.name;
+  return checkedText(name, "The name of a schedule");
 }

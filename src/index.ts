@@ -15,7 +15,7 @@ export type { HookTransaction } from "./definition/language.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context } from "./definition/model.ts";
 export { type AnyQueue, type Queue, queue } from "./definition/queue.ts";
-export { type AnySchedule, type Schedule, schedule } from "./definition/schedule.ts";
+export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule.ts";
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export type {
   CallOptions,
@@ -57,6 +57,7 @@ export type {
   Instance,
   JobStatus,
   JournalEntry,
+  ScheduleStatus,
   SendResult,
   StartedInstance,
 } from "./shown.ts";

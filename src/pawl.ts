@@ -5,6 +5,7 @@ import { type Permission, takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, EventOf, StartDataOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
+import type { AnySchedule } from "./definition/schedule.ts";
 import type { StartOptions } from "./definition/step.ts";
 import {
   type CallOptions,
@@ -22,10 +23,12 @@ import {
   type SendItem,
   type SendOptions,
   type StartCallOptions,
+  scheduleName,
   textOrNull,
 } from "./given.ts";
 import { asPawlError } from "./kernel/errors.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
+import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import type { Send, Sent } from "./kernel/send.ts";
 import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";
 import type { Start, Started } from "./kernel/start.ts";
@@ -43,9 +46,12 @@ import {
   instanceOf,
   type JobStatus,
   type JournalEntry,
+  newSchedule,
   noInstance,
+  type ScheduleStatus,
   type SendResult,
   type StartedInstance,
+  scheduleOf,
 } from "./shown.ts";
 import type { Tx } from "./store/db.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
@@ -53,6 +59,7 @@ import { readCounts } from "./views/counts.ts";
 import { readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
+import { listSchedules } from "./views/schedules.ts";
 import { readStep } from "./views/tasks.ts";
 import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 import { Worker, type WorkOptions } from "./worker/work.ts";
@@ -326,6 +333,38 @@ export class Pawl {
       instance: instance_id,
       createdAt: new Date(created_ms),
     }));
+  }
+
+  /** How the schedules stand: all that this process declares, and all that the database knows. */
+  async schedules(): Promise<ScheduleStatus[]> {
+    refuseInside(this.#kernel, "schedules");
+    const { entries } = this.#kernel.timetable;
+    const kept = await listSchedules(this.#kernel.db);
+    const names = new Set(kept.map((row) => row.name));
+    const unkept = [...entries.values()].filter(({ schedule }) => !names.has(schedule.name));
+    const all = [...kept.map((row) => scheduleOf(row, entries.has(row.name))), ...unkept.map(newSchedule)];
+    return all.sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** Runs nothing of a schedule until it is resumed. What falls due meanwhile is left out. */
+  async pauseSchedule(schedule: AnySchedule | string, options: Omit<StartCallOptions, "tx"> = {}): Promise<void> {
+    refuseInside(this.#kernel, "pauseSchedule");
+    const { actor, reason } = checkedOptions(options, ["actor", "reason"], "pauseSchedule");
+    const by = { actor: textOrNull(actor, "The actor"), reason: textOrNull(reason, "The reason") };
+    await pauseSchedule(this.#kernel, scheduleName(schedule), by);
+  }
+
+  /** Lets a schedule go on, with its next tick from now. */
+  async resumeSchedule(schedule: AnySchedule | string): Promise<void> {
+    refuseInside(this.#kernel, "resumeSchedule");
+    await resumeSchedule(this.#kernel, scheduleName(schedule));
+  }
+
+  /** Starts at once what the schedule starts, beside its ticks, with this moment as the tick; also while it is paused. */
+  async runScheduleNow(schedule: AnySchedule | string): Promise<StartedInstance> {
+    refuseInside(this.#kernel, "runScheduleNow");
+    const { lifecycle, started } = await runScheduleNow(this.#kernel, scheduleName(schedule));
+    return this.#startedOf(lifecycle, started);
   }
 
   /**

@@ -1,9 +1,12 @@
 import { PawlError } from "./base/errors.ts";
 import type { AnyLifecycle, DataOf, StateOf } from "./definition/face.ts";
 import type { InstanceRef } from "./given.ts";
+import { forsakenAfterMs } from "./kernel/keep-schedules.ts";
 import type { Snapshot } from "./kernel/snapshot.ts";
+import type { Entry } from "./kernel/timetable.ts";
 import { refOf } from "./kernel/verbs.ts";
 import type { AttemptRow, MoveRow } from "./views/history.ts";
+import type { ScheduleView } from "./views/schedules.ts";
 
 /** One piece of work, as it stood when it was read. */
 export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
@@ -41,6 +44,28 @@ export interface JobStatus {
   /** When it runs next, if that is later. */
   readonly runsAt: Date | null;
   readonly endedAt: Date | null;
+}
+
+/** How a schedule stands. */
+export interface ScheduleStatus {
+  readonly name: string;
+  /** When it is due, such as `30 3 * * * Europe/Berlin` or `every 10m`. */
+  readonly timing: string;
+  /** The lifecycle or job that it starts. */
+  readonly starts: string;
+  /** `new`: no process has kept it yet. `orphaned`: neither this process nor, for two minutes, another declares it. */
+  readonly status: "active" | "paused" | "new" | "orphaned";
+  /** Null while it is paused or orphaned, and when no tick is to come. */
+  readonly nextAt: Date | null;
+  readonly paused: { readonly at: Date; readonly actor: string | null; readonly reason: string | null } | null;
+  /** The tick that was run last, when, and what came of it: a new instance, one that had its key already, or nothing. */
+  readonly last: {
+    readonly tick: Date;
+    readonly at: Date;
+    readonly result: "started" | "existed" | "failed";
+    readonly instance: string | null;
+    readonly error: string | null;
+  } | null;
 }
 
 /** A move of an instance. */
@@ -147,4 +172,42 @@ export function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): Pawl
   return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, {
     lifecycle: lifecycle.name,
   });
+}
+
+/** As the database has it; whether it is orphaned depends also on what this process declares. */
+export function scheduleOf(row: ScheduleView, isDeclared: boolean): ScheduleStatus {
+  const isForsaken = !isDeclared && row.now_ms - row.seen_ms > forsakenAfterMs;
+  const status = row.paused_ms !== null ? "paused" : isForsaken ? "orphaned" : "active";
+  return {
+    name: row.name,
+    timing: row.timing,
+    starts: row.lifecycle,
+    status,
+    nextAt: status !== "active" || row.next_ms === null ? null : new Date(row.next_ms),
+    paused:
+      row.paused_ms === null ? null : { at: new Date(row.paused_ms), actor: row.paused_by, reason: row.paused_reason },
+    last:
+      row.last_result === null
+        ? null
+        : {
+            tick: new Date(row.last_ms!),
+            at: new Date(row.last_run_ms!),
+            result: row.last_result,
+            instance: row.last_instance,
+            error: row.last_error,
+          },
+  };
+}
+
+/** A schedule that is declared here and that no process has kept yet. */
+export function newSchedule({ schedule, timing }: Entry): ScheduleStatus {
+  return {
+    name: schedule.name,
+    timing,
+    starts: schedule.start.name,
+    status: "new",
+    nextAt: null,
+    paused: null,
+    last: null,
+  };
 }

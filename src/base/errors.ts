@@ -15,6 +15,7 @@ export const errorCodes = {
   // The caller.
   lifecycle_unknown: "caller",
   instance_unknown: "caller",
+  schedule_unknown: "caller",
   event_unknown: "caller",
   payload_invalid: "caller",
   data_invalid: "caller",

@@ -59,3 +59,17 @@ export interface PermissionAnswer {
   readonly permitted: "yes" | "no" | "depends";
   readonly blockers?: readonly { readonly reason: string }[];
 }
+
+export interface ScheduleAnswer {
+  readonly name: string;
+  readonly timing: string;
+  readonly starts: string;
+  readonly status: "active" | "paused" | "new" | "orphaned";
+  readonly nextAt: string | null;
+  readonly last: {
+    readonly tick: string;
+    readonly at: string;
+    readonly result: string;
+    readonly error: string | null;
+  } | null;
+}

@@ -26,6 +26,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   event_unknown: exitCodes.usage,
   lifecycle_unknown: exitCodes.notFound,
   instance_unknown: exitCodes.notFound,
+  schedule_unknown: exitCodes.notFound,
   transition_refused: exitCodes.conflict,
   version_conflict: exitCodes.conflict,
   idempotency_conflict: exitCodes.conflict,

@@ -4,6 +4,7 @@ import { messageOf, PawlError } from "../base/errors.ts";
 import type { PawlConfig } from "../config.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { shown, suggest } from "../definition/fault.ts";
+import type { AnySchedule } from "../definition/schedule.ts";
 import { readFailure } from "./failure.ts";
 import { importModule } from "./import-module.ts";
 
@@ -13,7 +14,7 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = ["lifecycles", "database", "folder", "seed"];
+const keys = ["lifecycles", "schedules", "database", "folder", "seed"];
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
@@ -38,8 +39,9 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
-  const { lifecycles, database, folder, seed } = given as Record<string, unknown>;
+  const { lifecycles, schedules = [], database, folder, seed } = given as Record<string, unknown>;
   if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
+  if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
   for (const [key, value] of [
     ["database", database],
     ["folder", folder],
@@ -47,10 +49,25 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     if (value !== undefined && typeof value !== "string") throw invalid(path, `has a \`${key}\` that is no text`, "");
   }
   if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is no function", "");
-  const declared = path.endsWith(".json") ? await importNamed(path, lifecycles) : lifecycles;
-  for (const [at, one] of declared.entries()) refuseUnlessLifecycle(path, one, at);
-  return { ...(given as PawlConfig), lifecycles: declared, path };
+  return {
+    ...(given as PawlConfig),
+    lifecycles: await declared<AnyLifecycle>(path, "lifecycle", lifecycles),
+    schedules: await declared<AnySchedule>(path, "schedule", schedules),
+    path,
+  };
 }
+
+/** What a config lists. JSON cannot hold lifecycles and schedules: it names the files that export them. */
+async function declared<T>(path: string, kind: keyof typeof makers, listed: readonly unknown[]): Promise<T[]> {
+  if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
+  for (const [at, one] of listed.entries()) {
+    if (isOf(kind, one)) continue;
+    throw invalid(path, `lists ${shown(one)} as ${kind}s[${at}]`, `List what ${makers[kind]} return.`);
+  }
+  return [...listed] as T[];
+}
+
+const makers = { lifecycle: "lifecycle() and job()", schedule: "schedule()" };
 
 const remedy = "End it with: export default defineConfig({ lifecycles: [essay] });";
 
@@ -64,15 +81,16 @@ async function importDefault(path: string): Promise<unknown> {
   return found;
 }
 
-/** JSON cannot hold lifecycles: it names the files that export them. */
-async function importNamed(path: string, files: readonly unknown[]): Promise<AnyLifecycle[]> {
-  const found: AnyLifecycle[] = [];
+async function importNamed<T>(path: string, kind: keyof typeof makers, files: readonly unknown[]): Promise<T[]> {
+  const found: T[] = [];
   for (const file of files) {
     if (typeof file !== "string")
-      throw invalid(path, `lists ${shown(file)}`, "List paths of files that export lifecycles.");
-    const exported = Object.values(await importing(resolve(dirname(path), file), path)).filter(isLifecycle);
-    if (exported.length === 0) throw invalid(path, `lists ${file}, which exports no lifecycle`, "");
-    found.push(...exported);
+      throw invalid(path, `lists ${shown(file)}`, `List paths of files that export ${kind}s.`);
+    const exported = Object.values(await importing(resolve(dirname(path), file), path)).filter((one) =>
+      isOf(kind, one),
+    );
+    if (exported.length === 0) throw invalid(path, `lists ${file}, which exports no ${kind}`, "");
+    found.push(...(exported as T[]));
   }
   return [...new Set(found)];
 }
@@ -111,13 +129,8 @@ function readJson(path: string): unknown {
   }
 }
 
-function refuseUnlessLifecycle(path: string, one: unknown, at: number): void {
-  if (isLifecycle(one)) return;
-  throw invalid(path, `lists ${shown(one)} as lifecycles[${at}]`, "List what lifecycle() and job() return.");
-}
-
-function isLifecycle(value: unknown): value is AnyLifecycle {
-  return (value as { kind?: unknown } | null | undefined)?.kind === "lifecycle";
+function isOf(kind: keyof typeof makers, value: unknown): boolean {
+  return (value as { kind?: unknown } | null | undefined)?.kind === kind;
 }
 
 function invalid(path: string, problem: string, remedy: string, cause?: unknown): PawlError {

@@ -4,6 +4,7 @@ import { addCheck } from "./commands/check.ts";
 import { addDiagram } from "./commands/diagram.ts";
 import { addInstance } from "./commands/instance.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addSchedules } from "./commands/schedules.ts";
 import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
 import { addVerify } from "./commands/verify.ts";
@@ -77,7 +78,17 @@ function makeProgram(version: string, act: Act): Command {
     .option("--json", "print one JSON document")
     .option("--no-color", "print without colours")
     .option("--verbose", "show where an error comes from");
-  for (const add of [addStart, addWork, addStatus, addInstance, addCheck, addDiagram, addMigrate, addVerify])
+  for (const add of [
+    addStart,
+    addWork,
+    addStatus,
+    addInstance,
+    addSchedules,
+    addCheck,
+    addDiagram,
+    addMigrate,
+    addVerify,
+  ])
     add(program, act);
   return program;
 }

@@ -64,7 +64,14 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
   const { database, folder, config } = settings;
   // A server's schema changes when somebody says so, not because somebody looked.
   const migrate = database === undefined;
-  return createPawl({ database, folder, lifecycles: config?.lifecycles ?? [], migrate, onWarning });
+  return createPawl({
+    database,
+    folder,
+    lifecycles: config?.lifecycles ?? [],
+    schedules: config?.schedules,
+    migrate,
+    onWarning,
+  });
 }
 
 function inThisProcess(pawl: Pawl): Reached {

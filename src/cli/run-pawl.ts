@@ -27,7 +27,7 @@ export async function runPawl(context: Context): Promise<number> {
     printAlreadyRunning(context, settings, holder);
     return exitCodes.ok;
   }
-  const { pawl } = await openOn(db, { lifecycles: config.lifecycles });
+  const { pawl } = await openOn(db, config);
   const stopped = untilStopped();
   let socket: LocalSocket | undefined;
   try {

@@ -17,7 +17,7 @@ export async function runWorker(context: Context, concurrency: number): Promise<
   }
   const stopped = untilStopped();
   const db = await openDatabase({ database, folder, onWarning: (text) => terminal.note(text) });
-  const { pawl } = await openOn(db, { lifecycles: config.lifecycles });
+  const { pawl } = await openOn(db, config);
   try {
     const worker = pawl.work({ concurrency, onFailure: (error) => terminal.note(messageOf(error)) });
     terminal.print(`${worker.id} works on ${shownUrl(database)}, ${concurrency} steps at once.`);

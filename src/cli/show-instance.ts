@@ -35,6 +35,11 @@ export function ago(moment: string): string {
   return ms < 1_000 ? "now" : `${roughly(ms)} ago`;
 }
 
+export function fromNow(moment: string): string {
+  const ms = Date.parse(moment) - Date.now();
+  return ms < 1_000 ? "now" : `in ${roughly(ms)}`;
+}
+
 /** The history for a program: one line an entry. */
 export function printHistory(terminal: Terminal, history: readonly Entry[]): void {
   printTable(terminal, history, historyColumns);

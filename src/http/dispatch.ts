@@ -77,6 +77,10 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["permitted", { takes: [...instance, "actor"], answer: permitted }],
   ["journal", { takes: [...instance, "attempts"], answer: journal }],
   ["wait", { takes: [...instance, "until", "timeout"], answer: wait }],
+  ["schedules", { takes: [], answer: (pawl) => pawl.schedules() }],
+  ["pauseSchedule", { takes: ["schedule", ...cause], answer: pauseSchedule }],
+  ["resumeSchedule", { takes: ["schedule"], answer: (pawl, args) => pawl.resumeSchedule(args.text("schedule")) }],
+  ["runScheduleNow", { takes: ["schedule"], answer: (pawl, args) => pawl.runScheduleNow(args.text("schedule")) }],
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
 ]);
 
@@ -149,6 +153,10 @@ function wait(pawl: Pawl, args: Arguments, { signal }: DispatchOptions): Promise
   const lifecycle = lifecycleOf(pawl, args);
   const until = statesOf(lifecycle, args, "until");
   return pawl.wait(lifecycle, refOf(args), { until, timeout: args.value("timeout") as Duration | undefined, signal });
+}
+
+function pauseSchedule(pawl: Pawl, args: Arguments): Promise<void> {
+  return pawl.pauseSchedule(args.text("schedule"), causeOf(args));
 }
 
 function draw(pawl: Pawl, args: Arguments): string | Promise<string> {

@@ -23,6 +23,10 @@ export const faultPoints = [
   "fire.before",
   "fire.after",
   "lapse.read",
+  "schedule.read",
+  "schedule.taken",
+  "schedule.started",
+  "schedule.committed",
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number];

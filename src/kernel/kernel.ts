@@ -2,10 +2,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PawlError } from "../base/errors.ts";
 import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
+import type { AnySchedule } from "../definition/schedule.ts";
 import type { Db } from "../store/db.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Signals } from "./signals.ts";
+import { Timetable } from "./timetable.ts";
 
 /** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */
 export interface Kernel {
@@ -18,11 +20,13 @@ export interface Kernel {
   readonly inside: AsyncLocalStorage<string>;
   /** Every lifecycle of this process by name. */
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
+  readonly timetable: Timetable;
 }
 
 export function makeKernel(given: {
   db: Db;
   lifecycles: readonly LifecycleModel[];
+  schedules?: readonly AnySchedule[];
   clock?: Clock;
   faults?: Faults;
 }): Kernel {
@@ -35,6 +39,7 @@ export function makeKernel(given: {
     faults: given.faults,
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
+    timetable: new Timetable(given.schedules ?? []),
   };
 }
 

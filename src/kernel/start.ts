@@ -28,6 +28,8 @@ export interface Start {
   readonly actor: string | null;
   readonly reason: string | null;
   readonly requestId: string;
+  /** Started by the clock, and not by somebody's call. */
+  readonly source?: "timer";
   /** When its first step is to run, and before which others; a job's own. */
   readonly first?: {
     readonly afterMs: number | null;
@@ -169,7 +171,7 @@ export function planStart(kernel: Kernel, start: Start): Planned {
   const id = kernel.newId();
   const decision = decideStart(lifecycle, { ...start, id }, kernel.clock.nowMs());
   const dataText = storableText(decision.instance.data, `The data of \`${lifecycle.name}\``);
-  const maker = { source: "call" as const, requestId: start.requestId, lease: null };
+  const maker = { source: start.source ?? ("call" as const), requestId: start.requestId, lease: null };
   return {
     start,
     decision,

@@ -1,4 +1,5 @@
 import { type Fired, fire } from "../kernel/fire.ts";
+import { keepSchedules } from "../kernel/keep-schedules.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { releaseParked } from "../kernel/release.ts";
 import { reportLapsed } from "../kernel/report.ts";
@@ -10,16 +11,19 @@ export interface Round extends Fired {
   readonly lapsed: number;
   readonly promoted: number;
   readonly released: number;
+  /** Ticks of schedules that were run. */
+  readonly ticks: number;
 }
 
 const pageSize = 500;
 
-/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is parked, sums up counts. */
+/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is parked, runs schedules, sums up counts. */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const lapsed = await reportLapsed(kernel, lanes, pageSize);
   const promoted = await promote(kernel, lanes, pageSize);
   const fired = await fire(kernel, pageSize);
   const released = await releaseParked(kernel);
+  const { ticks, failures } = await keepSchedules(kernel);
   await tidy(kernel);
-  return { lapsed, promoted, released, ...fired };
+  return { lapsed, promoted, released, ticks, ...fired, failures: [...fired.failures, ...failures] };
 }

@@ -307,6 +307,32 @@ CREATE TABLE pawl.requests (
     at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE pawl.schedules (
+    name text NOT NULL COLLATE pg_catalog."C",
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    timing text NOT NULL COLLATE pg_catalog."C",
+    next_at timestamp with time zone,
+    seen_at timestamp with time zone NOT NULL,
+    paused_at timestamp with time zone,
+    paused_by text,
+    paused_reason text,
+    last_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    last_result text COLLATE pg_catalog."C",
+    last_instance uuid,
+    last_error text,
+    CONSTRAINT schedules_failure_has_error CHECK (((NOT (last_result IS DISTINCT FROM 'failed'::text)) = (last_error IS NOT NULL))),
+    CONSTRAINT schedules_last_result_check CHECK ((last_result = ANY (ARRAY['started'::text, 'existed'::text, 'failed'::text]))),
+    CONSTRAINT schedules_run_has_result CHECK ((num_nulls(last_at, last_run_at, last_result) = ANY (ARRAY[0, 3])))
+);
+
+CREATE TABLE pawl.sweeps (
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    due_at timestamp with time zone NOT NULL,
+    place uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL
+);
+
 CREATE SEQUENCE pawl.tokens
     START WITH 1
     INCREMENT BY 1
@@ -391,6 +417,12 @@ ALTER TABLE ONLY pawl.releases
 
 ALTER TABLE ONLY pawl.requests
     ADD CONSTRAINT requests_pkey PRIMARY KEY (instance_id, key);
+
+ALTER TABLE ONLY pawl.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY pawl.sweeps
+    ADD CONSTRAINT sweeps_pkey PRIMARY KEY (lifecycle, state);
 
 ALTER TABLE ONLY pawl.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (id);

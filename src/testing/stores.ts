@@ -109,7 +109,7 @@ async function empty(db: Db): Promise<void> {
   await db.script(`
     set session_replication_role = replica;
     truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.timers, pawl.messages, pawl.requests, pawl.counts,
-      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.releases, pawl.memos;
+      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps;
     set session_replication_role = origin;`);
 }
 

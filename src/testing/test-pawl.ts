@@ -3,6 +3,7 @@ import { PawlError } from "../base/errors.ts";
 import { openOn } from "../create.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { laneOf } from "../definition/model.ts";
+import type { AnySchedule } from "../definition/schedule.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
@@ -19,6 +20,7 @@ import { newMemoryStore, newPostgresStore, type TestStore } from "./stores.ts";
 
 export interface TestPawlOptions {
   readonly lifecycles: readonly AnyLifecycle[];
+  readonly schedules?: readonly AnySchedule[];
   /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
   // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
@@ -41,12 +43,12 @@ const leaseMs = 30_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const { server, pooler } = options;
+  const { server, pooler, lifecycles, schedules } = options;
   const store = server === undefined ? await newMemoryStore() : await newPostgresStore(server, { pooler });
   await migrate(store.db);
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();
-  const { pawl, kernel } = await openOn(store.db, { lifecycles: options.lifecycles }, { clock, faults });
+  const { pawl, kernel } = await openOn(store.db, { lifecycles, schedules }, { clock, faults });
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));
   for (const name of fakes.keys()) refuseUnknownStep(options.lifecycles, name);
   return new TestPawl({ pawl, kernel, store, clock, faults, fakes, lanes: await lanesOf(kernel) });

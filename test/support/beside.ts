@@ -1,5 +1,6 @@
 import { openOn } from "../../src/create.ts";
 import type { AnyLifecycle } from "../../src/definition/face.ts";
+import type { AnySchedule } from "../../src/definition/schedule.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
 import type { Db } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
@@ -11,11 +12,15 @@ import { TestPawl } from "../../src/testing/test-pawl.ts";
  * A second process on the database of a test, such as one of the next deploy: with definitions of its own, and where it
  * can be with connections of its own. It goes by the same clock.
  */
-export async function beside(t: TestPawl, lifecycles: readonly AnyLifecycle[]): Promise<TestPawl> {
+export async function beside(
+  t: TestPawl,
+  lifecycles: readonly AnyLifecycle[],
+  schedules: readonly AnySchedule[] = [],
+): Promise<TestPawl> {
   const db = t.url === undefined ? shared(t.db) : await openPostgres({ url: t.url });
   const clock = t.kernel.clock as TestClock;
   const faults = new PlantedFaults();
-  const { pawl, kernel } = await openOn(db, { lifecycles }, { clock, faults });
+  const { pawl, kernel } = await openOn(db, { lifecycles, schedules }, { clock, faults });
   const store = { db, url: t.url, dispose: () => db.close() };
   return new TestPawl({ pawl, kernel, store, clock, faults, fakes: new Map(), lanes: await lanesOf(kernel) });
 }

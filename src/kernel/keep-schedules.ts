@@ -1,0 +1,189 @@
+import { messageOf, PawlError } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { AnySchedule } from "../definition/schedule.ts";
+import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
+import type { Tx } from "../store/db.ts";
+import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "../store/schedules.ts";
+import { asPawlError } from "./errors.ts";
+import type { Kernel } from "./kernel.ts";
+import { type Planned, planStart, type Start, type Started, startAll } from "./start.ts";
+import type { Entry } from "./timetable.ts";
+
+/** What a round of the schedules did. */
+export interface Kept {
+  /** Ticks that were run. */
+  readonly ticks: number;
+  /** How late the latest of them was; zero when none was run. */
+  readonly lateMs: number;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+/** How many ticks are run in one transaction, and how many such turns in one round. */
+const ticksAtOnce = 100;
+const turnsAtMost = 10;
+const signEveryMs = 30_000;
+/** A schedule without a sign of life for so long is nobody's: a process that says otherwise may have it. */
+export const forsakenAfterMs = 120_000;
+
+/** Makes the schedules of this process known, and runs what is due of them. */
+export async function keepSchedules(kernel: Kernel): Promise<Kept> {
+  const { entries } = kernel.timetable;
+  const failures: { id: string; error: unknown }[] = [];
+  let [ticks, lateMs] = [0, 0];
+  if (entries.size === 0) return { ticks, lateMs, failures };
+  const rows = await readSchedules(kernel.db, [...entries.keys()]);
+  if (kernel.faults !== undefined) await kernel.faults.at("schedule.read");
+  await declare(kernel, rows);
+  for (const row of rows) {
+    const entry = entries.get(row.name)!;
+    // One that was just made known here has no tick that has come; one with another timing is others' to keep.
+    if (row.timing !== entry.timing || row.is_paused || row.next_ms === null || row.next_ms > row.now_ms) continue;
+    try {
+      const ran = await runDue(kernel, entry, row.next_ms, row.now_ms);
+      ticks += ran.ticks;
+      lateMs = Math.max(lateMs, ran.ticks === 0 ? 0 : row.now_ms - row.next_ms);
+      for (const error of ran.failures) failures.push({ id: row.name, error });
+    } catch (error) {
+      failures.push({ id: row.name, error });
+    }
+  }
+  return { ticks, lateMs, failures };
+}
+
+/**
+ * A process that begins says when its schedules are due, and the last one to say so is believed: that is the newest
+ * deploy, or the one that was rolled back to. Later it only gives signs of life, unless whoever was believed gives none.
+ */
+async function declare(kernel: Kernel, rows: readonly ScheduleRow[]): Promise<void> {
+  const declared = rows.flatMap((row) => {
+    const { schedule, timing, ticks, isDeclared } = kernel.timetable.entries.get(row.name)!;
+    const [lifecycle, silentMs] = [schedule.start.name, row.now_ms - (row.seen_ms ?? 0)];
+    const same = row.timing === timing && row.lifecycle === lifecycle;
+    const isOurs = same ? silentMs > signEveryMs : !isDeclared || silentMs > forsakenAfterMs;
+    if (!isOurs) return [];
+    const nextMs = row.timing === timing ? null : (ticks.after(row.now_ms) ?? null);
+    return [{ name: row.name, lifecycle, timing, nextMs, knownTiming: row.timing }];
+  });
+  if (declared.length > 0) await declareSchedules(kernel.db, declared);
+  for (const { name } of rows) kernel.timetable.entries.get(name)!.isDeclared = true;
+}
+
+async function runDue(
+  kernel: Kernel,
+  entry: Entry,
+  dueMs: number,
+  nowMs: number,
+): Promise<{ ticks: number; failures: PawlError[] }> {
+  const failures: PawlError[] = [];
+  let ticks = 0;
+  for (let turn = 0, firstMs: number | undefined = dueMs; turn < turnsAtMost; turn++) {
+    if (firstMs === undefined || firstMs > nowMs) break;
+    const due = dueTicks(entry.ticks, entry.schedule.missed, { firstMs, nowMs, most: ticksAtOnce });
+    const runs = due.run.map((atMs) => planRun(kernel, entry.schedule, atMs));
+    const taken = await runTurn(kernel, entry, firstMs, due, runs);
+    if (!taken) break;
+    ticks += runs.length;
+    for (const { error } of runs) if (error !== undefined) failures.push(error);
+    firstMs = due.nextMs;
+  }
+  return { ticks, failures };
+}
+
+/** One tick on its way: what is to be started for it, or what stands in its way. */
+interface Run {
+  readonly atMs: number;
+  planned?: Planned;
+  started?: Extract<Started, { ok: true }>;
+  error?: PawlError;
+}
+
+function planRun(kernel: Kernel, schedule: AnySchedule, atMs: number): Run {
+  try {
+    return { atMs, planned: planStart(kernel, startOf(kernel, schedule, atMs)) };
+  } catch (error) {
+    return { atMs, error: asPawlError(error) };
+  }
+}
+
+/** What a schedule starts for a moment. */
+export function startOf(kernel: Kernel, schedule: AnySchedule, atMs: number): Start {
+  const tick = { schedule: schedule.name, at: new Date(atMs).toISOString() };
+  const ask = (what: "key" | "data"): unknown => {
+    try {
+      return schedule[what](tick);
+    } catch (error) {
+      const message = `The \`${what}\` of the schedule \`${schedule.name}\` threw: ${messageOf(error)}`;
+      throw new PawlError("hook_failed", message, { schedule: schedule.name, at: tick.at }, { cause: error });
+    }
+  };
+  return {
+    lifecycle: schedule.start as LifecycleModel,
+    key: checkedText(ask("key"), `The key of the schedule \`${schedule.name}\``, "key_invalid"),
+    data: ask("data"),
+    actor: null,
+    reason: `schedule ${schedule.name}`,
+    requestId: kernel.newId(),
+    source: "timer",
+  };
+}
+
+/**
+ * Moves the schedule on and starts what is due in one transaction: either both happen, once over all processes, or
+ * neither. False when another process had the turn. What the database refuses for good is not tried for ever: the tick is
+ * spent, and its failure is kept.
+ */
+async function runTurn(
+  kernel: Kernel,
+  entry: Entry,
+  dueMs: number,
+  { nextMs }: DueTicks,
+  runs: readonly Run[],
+): Promise<boolean> {
+  const turn = { name: entry.schedule.name, timing: entry.timing, dueMs, nextMs: nextMs ?? null };
+  const take = (starts: (tx: Tx) => Promise<void>) =>
+    kernel.db.transaction(async (tx) => {
+      if (!(await takeTurn(tx, turn))) return false;
+      if (kernel.faults !== undefined) await kernel.faults.at("schedule.taken");
+      await starts(tx);
+      const last = runs.at(-1);
+      if (last !== undefined) await markRan(tx, ranOf(turn.name, last));
+      if (kernel.faults !== undefined) await kernel.faults.at("schedule.started");
+      return true;
+    });
+  let taken: boolean;
+  try {
+    taken = await take((tx) => start(kernel, tx, runs));
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    if (error.who === "surroundings" || error.who === "pawl") throw thrown;
+    for (const run of runs) run.error ??= error;
+    taken = await take(async () => {});
+  }
+  if (kernel.faults !== undefined) await kernel.faults.at("schedule.committed");
+  if (taken) for (const { planned } of runs) if (planned?.row.step != null) kernel.signals.hint(planned.row.step.lane);
+  return taken;
+}
+
+async function start(kernel: Kernel, tx: Tx, runs: readonly Run[]): Promise<void> {
+  const ready = runs.filter((run) => run.planned !== undefined);
+  const answers = await startAll(
+    kernel,
+    tx,
+    ready.map((run) => run.planned!),
+  );
+  for (const [index, run] of ready.entries()) {
+    const answer = answers[index]!;
+    if (answer.ok) run.started = answer;
+    else run.error = answer.error;
+  }
+}
+
+function ranOf(name: string, { atMs, started, error }: Run): Ran {
+  if (error !== undefined || started === undefined) {
+    return { name, atMs, result: "failed", instanceId: null, error: cleanText(messageOf(error), 2_000) };
+  }
+  const result = started.created ? "started" : "existed";
+  return { name, atMs, result, instanceId: started.instance.model.id, error: null };
+}

@@ -1,0 +1,80 @@
+import { broken, PawlError } from "../base/errors.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import { suggest } from "../definition/fault.ts";
+import { readTiming } from "../definition/schedule.ts";
+import { ticksOf } from "../definition/ticks.ts";
+import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "../store/schedules.ts";
+import { startOf } from "./keep-schedules.ts";
+import type { Kernel } from "./kernel.ts";
+import { planStart, type Started, startAll } from "./start.ts";
+
+/** Nothing of it is run until it is resumed; what falls due meanwhile is left out. */
+export async function pauseSchedule(
+  kernel: Kernel,
+  name: string,
+  by: { actor: string | null; reason: string | null },
+): Promise<void> {
+  if (await markPaused(kernel.db, name, by)) return;
+  await makeKnown(kernel, name);
+  await markPaused(kernel.db, name, by);
+}
+
+/** Goes on with the next tick from now. By the timing that stands there, which need not be this process's. */
+export async function resumeSchedule(kernel: Kernel, name: string): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    const [row] = await readSchedules(kernel.db, [name]);
+    if (row!.timing === null) return makeKnown(kernel, name);
+    if (!row!.is_paused) return;
+    const timing = readTiming(row!.timing);
+    if (timing === undefined) {
+      throw new PawlError(
+        "option_invalid",
+        `The schedule \`${name}\` is due "${row!.timing}", which this version of Pawl does not understand. Resume it with the version that declares it.`,
+      );
+    }
+    const nextMs = ticksOf(timing).after(row!.now_ms) ?? null;
+    if (await markResumed(kernel.db, { name, timing: row!.timing, nextMs })) return;
+  }
+  throw new PawlError("busy", `The schedule \`${name}\` is being changed by others. Try again.`);
+}
+
+/** Starts what the schedule starts, for this moment and beside its ticks; also while it is paused. */
+export async function runScheduleNow(
+  kernel: Kernel,
+  name: string,
+): Promise<{ lifecycle: AnyLifecycle; started: Started }> {
+  const [row] = await readSchedules(kernel.db, [name]);
+  const entry = kernel.timetable.entries.get(name) ?? unknown(kernel, name, row!.timing !== null);
+  if (row!.timing === null) await makeKnown(kernel, name);
+  const planned = planStart(kernel, startOf(kernel, entry.schedule, row!.now_ms));
+  const started = await kernel.db.transaction(async (tx) => {
+    const [answer] = await startAll(kernel, tx, [planned]);
+    if (answer === undefined) throw broken("A start has no answer.");
+    if (!answer.ok) throw answer.error;
+    const result = answer.created ? "started" : "existed";
+    const { id } = answer.instance.model;
+    await markRan(tx, { name, atMs: row!.now_ms, result, instanceId: id, error: null });
+    return answer;
+  });
+  if (planned.row.step !== null) kernel.signals.hint(planned.row.step.lane);
+  return { lifecycle: entry.schedule.start, started };
+}
+
+/** A schedule of this process that no process has kept yet. */
+async function makeKnown(kernel: Kernel, name: string): Promise<void> {
+  const { schedule, timing, ticks } = kernel.timetable.entries.get(name) ?? unknown(kernel, name, false);
+  const [row] = await readSchedules(kernel.db, [name]);
+  const nextMs = ticks.after(row!.now_ms) ?? null;
+  await declareSchedules(kernel.db, [
+    { name, lifecycle: schedule.start.name, timing, nextMs, knownTiming: row!.timing },
+  ]);
+}
+
+function unknown(kernel: Kernel, name: string, isKept: boolean): never {
+  const remedy = isKept
+    ? "The database knows it, but this process does not declare it. Add it to createPawl({ schedules: […] })."
+    : suggest(name, kernel.timetable.entries.keys());
+  throw new PawlError("schedule_unknown", `There is no schedule \`${name}\` in this process. ${remedy}`, {
+    schedule: name,
+  });
+}

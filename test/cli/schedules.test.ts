@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { onPostgres } from "../setup/suites.ts";
+import { build, newProject, type Project } from "./pawl-command.ts";
+
+const config = `
+import { defineConfig, job, schedule } from "pawl";
+
+const tidy = job("tidy", { run: () => {} });
+
+export default defineConfig({
+  lifecycles: [tidy],
+  schedules: [
+    schedule("nightly", { cron: "30 3 * * *", timezone: "Europe/Berlin", start: tidy }),
+    schedule("often", { every: "1s", start: tidy }),
+  ],
+});
+`;
+
+onPostgres("pawl schedules", () => {
+  let store: TestStore;
+  let project: Project;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    build();
+    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+    project = newProject({ "pawl.config.mjs": config });
+    env = { DATABASE_URL: store.url! };
+  }, 120_000);
+  afterAll(async () => {
+    await project.remove();
+    await store.dispose();
+  });
+  const schedules = (...args: string[]) => project.begin(["schedules", ...args], env).ended;
+
+  test("shows them without keeping them, pauses, resumes and runs them; a worker keeps them", async () => {
+    expect(await schedules()).toMatchObject({
+      code: 0,
+      stdout: [
+        "schedule\tstatus\tdue\tstarts\tnext\tlast\tresult",
+        "nightly\tnew\t30 3 * * * Europe/Berlin\ttidy\t\t\t",
+        "often\tnew\tevery 1s\ttidy\t\t\t",
+        "",
+      ].join("\n"),
+    });
+    const paused = await schedules("pause", "nightly", "--actor", "ada", "--reason", "holiday", "--json");
+    expect(JSON.parse(paused.stdout)).toMatchObject({ status: "paused", paused: { actor: "ada", reason: "holiday" } });
+    const run = await schedules("run", "nightly", "--json");
+    expect(JSON.parse(run.stdout)).toMatchObject({ lifecycle: "tidy", state: "pending", created: true });
+    const resumed = await schedules("resume", "nightly", "--json");
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ status: "active", last: { result: "started" } });
+    expect(await schedules("run", "nightli")).toMatchObject({ code: 3, stderr: expect.stringContaining("nightly") });
+    const working = project.begin(["work"], env);
+    await working.says("16 steps at once");
+    for (;;) {
+      const listed = await schedules("list", "--json");
+      const [, often] = JSON.parse(listed.stdout) as { status: string; last: unknown }[];
+      if (often!.last !== null) break;
+      expect(["new", "active"]).toContain(often!.status);
+    }
+    expect(await working.end()).toMatchObject({ code: 0 });
+  }, 60_000);
+});

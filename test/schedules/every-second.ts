@@ -1,0 +1,10 @@
+import { lifecycle } from "../../src/definition/lifecycle.ts";
+import { schedule } from "../../src/definition/schedule.ts";
+
+export const tick = lifecycle("tick", {
+  initial: "told",
+  states: { told: { forever: true, on: { heard: "over" } }, over: { final: "success" } },
+});
+
+/** Of which no tick may be lost, whoever dies. */
+export const everySecond = schedule("every-second", { every: "1s", start: tick, missed: "all" });
