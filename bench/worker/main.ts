@@ -148,7 +148,8 @@ async function timed(pawl: Pawl, steps: number, unfinished: () => Promise<boolea
   ran = 0;
   const began = performance.now();
   const worker = pawl.work({ concurrency: 500 });
-  while (ran < steps || (await unfinished())) await pause(5);
+  const isBusy = async (): Promise<boolean> => ran < steps || unfinished();
+  while (await isBusy()) await pause(5);
   const seconds = (performance.now() - began) / 1_000;
   await worker.stop();
   return steps / seconds;
