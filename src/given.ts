@@ -68,6 +68,25 @@ export interface EnqueueOptions extends StartCallOptions {
   readonly at?: Date;
 }
 
+/** Which lanes are meant: all of a lifecycle unless one of these is given. Of every version, in all processes. */
+export interface LanesOptions<L extends AnyLifecycle> {
+  /** Those of one state that works. */
+  readonly state?: StateOf<L>;
+  /** Those of the after-effects. */
+  readonly effects?: boolean;
+}
+
+export interface PauseOptions<L extends AnyLifecycle> extends LanesOptions<L> {
+  /** Why, for whoever looks at it later. */
+  readonly reason: string;
+  readonly actor?: string;
+}
+
+export interface ResumeOptions<L extends AnyLifecycle> extends LanesOptions<L> {
+  readonly reason?: string;
+  readonly actor?: string;
+}
+
 /** One of many jobs to enqueue. */
 export type EnqueueItem<J extends AnyJob> = Omit<EnqueueOptions, "tx"> & { readonly payload: JobPayloadOf<J> };
 

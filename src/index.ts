@@ -24,11 +24,15 @@ export type {
   EnqueueOptions,
   FindOptions,
   InstanceRef,
+  LanesOptions,
+  PauseOptions,
+  ResumeOptions,
   SendArguments,
   SendItem,
   SendOptions,
   StartCallOptions,
 } from "./given.ts";
+export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
 export { Pawl } from "./pawl.ts";
 export {
   type Agreement,
@@ -63,5 +67,6 @@ export type {
 } from "./shown.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
 export type { VerifyOptions, Violation } from "./views/verify.ts";
+export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";
-export { Worker, type WorkOptions } from "./worker/work.ts";
+export { Worker } from "./worker/work.ts";

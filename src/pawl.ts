@@ -19,6 +19,9 @@ import {
   type FindOptions,
   type InstanceRef,
   idOf,
+  type LanesOptions,
+  type PauseOptions,
+  type ResumeOptions,
   type SendArguments,
   type SendItem,
   type SendOptions,
@@ -28,8 +31,10 @@ import {
 } from "./given.ts";
 import { asPawlError } from "./kernel/errors.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
+import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import type { Send, Sent } from "./kernel/send.ts";
+import { type Lane, showLanes } from "./kernel/show-lanes.ts";
 import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";
 import type { Start, Started } from "./kernel/start.ts";
 import { refOf, requestHash, Verbs } from "./kernel/verbs.ts";
@@ -62,7 +67,8 @@ import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { listSchedules } from "./views/schedules.ts";
 import { readStep } from "./views/tasks.ts";
 import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
-import { Worker, type WorkOptions } from "./worker/work.ts";
+import type { WorkOptions } from "./worker/settings.ts";
+import { Worker } from "./worker/work.ts";
 
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
@@ -368,6 +374,39 @@ export class Pawl {
   }
 
   /**
+   * Stops work in all processes, within a second: nothing is claimed from these lanes until they are resumed. What runs is
+   * let finish, and what waits keeps its place.
+   *
+   * ```ts
+   * await pawl.pause(essay, { state: "grading", reason: "the model answers nonsense", actor: "grace" });
+   * ```
+   */
+  async pause<L extends AnyLifecycle>(lifecycle: L, options: PauseOptions<L>): Promise<void> {
+    refuseInside(this.#kernel, "pause");
+    const { reason, actor, ...lanes } = checkedOptions(options, [...lanesKeys, "reason", "actor"], "pause");
+    await pauseLanes(this.#kernel, this.#lanesMeant(lifecycle, lanes), {
+      reason: checkedText(reason, "The reason of a pause"),
+      actor: textOrNull(actor, "The actor"),
+    });
+  }
+
+  /** Lets work go on; tells whether it was paused. A whole lifecycle is resumed with all its parts. */
+  async resume<L extends AnyLifecycle>(lifecycle: L, options: ResumeOptions<L> = {}): Promise<boolean> {
+    refuseInside(this.#kernel, "resume");
+    const { reason, actor, ...lanes } = checkedOptions(options, [...lanesKeys, "reason", "actor"], "resume");
+    return resumeLanes(this.#kernel, this.#lanesMeant(lifecycle, lanes), {
+      reason: textOrNull(reason, "The reason"),
+      actor: textOrNull(actor, "The actor"),
+    });
+  }
+
+  /** The lanes in which work waits: how much there is in each, what holds it back, and why it is closed if it is. */
+  async lanes(): Promise<Lane[]> {
+    refuseInside(this.#kernel, "lanes");
+    return showLanes(this.#kernel);
+  }
+
+  /**
    * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
    * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
    */
@@ -443,6 +482,10 @@ export class Pawl {
     return known;
   }
 
+  #lanesMeant<L extends AnyLifecycle>(lifecycle: L, { state, effects = false }: LanesOptions<L>): LanesMeant {
+    return { lifecycle: this.#known(lifecycle), state, effects };
+  }
+
   #startOf<L extends AnyLifecycle>(
     lifecycle: L,
     item: { key?: string; data?: StartDataOf<L> },
@@ -513,6 +556,7 @@ export class Pawl {
   }
 }
 
+const lanesKeys = ["state", "effects"];
 const callKeys = ["tx", "actor", "reason"];
 const startKeys = ["key", "data"];
 const jobKeys = ["key", "priority", "after", "at"];

@@ -121,3 +121,21 @@ export function laneOf(lifecycle: Pick<LifecycleModel, "name" | "version">, stat
 export function effectLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">): string {
   return `${lifecycle.name}@${lifecycle.version}:after`;
 }
+
+/** What the name of a lane tells, or of several: `essay@2/grading`, `essay/grading` in all versions, `essay` as a whole. */
+export interface LaneName {
+  readonly lifecycle: string;
+  /** Undefined: of every version. */
+  readonly version: number | undefined;
+  /** `/state` for a state, `:after` for after-effects, and nothing for both. */
+  readonly part: string;
+}
+
+const lanePattern = /^([^@/:]+)(?:@(\d{1,10}))?(\/.+|:after)?$/;
+
+/** Undefined when it is no name of a lane. */
+export function readLane(name: string): LaneName | undefined {
+  const [, lifecycle, version, part = ""] = lanePattern.exec(name) ?? [];
+  if (lifecycle === undefined) return undefined;
+  return { lifecycle, version: version === undefined ? undefined : Number(version), part };
+}

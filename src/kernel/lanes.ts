@@ -1,4 +1,5 @@
-import { effectLaneOf, type LifecycleModel, laneOf } from "../definition/model.ts";
+import { PawlError } from "../base/errors.ts";
+import { effectLaneOf, type LaneName, type LifecycleModel, laneOf, readLane } from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -11,7 +12,7 @@ export async function lanesOf(kernel: Kernel): Promise<string[]> {
   for (const known of await readDefinitions(kernel.db, [...kernel.lifecycles.keys()])) {
     const lifecycle = kernel.lifecycles.get(known.name)!;
     if (known.version > lifecycle.version) continue;
-    lanes.add(effectLaneOf(known));
+    if (!lifecycle.job) lanes.add(effectLaneOf(known)); // A job has no edges that an author could hang effects on.
     for (const { name, kind } of known.shape.states)
       if (kind === "work" && canRun(lifecycle, name)) lanes.add(laneOf(known, name));
   }
@@ -20,4 +21,36 @@ export async function lanesOf(kernel: Kernel): Promise<string[]> {
 
 function canRun(lifecycle: LifecycleModel, state: string): boolean {
   return lifecycle.states.get(lifecycle.renamed[state] ?? state)?.kind === "work";
+}
+
+/** What a lane is for, by the names of today: of which lifecycle, and of which part of it. */
+export function purposeOf(kernel: Kernel, lane: string): LaneName {
+  const { lifecycle, version, part } = readLane(lane)!;
+  const known = kernel.lifecycles.get(lifecycle);
+  const renamed = part.startsWith("/") ? known?.renamed[part.slice(1)] : undefined;
+  return { lifecycle, version, part: renamed === undefined ? part : `/${renamed}` };
+}
+
+/**
+ * Which lanes a worker is for, by what it was told: `essay` for all of a lifecycle, `essay/grading` for a state,
+ * `essay:after` for its after-effects. Refuses a name that nothing has.
+ */
+export function lanesNamed(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
+  if (only === undefined) return () => true;
+  const names = new Set(only.map((name) => checkedPurpose(kernel, name)));
+  return (lane) => {
+    const { lifecycle, part } = purposeOf(kernel, lane);
+    return names.has(lifecycle) || names.has(`${lifecycle}${part}`);
+  };
+}
+
+function checkedPurpose(kernel: Kernel, name: unknown): string {
+  const read = typeof name === "string" ? readLane(name) : undefined;
+  const states = kernel.lifecycles.get(read?.lifecycle ?? "")?.states;
+  const works = read?.part.startsWith("/") ? states?.get(read.part.slice(1))?.kind === "work" : states !== undefined;
+  if (read !== undefined && works) return `${read.lifecycle}${read.part}`;
+  throw new PawlError(
+    "option_invalid",
+    `\`only\` names "${String(name)}", and nothing of that name works here. Write lifecycle, lifecycle/state or lifecycle:after.`,
+  );
 }

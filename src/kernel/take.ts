@@ -1,4 +1,5 @@
 import type { LifecycleModel } from "../definition/model.ts";
+import { claimGated } from "../store/gates.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { readInstances } from "../store/instances.ts";
 import { type Claim, type ClaimedTask, claimTasks, promoteTasks, renewLeases } from "../store/tasks.ts";
@@ -32,9 +33,18 @@ export interface EffectWork {
 }
 
 /** Claims up to `limit` tasks from these lanes: one round trip, one attempt spent for each. */
-export async function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
+export function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
+  return takeBy(kernel, () => claimTasks(kernel.db, claim));
+}
+
+/** The same from lanes behind gates, as many as each of them lets through. */
+export function takeGated(kernel: Kernel, claim: Parameters<typeof claimGated>[1]): Promise<Taken[]> {
+  return takeBy(kernel, () => claimGated(kernel.db, claim));
+}
+
+async function takeBy(kernel: Kernel, claim: () => Promise<ClaimedTask[]>): Promise<Taken[]> {
   if (kernel.faults !== undefined) await kernel.faults.at("claim.before");
-  const claimed = await claimTasks(kernel.db, claim);
+  const claimed = await claim();
   if (kernel.faults !== undefined) await kernel.faults.at("claim.after");
   if (claimed.length > 0) kernel.clock.observe(claimed[0]!.now_ms);
   // A claim may meet an instance that entered its state anew at this very moment: then it has read the older row.
@@ -52,7 +62,7 @@ export async function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
   if (underOldNames.length === 0) return taken;
   await renameAll(kernel, underOldNames);
   const ready = taken.filter((one) => !underOldNames.includes(one));
-  return ready.length > 0 ? ready : take(kernel, claim);
+  return ready.length > 0 ? ready : takeBy(kernel, claim);
 }
 
 /** The work of a state that has another name now: it moves to the lane of that name, to be claimed there. */

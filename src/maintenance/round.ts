@@ -1,4 +1,5 @@
 import { type Fired, fire } from "../kernel/fire.ts";
+import { tidyGates } from "../kernel/gates.ts";
 import { keepSchedules } from "../kernel/keep-schedules.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { releaseParked } from "../kernel/release.ts";
@@ -25,5 +26,6 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   const released = await releaseParked(kernel);
   const { ticks, failures } = await keepSchedules(kernel);
   await tidy(kernel);
+  await tidyGates(kernel, lanes);
   return { lapsed, promoted, released, ticks, ...fired, failures: [...fired.failures, ...failures] };
 }

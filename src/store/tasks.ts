@@ -29,15 +29,29 @@ export function insertEffects(rows: readonly EffectRow[]) {
     where (effect.instance_id in (select id from written)) is true`;
 }
 
-export interface Claim {
+/** Who a task is leased to, and for how long. */
+export interface Holder {
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+export interface Claim extends Holder {
   readonly lanes: readonly string[];
   /** The most that is claimed in all. */
   readonly limit: number;
   /** The most from one lane. */
   readonly share: number;
-  readonly worker: string;
-  readonly leaseMs: number;
+  /** Where in a lane to begin to look. A hint: whoever gives it looks at all of the lane now and then. */
+  readonly after?: ReadonlyMap<string, Place>;
 }
+
+/** A place in a lane: its tasks are in the order of priority and id. */
+export interface Place {
+  readonly priority: number;
+  readonly id: string;
+}
+
+const beforeAll: Place = { priority: -2_147_483_648, id: "00000000-0000-0000-0000-000000000000" };
 
 /** A leased task with its instance as it stood at the claim. */
 export interface ClaimedTask extends InstanceRow {
@@ -58,14 +72,19 @@ export interface ClaimedTask extends InstanceRow {
  * is spent here, so that a step that kills its worker still comes to an end.
  */
 export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
+  const places = claim.lanes.map((lane) => claim.after?.get(lane) ?? beforeAll);
   return db.rows<ClaimedTask>(sql`
     with clock as materialized (select pawl.now() as now),
     ready as materialized (
       select task.id
-      from unnest((select ${textArray(claim.lanes)}::text)::text[]) with ordinality as lane(name, place)
+      from unnest(
+        (select ${textArray(claim.lanes)}::text)::text[],
+        (select ${textArray(places.map((place) => place.priority))}::text)::int[],
+        (select ${textArray(places.map((place) => place.id))}::text)::uuid[]
+      ) as lane(name, after_priority, after_id)
       cross join lateral (
         select each.id from pawl.tasks as each
-        where each.queue = lane.name
+        where each.queue = lane.name and (each.priority, each.id) > (lane.after_priority, lane.after_id)
         order by each.priority, each.id
         limit ${claim.share}::int for update skip locked
       ) as task
@@ -74,27 +93,37 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
     few as materialized (
       select few.id from unnest((select array_agg(ready.id) from ready)) as few(id) limit (select ${claim.limit}::int)
     ),
+    ${leaseFew(claim)}
+    ${claimedFew}`);
+}
+
+/** The tasks of `few`, leased: a part of every claim. */
+export function leaseFew({ worker, leaseMs }: Holder) {
+  return part`
     claimed as (
       update pawl.tasks as task
-      set queue = null, worker = ${claim.worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
-        leased_until = clock.now + ${claim.leaseMs}::float8 * interval '1 millisecond', since = clock.now
+      set queue = null, worker = ${worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
+        leased_until = clock.now + ${leaseMs}::float8 * interval '1 millisecond', since = clock.now
       from few, clock
       where task.id = few.id
       returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work
     ),
     noted as (
       insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker)
-      select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${claim.worker}::text
+      select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${worker}::text
       from claimed, clock
-    )
+    )`;
+}
+
+/** What every claim gives back. */
+export const claimedFew = part`
     select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt, claimed.priority,
       claimed.visit as task_visit, claimed.work, ${instanceColumns}
     from clock, claimed
     cross join lateral (
       select * from pawl.instances as each where each.id = claimed.instance_id offset 0
     ) as instance
-    order by claimed.priority, claimed.id`);
-}
+    order by claimed.priority, claimed.id`;
 
 /** A right to a task: whoever holds the newest token. */
 export interface Lease {

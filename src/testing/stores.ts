@@ -109,7 +109,8 @@ async function empty(db: Db): Promise<void> {
   await db.script(`
     set session_replication_role = replica;
     truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.timers, pawl.messages, pawl.requests, pawl.counts,
-      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps;
+      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps, pawl.pauses,
+      pawl.begun, pawl.workers;
     set session_replication_role = origin;`);
 }
 

@@ -4,15 +4,19 @@ import { openOn } from "../create.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { laneOf } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
+import { closuresOf } from "../kernel/closures.ts";
 import type { Outcome } from "../kernel/filing.ts";
+import { gatesOf } from "../kernel/gates.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { report } from "../kernel/report.ts";
-import { renew, type Taken, take } from "../kernel/take.ts";
+import { renew, type Taken, take, takeGated } from "../kernel/take.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Db } from "../store/db.ts";
 import { migrate } from "../store/migrate.ts";
+import { Claims } from "../worker/claims.ts";
+import { Lanes } from "../worker/lanes.ts";
 import { type Handler, run } from "../worker/run.ts";
 import { installTestClock, type TestClock } from "./clock.ts";
 import { PlantedFaults } from "./faults.ts";
@@ -130,11 +134,17 @@ export class TestPawl {
     return round;
   }
 
-  /** Runs what is ready, and what becomes ready by it, until nothing is left; gives back how many tasks it ran. */
+  /**
+   * Runs what is ready, and what becomes ready by it, until nothing is left that may run now (a lane can be paused, a rate
+   * used up); gives back how many tasks it ran.
+   */
   async work(): Promise<number> {
-    const { kernel, lanes, fakes } = this.#parts;
+    const { kernel, fakes } = this.#parts;
+    const lanes = new Lanes(kernel);
+    await lanes.read();
+    const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs });
     for (let ran = 0; ; ) {
-      const taken = await take(kernel, { lanes, limit: 100, share: 100, worker: "test-worker", leaseMs });
+      const taken = await claims.take(100);
       if (taken.length === 0) return ran;
       const outcomes = await Promise.all(
         taken.map((one) => run(kernel, one, { abort: neverAborted(), log: () => {}, fakes })),
@@ -151,10 +161,17 @@ export class TestPawl {
   async claim(step: string): Promise<TestWorker> {
     const { kernel, fakes } = this.#parts;
     const lane = this.#laneOf(step);
-    const worker = `test-worker-${++this.#workers}`;
-    const [taken] = await take(kernel, { lanes: [lane], limit: 1, share: 1, worker, leaseMs });
-    if (taken === undefined) throw new PawlError("option_invalid", `Nothing is ready in ${lane}.`);
-    return new TestWorker(kernel, taken, fakes);
+    const holder = { worker: `test-worker-${++this.#workers}`, leaseMs };
+    const closure = (await closuresOf(kernel, [lane])).get(lane);
+    if (closure !== undefined) throw new PawlError("option_invalid", `${lane} is closed: ${closure.reason}`);
+    const gates = gatesOf(kernel, [lane]);
+    const [taken] =
+      gates.length === 0
+        ? await take(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
+        : await takeGated(kernel, { gates, limit: 1, ...holder });
+    if (taken !== undefined) return new TestWorker(kernel, taken, fakes);
+    const but = gates.length === 0 ? "" : ", or its limit or rate lets nothing begin now";
+    throw new PawlError("option_invalid", `Nothing is ready in ${lane}${but}.`);
   }
 
   async close(): Promise<void> {

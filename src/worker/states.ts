@@ -30,6 +30,8 @@ export const workerMoves: readonly (readonly [WorkerState, WorkerState])[] = [
 export interface WorkerMove {
   readonly from: WorkerState;
   readonly to: WorkerState;
+  /** How long it rests at most, where it goes to rest. */
+  readonly restMs?: number;
 }
 
 /** Where a worker is: one state of its loop, and how many slots are in each of theirs. */
@@ -50,11 +52,11 @@ export class WorkerStates {
     return { ...this.#slots };
   }
 
-  enter(to: LoopState): void {
+  enter(to: LoopState, restMs?: number): void {
     if (to === this.#loop) return;
     const from = this.#loop;
     this.#loop = to;
-    this.#watch({ from, to });
+    this.#watch(restMs === undefined ? { from, to } : { from, to, restMs });
   }
 
   /** A slot goes on. From `Polling` it begins, to `Polling` it is free again. */

@@ -1,42 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { type Duration, durationMs, timerMs } from "../base/duration.ts";
-import { messageOf, PawlError } from "../base/errors.ts";
+import { timerMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
 import type { Granting } from "../kernel/course.ts";
 import type { Outcome, Report, Reported } from "../kernel/filing.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { lanesOf } from "../kernel/lanes.ts";
 import { report } from "../kernel/report.ts";
-import { type Taken, take } from "../kernel/take.ts";
+import type { Taken } from "../kernel/take.ts";
 import type { LeaseKeeper } from "../store/db.ts";
 import { Abort } from "./abort.ts";
+import { Backoff } from "./backoff.ts";
+import { Claims } from "./claims.ts";
 import { keepLeases } from "./keep-leases.ts";
+import { freshMs, Lanes } from "./lanes.ts";
 import { Pace } from "./pace.ts";
 import { Rest } from "./rest.ts";
 import { type Handler, run } from "./run.ts";
-import { type LoopState, type SlotState, type WorkerMove, WorkerStates } from "./states.ts";
-import type { Log } from "./step.ts";
-
-export interface WorkOptions {
-  /** How many steps run at once in this process; 16 unless given. */
-  readonly concurrency?: number;
-  /** How many tasks to hold beyond those that run; as many as are finished in a tenth of a second unless given. */
-  readonly prefetch?: number;
-  /** How long a task is ours without a sign of life; `"30s"` unless given. */
-  readonly lease?: Duration;
-  /** How long `stop` lets running steps finish before their tasks are given back; `"25s"` unless given. */
-  readonly grace?: Duration;
-  /** The longest pause between two looks for work; `"1s"` unless given. */
-  readonly poll?: Duration;
-  /** How often silent workers' tasks, scheduled tasks and timers are looked after; `"1s"` unless given. */
-  readonly maintainEvery?: Duration;
-  /** Hears every move of the worker's loop and slots. */
-  readonly onMove?: (move: WorkerMove) => void;
-  /** Hears of what went wrong around the steps: a lost connection, a lost lease. */
-  readonly onFailure?: (error: unknown) => void;
-  readonly log?: Log;
-}
+import { type Settings, settingsOf, type WorkOptions } from "./settings.ts";
+import { type LoopState, type SlotState, WorkerStates } from "./states.ts";
 
 /** One round of what is looked after beside the steps: lapsed leases, scheduled tasks, due timers. */
 export type Maintain = (
@@ -44,7 +26,6 @@ export type Maintain = (
   lanes: readonly string[],
 ) => Promise<{ failures: readonly { error: unknown }[] }>;
 
-const firstIdleMs = 10;
 const errorWaitMs = 5_000;
 
 /** A task in hand: waiting here, running, or being reported. */
@@ -64,6 +45,8 @@ export class Worker {
   readonly #maintainOnce: Maintain;
   readonly #settings: Settings;
   readonly #states: WorkerStates;
+  readonly #lanes: Lanes;
+  readonly #claims: Claims;
   readonly #rest = new Rest();
   readonly #pace = new Pace();
   readonly #reports: Gatherer<Report, Reported>;
@@ -73,11 +56,6 @@ export class Worker {
   readonly #fakes: ReadonlyMap<string, Handler> | undefined;
   readonly #ended: Promise<void>;
   #running = 0;
-  #lanes: readonly string[] = [];
-  #laneSet: ReadonlySet<string> = new Set();
-  /** The priority up to which nothing is known to wait. */
-  #urgency = Number.POSITIVE_INFINITY;
-  #turn = 0;
   #stopping = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
 
@@ -85,6 +63,8 @@ export class Worker {
     this.#kernel = kernel;
     this.#maintainOnce = maintain;
     this.#settings = settingsOf(options);
+    this.#lanes = new Lanes(kernel, options.only);
+    this.#claims = new Claims(kernel, this.#lanes, { worker: this.id, leaseMs: this.#settings.leaseMs });
     this.#states = new WorkerStates(options.onMove ?? (() => {}));
     this.#fakes = fakes;
     // Two at once keep database and process busy at the same time.
@@ -114,34 +94,33 @@ export class Worker {
   }
 
   async #loop(): Promise<void> {
-    const forget: (() => void)[] = [];
-    let idleMs = firstIdleMs;
+    let forget = () => {};
+    const backoff = new Backoff(this.#settings.pollMs);
     while (!this.#stopping) {
       try {
+        const isNew = this.state === "Startup" || this.state === "ErrorWait";
         this.#states.enter("Connecting");
-        if (this.#lanes.length === 0 || this.state === "ErrorWait") {
-          this.#lanes = await lanesOf(this.#kernel);
-          this.#laneSet = new Set(this.#lanes);
-          for (const stop of forget.splice(0)) stop();
-          for (const lane of this.#lanes) forget.push(this.#kernel.signals.wait(lane, () => this.#rest.end()));
+        if (isNew) {
+          await this.#lanes.read();
+          forget();
+          forget = this.#lanes.watch(() => this.#rest.end());
         }
         this.#states.enter("Recovery");
         await this.#maintain();
         this.#states.enter("Polling");
-        if (await this.#pollUntilEmpty()) idleMs = firstIdleMs;
+        if (await this.#pollUntilEmpty()) backoff.reset();
         if (this.#stopping) break;
         this.#states.enter("Backoff");
-        const pauseMs = idleMs;
-        idleMs = Math.min(idleMs * 2, this.#settings.pollMs);
-        this.#states.enter("Idle");
-        await this.#rest.take(pauseMs);
+        const restMs = Math.min(backoff.next(), this.#claims.restMs);
+        this.#states.enter("Idle", restMs);
+        await this.#rest.take(restMs);
       } catch (error) {
         this.#settings.onFailure(error);
         this.#states.enter("ErrorWait");
         if (!this.#stopping) await this.#rest.take(errorWaitMs);
       }
     }
-    for (const stop of forget) stop();
+    forget();
     await this.#drain();
   }
 
@@ -149,54 +128,50 @@ export class Worker {
   async #pollUntilEmpty(): Promise<boolean> {
     let worked = false;
     while (!this.#stopping) {
+      await this.#lanes.look();
+      await this.#giveBack(this.#takeBack(({ taken }) => this.#lanes.closed.has(taken.lane)));
       const room = this.#settings.concurrency + (this.#settings.prefetch ?? this.#pace.prefetch) - this.#held.size;
       if (room <= 0 || this.#waiting.length > this.#settings.concurrency) {
-        await this.#rest.take(this.#settings.pollMs); // A slot that gets free ends this rest.
-        await this.#maintain();
-        continue;
+        await this.#rest.take(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
+      } else {
+        const found = await this.#claim(room);
+        if (found === 0) return worked;
+        worked = true;
       }
-      const found = await this.#claim(room);
-      if (found === 0) return worked;
-      worked = true;
       await this.#maintain();
     }
     return worked;
   }
 
   async #claim(room: number): Promise<number> {
-    // The order of lanes turns by one at each claim, so that no lane starves another.
-    const turn = this.#turn++ % Math.max(1, this.#lanes.length);
-    const lanes = [...this.#lanes.slice(turn), ...this.#lanes.slice(0, turn)];
-    const taken = await take(this.#kernel, {
-      lanes,
-      limit: room,
-      share: room,
-      worker: this.id,
-      leaseMs: this.#settings.leaseMs,
-    });
-    // What waits beyond a full claim is not more urgent than the least urgent of it; beyond a small one nothing waits.
-    this.#urgency = taken.length < room ? Number.POSITIVE_INFINITY : Math.max(...taken.map((one) => one.priority));
+    // A task that waits here counts against its gate as if it ran, so no more of these than can begin soon.
+    const gated = this.#waiting.filter(({ taken }) => this.#lanes.isGated(taken.lane)).length;
+    const taken = await this.#claims.take(room, this.#settings.concurrency - gated);
     this.#hold(taken);
     return taken.length;
   }
 
   /**
    * The next step of an instance comes with the report that leads to it, leased to this worker: a chain of steps costs one
-   * claim. Not while it stops, not for lanes of others, and not past something more urgent that waits.
+   * claim. Not while it stops, not for lanes of others, closed or behind a gate, and not past something more urgent.
    */
   readonly #grant: Granting = ({ lane, priority }) => {
-    if (this.#stopping || !this.#laneSet.has(lane) || priority > this.#urgency) return null;
+    if (this.#stopping || !this.#lanes.mayGrant(lane) || priority > this.#claims.urgency) return null;
     return { worker: this.id, leaseMs: this.#settings.leaseMs };
   };
 
   #hold(taken: readonly Taken[]): void {
     this.#keeper.keep(taken.map((one) => one.lease));
+    // What stands behind a gate counts there from now on: it begins before what only waits here.
+    const first: Held[] = [];
     for (const one of taken) {
       const held: Held = { taken: one, abort: new Abort() };
       this.#held.set(one.lease.taskId, held);
       this.#states.slot("Polling", "Claiming");
-      this.#waiting.push(held);
+      if (this.#lanes.isGated(one.lane)) first.push(held);
+      else this.#waiting.push(held);
     }
+    if (first.length > 0) this.#waiting.unshift(...first);
     this.#fill();
   }
 
@@ -228,6 +203,7 @@ export class Worker {
     this.#states.slot("Processing", to);
     this.#fill();
     await this.#tell(held, outcome);
+    if (this.#lanes.isGated(taken.lane)) this.#kernel.signals.hint(taken.lane); // There is room again, for whoever waits.
     this.#states.slot(to, "Polling");
     this.#release(held);
   }
@@ -281,20 +257,27 @@ export class Worker {
     const now = performance.now();
     if (now - this.#maintainedAt < this.#settings.maintainEveryMs) return;
     this.#maintainedAt = now;
-    const { failures } = await this.#maintainOnce(this.#kernel, this.#lanes);
+    const { failures } = await this.#maintainOnce(this.#kernel, this.#lanes.all);
     for (const failure of failures) this.#settings.onFailure(failure.error);
   }
 
   async #drain(): Promise<void> {
-    const unused = this.#waiting.splice(0);
-    for (let left = unused.length; left > 0; left--) this.#states.slot("Claiming", "Polling");
-    await this.#giveBack(unused);
+    await this.#giveBack(this.#takeBack(() => true));
     const endAt = performance.now() + this.#settings.graceMs;
     while (this.#held.size > 0 && performance.now() < endAt) await this.#rest.take(endAt - performance.now());
     const late = [...this.#held.values()];
     for (const held of late) held.abort.abort(new PawlError("closed", "The worker stops, and its grace time is over."));
     await this.#giveBack(late);
     await this.#keeper.stop();
+  }
+
+  /** Tasks that wait here and have not begun. */
+  #takeBack(which: (held: Held) => boolean): Held[] {
+    const unused = this.#waiting.filter(which);
+    if (unused.length === 0) return [];
+    this.#waiting.splice(0, Number.POSITIVE_INFINITY, ...this.#waiting.filter((held) => !which(held)));
+    for (let left = unused.length; left > 0; left--) this.#states.slot("Claiming", "Polling");
+    return unused;
   }
 
   async #giveBack(list: readonly Held[]): Promise<void> {
@@ -309,36 +292,6 @@ export class Worker {
     }
     for (const held of list) this.#forget(held);
   }
-}
-
-interface Settings {
-  readonly concurrency: number;
-  readonly prefetch: number | undefined;
-  readonly leaseMs: number;
-  readonly graceMs: number;
-  readonly pollMs: number;
-  readonly maintainEveryMs: number;
-  readonly onFailure: (error: unknown) => void;
-  readonly log: Log;
-}
-
-function settingsOf(options: WorkOptions): Settings {
-  const concurrency = options.concurrency ?? 16;
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
-    throw new PawlError("option_invalid", "`concurrency` must be a whole number from 1 to 10,000.");
-  }
-  const leaseMs = durationMs(options.lease ?? "30s", "lease");
-  if (leaseMs < 100) throw new PawlError("option_invalid", "`lease` must be at least 100 milliseconds.");
-  return {
-    concurrency,
-    prefetch: options.prefetch,
-    leaseMs,
-    graceMs: durationMs(options.grace ?? "25s", "grace"),
-    pollMs: Math.max(10, durationMs(options.poll ?? "1s", "poll")),
-    maintainEveryMs: durationMs(options.maintainEvery ?? "1s", "maintainEvery"),
-    onFailure: options.onFailure ?? ((error) => process.emitWarning(`Pawl's worker: ${messageOf(error)}`)),
-    log: options.log ?? (() => {}),
-  };
 }
 
 function succeeded(outcome: Outcome): boolean {

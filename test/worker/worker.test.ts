@@ -2,8 +2,9 @@ import { lifecycle, type WorkerMove } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import type { WorkOptions } from "../../src/worker/settings.ts";
 import { loopStates, slotStates, workerMoves } from "../../src/worker/states.ts";
-import type { Worker, WorkOptions } from "../../src/worker/work.ts";
+import type { Worker } from "../../src/worker/work.ts";
 import { eachStore } from "../support/each-store.ts";
 
 /** What a step does, set by each test. */

@@ -1,0 +1,19 @@
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const mostSlices = 1_000;
+
+/** So many steps may begin in any stretch of time of this length. */
+export interface Rate {
+  readonly steps: number;
+  readonly perMs: number;
+  /** The grain in which beginnings are written down: a thousand rows tell of a whole window. */
+  readonly sliceMs: number;
+}
+
+/** Reads a rate such as `"100/m"`, which the definition has checked. */
+export function rateOf(text: string): Rate {
+  const [steps, unit] = text.split("/") as [string, keyof typeof unitMs];
+  const perMs = unitMs[unit];
+  // With few steps each beginning has a row of its own moment; with many, some share a row and count until all are past.
+  const sliceMs = Number(steps) <= mostSlices ? 1 : perMs / mostSlices;
+  return { steps: Number(steps), perMs, sliceMs };
+}

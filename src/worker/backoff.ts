@@ -1,0 +1,23 @@
+const firstMs = 10;
+
+/** Rests that grow while there is nothing to do: doubled each time, up to the poll interval. */
+export class Backoff {
+  readonly #mostMs: number;
+  #nextMs = firstMs;
+
+  constructor(mostMs: number) {
+    this.#mostMs = mostMs;
+  }
+
+  /** How long to rest now. */
+  next(): number {
+    const restMs = Math.min(this.#nextMs, this.#mostMs);
+    this.#nextMs = Math.min(this.#nextMs * 2, this.#mostMs);
+    return restMs;
+  }
+
+  /** There was work: the next rest is short again. */
+  reset(): void {
+    this.#nextMs = firstMs;
+  }
+}

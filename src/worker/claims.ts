@@ -1,0 +1,91 @@
+import { lookAtGates } from "../kernel/gates.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { type Taken, take, takeGated } from "../kernel/take.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** While other lanes keep the worker busy, gates are asked this often. */
+const gatesEveryMs = 20;
+/** Somebody else is just claiming behind the same gate: it will not take long. */
+const gateBusyMs = 10;
+const wholeLookEveryMs = 2_000;
+
+/**
+ * Takes tasks for a worker: from open lanes in one statement, and behind gates in another, each first in turn. Where a
+ * lane gave all that was asked for, the next look begins behind what was taken: while a transaction elsewhere keeps dead
+ * rows from being removed, a look from the start would pass over all of them. That is a hint. A look that brings less
+ * than it could have is followed by one at the whole lane, and so is every other after two seconds: a task with a better
+ * priority, or one that was put back, waits no longer than that.
+ */
+export class Claims {
+  readonly #kernel: Kernel;
+  readonly #lanes: Lanes;
+  readonly #holder: { readonly worker: string; readonly leaseMs: number };
+  readonly #taken = new Map<string, { priority: number; id: string }>();
+  #wholeLookAt = Number.NEGATIVE_INFINITY;
+  #gatesAt = Number.NEGATIVE_INFINITY;
+  #turn = 0;
+  #urgency = Number.POSITIVE_INFINITY;
+  #restMs = Number.POSITIVE_INFINITY;
+
+  constructor(kernel: Kernel, lanes: Lanes, holder: { readonly worker: string; readonly leaseMs: number }) {
+    this.#kernel = kernel;
+    this.#lanes = lanes;
+    this.#holder = holder;
+  }
+
+  /** The priority up to which nothing is known to wait. */
+  get urgency(): number {
+    return this.#urgency;
+  }
+
+  /** When a gate will let the next one through, as far as it is known, in milliseconds from the last claim. */
+  get restMs(): number {
+    return this.#restMs;
+  }
+
+  /** Up to so many tasks, and up to so many of them from behind gates. */
+  async take(room: number, gatedRoom = room): Promise<Taken[]> {
+    await this.#lanes.look();
+    this.#restMs = Number.POSITIVE_INFINITY;
+    const gatesAreFirst = this.#turn++ % 2 === 1 && performance.now() - this.#gatesAt >= gatesEveryMs;
+    const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom)) : [];
+    const free = await this.#fromOpenLanes(room - gated.length);
+    const left = Math.min(room - free.length, gatedRoom);
+    const isDue = free.length === 0 || performance.now() - this.#gatesAt >= gatesEveryMs;
+    if (!gatesAreFirst && isDue) gated.push(...(await this.#behindGates(left)));
+    return [...gated, ...free];
+  }
+
+  async #fromOpenLanes(limit: number): Promise<Taken[]> {
+    const lanes = this.#lanes.freeInTurn();
+    if (lanes.length === 0 || limit <= 0) return [];
+    const now = performance.now();
+    if (now - this.#wholeLookAt >= wholeLookEveryMs) this.#taken.clear();
+    const isWhole = this.#taken.size === 0;
+    if (isWhole) this.#wholeLookAt = now;
+    const taken = await take(this.#kernel, { lanes, limit, share: limit, after: this.#taken, ...this.#holder });
+    // What waits beyond a full claim is not more urgent than the least urgent of it; beyond a small one nothing waits.
+    const isFull = taken.length >= limit;
+    this.#urgency = isFull ? Math.max(...taken.map((one) => one.priority)) : Number.POSITIVE_INFINITY;
+    if (isFull) for (const { lane, priority, lease } of taken) this.#taken.set(lane, { priority, id: lease.taskId });
+    else this.#taken.clear();
+    return taken.length === 0 && !isWhole ? this.#fromOpenLanes(limit) : taken;
+  }
+
+  async #behindGates(limit: number): Promise<Taken[]> {
+    const gates = this.#lanes.gatesInTurn();
+    if (gates.length === 0 || limit <= 0) return [];
+    this.#gatesAt = performance.now();
+    const views = await lookAtGates(this.#kernel, gates);
+    for (const { wait_ms } of views) if (wait_ms !== null) this.#restMs = Math.min(this.#restMs, Math.max(1, wait_ms));
+    const free = new Set(views.filter((view) => view.room > 0).map((view) => view.name));
+    if (free.size === 0) return [];
+    const taken = await takeGated(this.#kernel, {
+      gates: gates.filter((gate) => free.has(gate.name)),
+      limit,
+      ...this.#holder,
+    });
+    if (taken.length === 0) this.#restMs = gateBusyMs;
+    return taken;
+  }
+}

@@ -1,0 +1,107 @@
+import { type Closure, closuresOf, closuresTopic } from "../kernel/closures.ts";
+import { type Gate, gatesOf } from "../kernel/gates.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { lanesNamed, lanesOf } from "../kernel/lanes.ts";
+
+/** How old a look at what is closed may be when work is taken. */
+export const freshMs = 500;
+
+/**
+ * The lanes that a worker serves: which are open, which are closed and why, and which stand behind a gate. A closed lane
+ * is left out of every claim, so it costs nothing and none of its rows is touched.
+ */
+export class Lanes {
+  readonly #kernel: Kernel;
+  readonly #isOurs: (lane: string) => boolean;
+  /** Those that this process can serve, and those of them that this worker is for. */
+  #all: readonly string[] = [];
+  #ours: readonly string[] = [];
+  #gates: readonly Gate[] = [];
+  #gated: ReadonlySet<string> = new Set();
+  #closed: ReadonlyMap<string, Closure> = new Map();
+  #free: readonly string[] = [];
+  #freeSet: ReadonlySet<string> = new Set();
+  #openGates: readonly Gate[] = [];
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #turn = 0;
+
+  constructor(kernel: Kernel, only?: readonly string[]) {
+    this.#kernel = kernel;
+    this.#isOurs = lanesNamed(kernel, only);
+  }
+
+  /** All that this process can serve: it looks after those too that its worker does not claim from. */
+  get all(): readonly string[] {
+    return this.#all;
+  }
+
+  get ours(): readonly string[] {
+    return this.#ours;
+  }
+
+  /** Which are closed, and why, by the last look. */
+  get closed(): ReadonlyMap<string, Closure> {
+    return this.#closed;
+  }
+
+  isGated(lane: string): boolean {
+    return this.#gated.has(lane);
+  }
+
+  /** Reads which lanes there are. */
+  async read(): Promise<void> {
+    this.#all = await lanesOf(this.#kernel);
+    this.#ours = this.#all.filter(this.#isOurs);
+    this.#gates = gatesOf(this.#kernel, this.#ours);
+    this.#gated = new Set(this.#gates.flatMap((gate) => gate.lanes));
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Looks which are closed, unless that is known from a moment ago. */
+  async look(): Promise<void> {
+    if (performance.now() - this.#lookedAt < freshMs) return;
+    const lookedAt = performance.now();
+    this.#closed = await closuresOf(this.#kernel, this.#ours);
+    const open = this.#ours.filter((lane) => !this.#closed.has(lane));
+    this.#free = open.filter((lane) => !this.#gated.has(lane));
+    this.#freeSet = new Set(this.#free);
+    this.#openGates = this.#gates.flatMap((gate) => {
+      const lanes = gate.lanes.filter((lane) => !this.#closed.has(lane));
+      return lanes.length === 0 ? [] : [{ ...gate, lanes }];
+    });
+    this.#lookedAt = lookedAt;
+  }
+
+  /** Those that are open and have no gate. The order turns by one each time, so that no lane starves another. */
+  freeInTurn(): string[] {
+    return turned(this.#free, this.#turn++);
+  }
+
+  /** The gates before lanes that are open, likewise: these are claimed apart. */
+  gatesInTurn(): Gate[] {
+    return turned(this.#openGates, this.#turn++);
+  }
+
+  /** Whether a task of this lane may be had without a claim: it is open as far as anybody can know, and has no gate. */
+  mayGrant(lane: string): boolean {
+    return this.#freeSet.has(lane) && performance.now() - this.#lookedAt < 2 * freshMs;
+  }
+
+  /** Calls `wake` when there may be work in a lane, or lanes were closed or opened; gives back how to stop that. */
+  watch(wake: () => void): () => void {
+    const { signals } = this.#kernel;
+    const reopened = signals.wait(closuresTopic, () => {
+      this.#lookedAt = Number.NEGATIVE_INFINITY;
+      wake();
+    });
+    const stops = [reopened, ...this.#ours.map((lane) => signals.wait(lane, wake))];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+}
+
+function turned<T>(list: readonly T[], by: number): T[] {
+  const from = by % Math.max(1, list.length);
+  return [...list.slice(from), ...list.slice(0, from)];
+}

@@ -1,0 +1,59 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
+import type { WorkerMove } from "./states.ts";
+import type { Log } from "./step.ts";
+
+export interface WorkOptions {
+  /** How many steps run at once in this process; 16 unless given. */
+  readonly concurrency?: number;
+  /**
+   * What this worker is for: `"essay"` all of a lifecycle, `"essay/grading"` one state, `"essay:after"` its after-effects.
+   * Everything that this process declares unless given.
+   */
+  readonly only?: readonly string[];
+  /** How many tasks to hold beyond those that run; as many as are finished in a tenth of a second unless given. */
+  readonly prefetch?: number;
+  /** How long a task is ours without a sign of life; `"30s"` unless given. */
+  readonly lease?: Duration;
+  /** How long `stop` lets running steps finish before their tasks are given back; `"25s"` unless given. */
+  readonly grace?: Duration;
+  /** The longest pause between two looks for work; `"1s"` unless given. */
+  readonly poll?: Duration;
+  /** How often silent workers' tasks, scheduled tasks and timers are looked after; `"1s"` unless given. */
+  readonly maintainEvery?: Duration;
+  /** Hears every move of the worker's loop and slots. */
+  readonly onMove?: (move: WorkerMove) => void;
+  /** Hears of what went wrong around the steps: a lost connection, a lost lease. */
+  readonly onFailure?: (error: unknown) => void;
+  readonly log?: Log;
+}
+
+export interface Settings {
+  readonly concurrency: number;
+  readonly prefetch: number | undefined;
+  readonly leaseMs: number;
+  readonly graceMs: number;
+  readonly pollMs: number;
+  readonly maintainEveryMs: number;
+  readonly onFailure: (error: unknown) => void;
+  readonly log: Log;
+}
+
+export function settingsOf(options: WorkOptions): Settings {
+  const concurrency = options.concurrency ?? 16;
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
+    throw new PawlError("option_invalid", "`concurrency` must be a whole number from 1 to 10,000.");
+  }
+  const leaseMs = durationMs(options.lease ?? "30s", "lease");
+  if (leaseMs < 100) throw new PawlError("option_invalid", "`lease` must be at least 100 milliseconds.");
+  return {
+    concurrency,
+    prefetch: options.prefetch,
+    leaseMs,
+    graceMs: durationMs(options.grace ?? "25s", "grace"),
+    pollMs: Math.max(10, durationMs(options.poll ?? "1s", "poll")),
+    maintainEveryMs: durationMs(options.maintainEvery ?? "1s", "maintainEvery"),
+    onFailure: options.onFailure ?? ((error) => process.emitWarning(`Pawl's worker: ${messageOf(error)}`)),
+    log: options.log ?? (() => {}),
+  };
+}
