@@ -7,6 +7,42 @@ CREATE FUNCTION pawl.at(ms double precision) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     AS $$ select to_timestamp(ms / 1000.0) $$;
 
+CREATE FUNCTION pawl.gate_left(gate_name text, of_lifecycle text, in_states text[], most integer, rate integer, window_start timestamp with time zone, window_end timestamp with time zone) RETURNS integer
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+  select greatest(0, least(
+    case when most is not null then most - (
+      select count(*)::int from (
+        select from pawl.lifecycles as known
+        cross join unnest(in_states) as state(name)
+        cross join lateral (
+          select from pawl.tasks as task
+          where task.lane = known.name || '@' || known.version || '/' || state.name and task.worker is not null
+        ) as held
+        where known.name = of_lifecycle
+        limit most
+      ) as running
+    ) end,
+    case when rate is not null then rate - (
+      select coalesce(sum(begun.steps), 0)::int from pawl.begun as begun
+      where begun.gate = gate_name and begun.at > window_start and begun.at <= window_end
+    ) end
+  ))
+$$;
+
+CREATE FUNCTION pawl.gate_take(gate_name text, of_lifecycle text, in_states text[], most integer, rate integer, window_start timestamp with time zone, window_end timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  room int := 0;
+begin
+  if pg_try_advisory_xact_lock(7297, hashtext(gate_name)) then
+    select pawl.gate_left(gate_name, of_lifecycle, in_states, most, rate, window_start, window_end) into room;
+  end if;
+  return room;
+end $$;
+
 CREATE FUNCTION pawl.history_removed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -160,6 +196,14 @@ CREATE TABLE pawl.attempts (
     CONSTRAINT attempts_what_check CHECK ((what = ANY (ARRAY['claimed'::text, 'failed'::text, 'lapsed'::text, 'released'::text, 'deferred'::text, 'refused'::text])))
 );
 
+CREATE TABLE pawl.begun (
+    gate text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    steps integer NOT NULL,
+    CONSTRAINT begun_steps_check CHECK ((steps > 0))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
+
 CREATE TABLE pawl.counts (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -293,6 +337,28 @@ CREATE TABLE pawl.migrations (
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE pawl.pauses (
+    id bigint NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    part text NOT NULL COLLATE pg_catalog."C",
+    paused_at timestamp with time zone NOT NULL,
+    paused_by text,
+    reason text NOT NULL,
+    resumed_at timestamp with time zone,
+    resumed_by text,
+    resume_reason text,
+    CONSTRAINT pauses_end_after_their_start CHECK ((resumed_at >= paused_at))
+);
+
+ALTER TABLE pawl.pauses ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pawl.pauses_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE pawl.releases (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -379,8 +445,27 @@ CREATE TABLE pawl.timers (
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
 
+CREATE TABLE pawl.workers (
+    id text NOT NULL COLLATE pg_catalog."C",
+    host text NOT NULL,
+    pid integer NOT NULL,
+    pawl text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    loop text NOT NULL,
+    stopping boolean NOT NULL,
+    concurrency integer NOT NULL,
+    slots jsonb NOT NULL,
+    tasks jsonb NOT NULL,
+    lanes text[] NOT NULL
+)
+WITH (fillfactor='50');
+
 ALTER TABLE ONLY pawl.attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (instance_id, task_id, token, what);
+
+ALTER TABLE ONLY pawl.begun
+    ADD CONSTRAINT begun_pkey PRIMARY KEY (gate, at);
 
 ALTER TABLE ONLY pawl.dead_letters
     ADD CONSTRAINT dead_letters_once UNIQUE (task_id, token);
@@ -412,6 +497,9 @@ ALTER TABLE ONLY pawl.messages
 ALTER TABLE ONLY pawl.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (version);
 
+ALTER TABLE ONLY pawl.pauses
+    ADD CONSTRAINT pauses_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (lifecycle, state);
 
@@ -430,6 +518,9 @@ ALTER TABLE ONLY pawl.tasks
 ALTER TABLE ONLY pawl.timers
     ADD CONSTRAINT timers_pkey PRIMARY KEY (instance_id, id);
 
+ALTER TABLE ONLY pawl.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
+
 CREATE INDEX dead_letters_of_instance ON pawl.dead_letters USING btree (instance_id);
 
 CREATE INDEX dead_letters_open ON pawl.dead_letters USING btree (lifecycle, id) WHERE (status = 'open'::text);
@@ -445,6 +536,8 @@ CREATE INDEX instances_shelf ON pawl.instances USING btree (lifecycle, shelf, id
 CREATE INDEX messages_aggregate ON pawl.messages USING btree (aggregate_id, aggregate_type);
 
 CREATE INDEX messages_waiting ON pawl.messages USING btree (status, created_at);
+
+CREATE UNIQUE INDEX pauses_open ON pawl.pauses USING btree (lifecycle, part) WHERE (resumed_at IS NULL);
 
 CREATE INDEX tasks_effects ON pawl.tasks USING btree (instance_id) WHERE (kind = 'effect'::text);
 

@@ -1,11 +1,16 @@
-import { lifecycle } from "pawl";
+import { job, lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
+import { gatesOf } from "../../src/kernel/gates.ts";
+import type { Kernel } from "../../src/kernel/kernel.ts";
 import { report } from "../../src/kernel/report.ts";
-import { renew, take } from "../../src/kernel/take.ts";
+import { renew, take, takeGated } from "../../src/kernel/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
+import type { Pawl } from "../../src/pawl.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { Claims } from "../../src/worker/claims.ts";
+import { Lanes } from "../../src/worker/lanes.ts";
 import { run } from "../../src/worker/run.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 
@@ -19,12 +24,14 @@ const chain = lifecycle("chain", {
     done: { final: "success" },
   },
 });
-const lanes = ["chain@1/one", "chain@1/two", "chain@1:after"];
-const claim = { lanes, limit: 50, share: 50, worker: "w", leaseMs: 30_000 };
+const model = job("model", { run: () => {}, limit: 20, rate: "5000/m" });
+const lanes = ["chain@1/one", "chain@1/two", "chain@1:after", "model@1/pending"];
+const holder = { worker: "w", leaseMs: 30_000 };
+const claim = { lanes: lanes.slice(0, 3), limit: 50, share: 50, ...holder };
 
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
-  const { pawl, kernel } = await openOn(db, { lifecycles: [chain] });
+  const { pawl, kernel } = await openOn(db, { lifecycles: [chain, model] });
   db.plans();
   const keys = Array.from({ length: 60 }, () => `k${kernel.newId()}`);
   await pawl.startMany(
@@ -47,6 +54,8 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
     );
     await maintain(kernel, lanes);
   }
+  await everyClaim(pawl, kernel);
+  await pawl.lanes();
   const [first] = await take(kernel, { ...claim, limit: 1 });
   if (first !== undefined) await report(kernel, [{ taken: first, outcome: { kind: "failed", error: new Error("x") } }]);
   await pawl.sendMany(
@@ -57,6 +66,24 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
   await pawl.journal(chain, keys[41]!, { attempts: true });
+}
+
+/** As a worker claims: from open lanes, from where it claimed last, and behind gates. */
+async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
+  await pawl.enqueueMany(
+    model,
+    Array.from({ length: 30 }, () => ({ payload: {} })),
+  );
+  const workersLanes = new Lanes(kernel);
+  await workersLanes.read();
+  const claims = new Claims(kernel, workersLanes, holder);
+  for (let turn = 0; turn < 6; turn++) {
+    const taken = await claims.take(5);
+    await report(
+      kernel,
+      taken.map((one) => ({ taken: one, outcome: { kind: "released" } })),
+    );
+  }
 }
 
 /** Small and bounded by what is declared, not by how much work there is. */
@@ -80,7 +107,7 @@ describe.skipIf(server === undefined)(
     beforeAll(async () => {
       store = await newPostgresStore(server!);
       // Statistics are what this test says they are.
-      for (const table of ["instances", "journal", "tasks", "timers", "attempts"]) {
+      for (const table of ["instances", "journal", "tasks", "timers", "attempts", "begun", "pauses"]) {
         await store.db.script(`alter table pawl.${table} set (autovacuum_enabled = off)`);
       }
     });
@@ -91,13 +118,46 @@ describe.skipIf(server === undefined)(
         const db = await openExplained(store.url!, planning);
         try {
           await everyHotStatement(db);
-          expect(sequentialScans(db.plans())).toEqual([]);
+          const plans = db.plans();
+          expect(sequentialScans(plans)).toEqual([]);
+          expect(plans.join("\n"), "a hint begins the look in the index").toMatch(
+            /Index Cond: .*ROW\(\w*\.?priority, \w*\.?id\) >/,
+          );
         } finally {
           await db.close();
         }
       }
     }
 
+    test("a claim never takes more than its limit, whichever way the planner joins", async () => {
+      const db = await openExplained(store.url!, "force_custom_plan");
+      try {
+        const { pawl, kernel } = await openOn(db, { lifecycles: [chain, model] });
+        const ways = ["hashjoin", "mergejoin", "nestloop", "material", "hashagg", "indexscan", "bitmapscan", "seqscan"];
+        const some = (count: number) => Array.from({ length: count }, () => ({ data: {} }));
+        for (const off of [
+          [],
+          ["hashjoin", "mergejoin"],
+          ["nestloop", "mergejoin"],
+          ["hashjoin", "nestloop"],
+          ["material"],
+          ways.slice(5),
+        ]) {
+          for (const way of ways) await db.script(`set enable_${way} = ${off.includes(way) ? "off" : "on"}`);
+          await pawl.startMany(chain, some(10));
+          await pawl.enqueueMany(
+            model,
+            Array.from({ length: 10 }, () => ({ payload: {} })),
+          );
+          expect(await take(kernel, { ...claim, limit: 1, share: 1 }), off.join()).toHaveLength(1);
+          expect(await take(kernel, { ...claim, limit: 2, share: 1 }), off.join()).toHaveLength(1);
+          const gates = gatesOf(kernel, ["model@1/pending"]);
+          expect(await takeGated(kernel, { gates, limit: 1, ...holder }), off.join()).toHaveLength(1);
+        }
+      } finally {
+        await db.close();
+      }
+    });
     test("on empty tables", holds);
     test("on small tables without statistics", holds);
     test("on small tables with fresh statistics", async () => {
@@ -117,6 +177,7 @@ describe.skipIf(server === undefined)(
 
 /** A million ended instances, and as many tasks that wait for later or in other lanes; past the triggers, for time's sake. */
 const million = `
+  set local statement_timeout = 0;
   set session_replication_role = replica;
   insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, outcome, closed_at, created_at, moved_at, next_due_at)
   select gen_random_uuid(), 'chain', 1, case when n % 10 = 0 then 'wait' else 'done' end, case when n % 10 = 0 then 'wait' else 'done' end,
@@ -131,6 +192,13 @@ const million = `
   select gen_random_uuid(), gen_random_uuid(), 'effect', 'other@1/x' || n % 3, case when n % 2 = 0 then 'other@1/x' || n % 3 end,
     case when n % 2 = 1 then now() + interval '1 year' end, 1, now()
   from generate_series(1, 300000) as n;
+  insert into pawl.tasks (id, instance_id, kind, lane, worker, leased_until, visit, since)
+  select gen_random_uuid(), gen_random_uuid(), 'effect', 'other@1/x' || n % 3, 'w', now() + interval '1 year', 1, now()
+  from generate_series(1, 100000) as n;
+  insert into pawl.begun (gate, at, steps)
+  select 'other/x' || n % 3, now() - n * interval '1 millisecond', 1 from generate_series(1, 100000) as n;
+  insert into pawl.pauses (lifecycle, part, paused_at, reason, resumed_at)
+  select 'other', '/x' || n % 3, now(), 'x', now() from generate_series(1, 10000) as n;
   insert into pawl.attempts (instance_id, task_id, token, what, at)
   select instance_id, instance_id, 1, 'claimed', now() from pawl.journal where version = 2 limit 300000 on conflict do nothing;
   set session_replication_role = origin;`;

@@ -94,7 +94,7 @@ eachStore((store) => {
     await using t = await open();
     const begun = gateOf();
     const end = gateOf();
-    held.by = end.promise.then(begun.resolve);
+    held.by = end.promise.then(() => begun.resolve());
     await t.pawl.startMany(letter, [{}, {}, {}]);
     const worker = t.pawl.work({ concurrency: 1, prefetch: 2, poll: 20 });
     const inHand = async () => (await t.pawl.lanes()).find((one) => one.state === "writing")!;
