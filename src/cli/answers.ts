@@ -73,3 +73,15 @@ export interface ScheduleAnswer {
     readonly error: string | null;
   } | null;
 }
+
+export interface LaneAnswer {
+  readonly lane: string;
+  readonly lifecycle: string;
+  readonly ready: number;
+  readonly scheduled: number;
+  readonly running: number;
+  readonly oldestMs: number | null;
+  readonly limit: number | null;
+  readonly rate: string | null;
+  readonly closed: { readonly since: string; readonly reason: string; readonly actor: string | null } | null;
+}

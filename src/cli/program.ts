@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addCheck } from "./commands/check.ts";
 import { addDiagram } from "./commands/diagram.ts";
 import { addInstance } from "./commands/instance.ts";
+import { addLanes } from "./commands/lanes.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addSchedules } from "./commands/schedules.ts";
 import { addStart } from "./commands/start.ts";
@@ -83,6 +84,7 @@ function makeProgram(version: string, act: Act): Command {
     addWork,
     addStatus,
     addInstance,
+    addLanes,
     addSchedules,
     addCheck,
     addDiagram,

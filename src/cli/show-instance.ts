@@ -25,7 +25,7 @@ const units = [
 ] as const;
 
 /** A length of time in its largest unit: 3d, 4h, 12m, 8s. */
-function roughly(ms: number): string {
+export function roughly(ms: number): string {
   const [unit, size] = units.find(([, each]) => ms >= each) ?? ["s", 1_000];
   return `${Math.floor(ms / size)}${unit}`;
 }

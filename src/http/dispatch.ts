@@ -7,12 +7,9 @@ import { suggest } from "../definition/fault.ts";
 import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";
+import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
 import { Arguments, type Request } from "./request.ts";
-
-export interface DispatchOptions {
-  /** Ends a `wait` whose client is gone. */
-  readonly signal?: AbortSignal | undefined;
-}
+import { workVerbs } from "./work-verbs.ts";
 
 /**
  * Carries out one request of a client that has no lifecycle values of its own: it names them, and everything goes in
@@ -58,11 +55,6 @@ function jsonOrEmpty(value: unknown): Json {
   }
 }
 
-interface Verb {
-  readonly takes: readonly string[];
-  readonly answer: (pawl: Pawl, args: Arguments, options: DispatchOptions) => unknown;
-}
-
 const instance = ["lifecycle", "key", "id"];
 const cause = ["actor", "reason"];
 const sending = ["event", "payload", "expectedVersion", "idempotencyKey", "after", "at"];
@@ -82,6 +74,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["resumeSchedule", { takes: ["schedule"], answer: (pawl, args) => pawl.resumeSchedule(args.text("schedule")) }],
   ["runScheduleNow", { takes: ["schedule"], answer: (pawl, args) => pawl.runScheduleNow(args.text("schedule")) }],
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
+  ...workVerbs,
 ]);
 
 /**
@@ -166,35 +159,4 @@ function draw(pawl: Pawl, args: Arguments): string | Promise<string> {
   if (format === "svg") return diagramSvg(lifecycle, options);
   if (format === "mermaid" || format === "dot") return diagram(lifecycle, format, options);
   throw new PawlError("option_invalid", "`format` of `diagram` must be mermaid, dot or svg.");
-}
-
-function lifecycleOf(pawl: Pawl, args: Arguments): AnyLifecycle {
-  const name = args.text("lifecycle");
-  const known = pawl.lifecycles;
-  const found = known.find((one) => one.name === name);
-  if (found !== undefined) return found;
-  const remedy = suggest(
-    name,
-    known.map((one) => one.name),
-  );
-  throw new PawlError("lifecycle_unknown", `There is no lifecycle \`${name}\`. ${remedy}`, { lifecycle: name });
-}
-
-function refOf(args: Arguments): InstanceRef {
-  const [key, id] = [args.optionalText("key"), args.optionalText("id")];
-  if (key !== undefined && id === undefined) return key;
-  if (id !== undefined && key === undefined) return { id };
-  throw new PawlError("option_invalid", "Say which instance is meant, by its `key` or by its `id`.");
-}
-
-function statesOf(lifecycle: AnyLifecycle, args: Arguments, name: string): string[] | undefined {
-  const states = args.texts(name);
-  const stray = states?.find((state) => !lifecycle.states.has(state));
-  if (stray === undefined) return states;
-  const remedy = suggest(stray, lifecycle.states.keys());
-  throw new PawlError("option_invalid", `\`${lifecycle.name}\` has no state \`${stray}\`. ${remedy}`, { state: stray });
-}
-
-function causeOf(args: Arguments): { actor?: string | undefined; reason?: string | undefined } {
-  return { actor: args.optionalText("actor"), reason: args.optionalText("reason") };
 }

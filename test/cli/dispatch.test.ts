@@ -83,6 +83,17 @@ test("every verb takes and gives plain JSON", async () => {
   expect(await ask("diagram", { lifecycle: "essay", format: "svg" })).toContain("<svg");
 });
 
+test("lanes are shown, paused and resumed by name", async () => {
+  expect(await ask("lanes")).toMatchObject([{ lane: "essay@1:after", closed: null }]);
+  await ask("pause", { lane: "essay@1:after", reason: "quiet", actor: "ada" });
+  expect(await ask("lanes")).toMatchObject([{ closed: { reason: "quiet", since: expect.stringMatching(/Z$/) } }]);
+  expect(await ask("resume", { lane: "essay" })).toBe(true);
+  await expect(ask("pause", { lane: "essay/written", reason: "x" })).rejects.toMatchObject({ code: "option_invalid" });
+  await expect(ask("pause", { lane: "/written", reason: "x" })).rejects.toMatchObject({ code: "option_invalid" });
+  await expect(ask("pause", { lane: "esay", reason: "x" })).rejects.toThrow('Did you mean "essay"?');
+  await expect(ask("pause", { lane: "essay" })).rejects.toThrow("needs `reason`");
+});
+
 test("an event can be sent later", async () => {
   await ask("start", { lifecycle: "essay", key: "e2", data: { text: "…" } });
   await ask("send", { lifecycle: "essay", key: "e2", event: "grade", payload: { score: 1 }, after: "10m" });

@@ -1,0 +1,107 @@
+import type { Command } from "commander";
+import type { LaneAnswer } from "../answers.ts";
+import type { Act, Context } from "../program.ts";
+import type { Reached } from "../reach.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+
+interface Cause {
+  readonly actor?: string;
+  readonly reason?: string;
+}
+
+export function addLanes(program: Command, act: Act): void {
+  program
+    .command("lanes")
+    .description("show the lanes in which work waits: how much there is, what holds it back, what is paused and why")
+    .action(act((context) => reached(context, (pawl) => list(context, pawl))));
+  program
+    .command("pause")
+    .description("take no more work from a lane, in all processes; what runs is let finish")
+    .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after")
+    .requiredOption("--reason <text>", "why, for whoever looks at it later")
+    .option("--actor <name>", "who pauses it")
+    .action(
+      act<Cause>((context, cause, lane) =>
+        reached(context, async (pawl) => {
+          await pawl.call("pause", { lane, ...cause });
+          await tell(context, pawl, lane!, "Paused");
+        }),
+      ),
+    );
+  program
+    .command("resume")
+    .description("let work from a lane go on; a lifecycle with all its lanes")
+    .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after")
+    .option("--reason <text>", "why")
+    .option("--actor <name>", "who resumes it")
+    .action(
+      act<Cause>((context, cause, lane) =>
+        reached(context, async (pawl) => {
+          const wasPaused = await pawl.call("resume", { lane, ...cause });
+          await tell(context, pawl, lane!, wasPaused === true ? "Resumed" : "Not paused");
+        }),
+      ),
+    );
+}
+
+async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
+  const { withPawl } = await import("../with-pawl.ts");
+  await withPawl(context, {}, work);
+}
+
+async function list({ terminal }: Context, pawl: Reached): Promise<void> {
+  const lanes = (await pawl.call("lanes", {})) as LaneAnswer[];
+  if (terminal.json) printJson(terminal, lanes);
+  else if (lanes.length === 0 && terminal.isTty) terminal.note("Nothing that is declared here needs a worker.");
+  else printTable(terminal, lanes, await makeColumns());
+}
+
+/** What was done, and how the lanes that it was done to stand. */
+async function tell({ terminal }: Context, pawl: Reached, name: string, done: string): Promise<void> {
+  const [lifecycle = "", part = ""] = name.replace(/@\d+/, "").split(/(?=[/:])/);
+  const lanes = ((await pawl.call("lanes", {})) as LaneAnswer[]).filter(
+    (one) => one.lifecycle === lifecycle && (part === "" || one.lane.endsWith(part)),
+  );
+  if (terminal.json) printJson(terminal, lanes);
+  else {
+    terminal.note(`${done}: ${visible(name)}.`);
+    printTable(terminal, lanes, await makeColumns());
+  }
+}
+
+async function makeColumns(): Promise<Column<LaneAnswer>[]> {
+  const { ago, roughly } = await import("../show-instance.ts");
+  const number = (text: string, paint: Paint) => (text === "0" ? paint.dim(text) : text);
+  const counted = (title: string, of: (one: LaneAnswer) => number): Column<LaneAnswer> => ({
+    title,
+    text: (one) => String(of(one)),
+    shown: (one, paint) => number(String(of(one)), paint),
+    alignRight: true,
+  });
+  return [
+    {
+      title: "lane",
+      text: (one) => one.lane,
+      shown: (one, paint) => (one.closed === null ? paint.bold(one.lane) : paint.yellow(one.lane)),
+    },
+    counted("ready", (one) => one.ready),
+    counted("scheduled", (one) => one.scheduled),
+    counted("running", (one) => one.running),
+    {
+      title: "oldest",
+      text: (one) => String(one.oldestMs ?? ""),
+      shown: (one, paint) => (one.oldestMs === null ? paint.dim("–") : roughly(one.oldestMs)),
+      alignRight: true,
+    },
+    { title: "limit", text: (one) => String(one.limit ?? ""), alignRight: true },
+    { title: "rate", text: (one) => one.rate ?? "", alignRight: true },
+    {
+      title: "paused",
+      text: ({ closed }) => (closed === null ? "" : `${closed.since} ${closed.actor ?? ""} ${closed.reason}`),
+      shown: ({ closed }, paint) =>
+        closed === null
+          ? ""
+          : `${paint.yellow(ago(closed.since))} ${closed.actor === null ? "" : `by ${visible(closed.actor)}: `}${visible(closed.reason)}`,
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import { PawlError } from "../base/errors.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import { suggest } from "../definition/fault.ts";
+import type { InstanceRef } from "../given.ts";
+import type { Pawl } from "../pawl.ts";
+import type { Arguments } from "./request.ts";
+
+/** One verb that a client without lifecycle values can call: what it takes, and how it is answered. */
+export interface Verb {
+  readonly takes: readonly string[];
+  readonly answer: (pawl: Pawl, args: Arguments, options: DispatchOptions) => unknown;
+}
+
+export interface DispatchOptions {
+  /** Ends a `wait` whose client is gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function lifecycleOf(pawl: Pawl, args: Arguments): AnyLifecycle {
+  return lifecycleNamed(pawl, args.text("lifecycle"));
+}
+
+export function lifecycleNamed(pawl: Pawl, name: string): AnyLifecycle {
+  const known = pawl.lifecycles;
+  const found = known.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const remedy = suggest(
+    name,
+    known.map((one) => one.name),
+  );
+  throw new PawlError("lifecycle_unknown", `There is no lifecycle \`${name}\`. ${remedy}`, { lifecycle: name });
+}
+
+export function refOf(args: Arguments): InstanceRef {
+  const [key, id] = [args.optionalText("key"), args.optionalText("id")];
+  if (key !== undefined && id === undefined) return key;
+  if (id !== undefined && key === undefined) return { id };
+  throw new PawlError("option_invalid", "Say which instance is meant, by its `key` or by its `id`.");
+}
+
+export function statesOf(lifecycle: AnyLifecycle, args: Arguments, name: string): string[] | undefined {
+  const states = args.texts(name);
+  const stray = states?.find((state) => !lifecycle.states.has(state));
+  if (stray === undefined) return states;
+  const remedy = suggest(stray, lifecycle.states.keys());
+  throw new PawlError("option_invalid", `\`${lifecycle.name}\` has no state \`${stray}\`. ${remedy}`, { state: stray });
+}
+
+export function causeOf(args: Arguments): { actor?: string | undefined; reason?: string | undefined } {
+  return { actor: args.optionalText("actor"), reason: args.optionalText("reason") };
+}
