@@ -11,10 +11,11 @@ export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.t
 export type { AnyLifecycle, DataOf, EventOf, Lifecycle, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
 export type { Fault, FaultCode } from "./definition/fault.ts";
 export { type AnyJob, type Job, type JobPayloadOf, type JobStep, job } from "./definition/job.ts";
+export type { JsonSchema } from "./definition/json-schema.ts";
 export type { HookTransaction } from "./definition/language.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context } from "./definition/model.ts";
-export { type AnyQueue, type Queue, queue } from "./definition/queue.ts";
+export { type AnyQueue, type LabelContext, type LabelVerdict, type Queue, queue } from "./definition/queue.ts";
 export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule.ts";
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export type {
@@ -34,6 +35,7 @@ export type {
 } from "./given.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
 export { Pawl } from "./pawl.ts";
+export type { LabelFault } from "./people/label-faults.ts";
 export {
   type Agreement,
   agreementByLabeler,
@@ -54,6 +56,7 @@ export { accuracyOnGold, type GoldAccuracy, wilsonInterval } from "./policy/agre
 export { cohensKappa, fleissKappa, type KappaWeights } from "./policy/agreement/kappa.ts";
 export { type GivenLabel, pickField } from "./policy/agreement/label-columns.ts";
 export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
+export { labelShape } from "./policy/agreement/schema-shape.ts";
 export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
 export type {
   AttemptEntry,

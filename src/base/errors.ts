@@ -28,6 +28,7 @@ export const errorCodes = {
   not_a_transaction: "caller",
   transaction_required: "caller",
   lease_lost: "caller",
+  label_invalid: "caller",
   config_invalid: "caller",
   // Time, or whoever runs the surroundings.
   closed: "surroundings",

@@ -1,4 +1,5 @@
 import { Faults, shown } from "./fault.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { LabelOf, LabelSchema } from "./queue.ts";
 import { readLabel } from "./queue.ts";
 import { outerNamePattern, readFields, readInteger, readName, whole } from "./read.ts";
@@ -19,6 +20,8 @@ export interface Crowd<Label = unknown> {
   readonly kind: "crowd";
   readonly name: string;
   readonly label: LabelSchema;
+  /** The JSON Schema of what a worker fills in. */
+  readonly form: JsonSchema;
   readonly marketplace: string;
   readonly submissions: number;
   /** Exists for the compiler only. */
@@ -44,7 +47,7 @@ export function crowd<const Schema extends LabelSchema>(
   const made: Crowd<LabelOf<Schema>> = {
     kind: "crowd",
     name,
-    label: readLabel(fields.label, faults),
+    ...readLabel(fields.label, faults),
     marketplace: readName(fields.marketplace, "marketplace", faults, outerNamePattern) ?? "",
     submissions: readInteger(fields.submissions, [1, 1_000], 1, "submissions", faults),
   };

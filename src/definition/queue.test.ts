@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { crowd } from "./crowd.ts";
@@ -22,6 +23,9 @@ describe("a queue", () => {
       kind: "queue",
       name: "essays",
       label,
+      form: expect.objectContaining({ type: "object", required: ["score"] }),
+      rules: {},
+      validate: undefined,
       overlap: 1,
       finishWithinMs: 3_600_000,
       startWithinMs: 300_000,
@@ -40,7 +44,33 @@ describe("a queue", () => {
 
   test("takes a JSON Schema for its labels", () => {
     const schema = { type: "object", properties: { ok: { type: "boolean" } } } as const;
-    expect(queue("checks", { label: schema }).label).toBe(schema);
+    expect(queue("checks", { label: schema })).toMatchObject({ label: schema, form: schema });
+  });
+
+  test("makes its form of what the schema lets a labeler fill in", () => {
+    const { form } = queue("essays", { label: z.object({ score: z.number().default(5) }) });
+    expect(form).toMatchObject({ properties: { score: { type: "number", default: 5 } } });
+    expect(form.required).toBeUndefined();
+  });
+
+  test("refuses a schema of which no form can be made, and says what to do", () => {
+    const make = (label: unknown) => () => queue("essays", { label: label as never });
+    expect(make(v.object({ score: v.number() }))).toThrow(
+      /"valibot" does not tell its JSON Schema.*toStandardJsonSchema/,
+    );
+    expect(make(z.object({ at: z.date() }))).toThrow(
+      /It has no JSON Schema.*Date cannot be represented.*Use what JSON/,
+    );
+    expect(make({ type: "object", propertys: {} })).toThrow(/label.propertys.*Did you mean "properties"/);
+  });
+
+  test("takes rules and a check, which see typed labels", () => {
+    const made = queue("essays", {
+      label,
+      rules: { not_too_good: ({ label }) => label.score < 10 || "nobody is perfect" },
+      validate: async ({ label, labeler }) => label.score > 0 || `${labeler} should say why`,
+    });
+    expect(made.rules.not_too_good!({ label: { score: 10 }, sample: null, labeler: "ada" })).toBe("nobody is perfect");
   });
 
   test.each([
@@ -53,6 +83,10 @@ describe("a queue", () => {
     ["duration_invalid finishWithin", () => queue("essays", { label, finishWithin: 0 })],
     ["duration_invalid startWithin", () => queue("essays", { label, startWithin: "soon" as never })],
     ["shape_invalid reassignExpired", () => queue("essays", { label, reassignExpired: 1 as never })],
+    ["name_invalid rules.Not-a-name", () => queue("essays", { label, rules: { "Not-a-name": () => true } })],
+    ["shape_invalid rules.one", () => queue("essays", { label, rules: { one: 5 as never } })],
+    ["shape_invalid rules", () => queue("essays", { label, rules: [] as never })],
+    ["shape_invalid validate", () => queue("essays", { label, validate: "yes" as never })],
     ["key_unknown overlaps", () => queue("essays", { label, overlaps: 2 } as never)],
     ["shape_invalid definition", () => queue("essays", 5 as never)],
   ])("is refused for %s", (fault, make) => {
@@ -66,6 +100,7 @@ describe("a crowd", () => {
       kind: "crowd",
       name: "receipts",
       label,
+      form: expect.objectContaining({ type: "object", required: ["score"] }),
       marketplace: "local",
       submissions: 1,
     });

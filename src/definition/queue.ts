@@ -1,24 +1,22 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, durationMs } from "../base/duration.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { Faults, shown } from "./fault.ts";
+import { checkJsonSchema, type JsonSchema } from "./json-schema.ts";
 import {
   isSchema,
   outerNamePattern,
   readBoolean,
   readDuration,
   readFields,
+  readFunction,
   readInteger,
   readName,
+  readObject,
   whole,
 } from "./read.ts";
 import type { StorableValue } from "./storable.ts";
-
-/** A JSON Schema itself, for labels that come from no schema library. */
-export interface JsonSchema {
-  readonly [keyword: string]: unknown;
-  readonly "~standard"?: never;
-}
 
 /** What people may answer: a schema of zod, valibot, arktype and the like, or JSON Schema. */
 export type LabelSchema = StandardSchemaV1 | JsonSchema;
@@ -26,10 +24,31 @@ export type LabelSchema = StandardSchemaV1 | JsonSchema;
 /** The type of the labels that a schema lets through. */
 export type LabelOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : Json;
 
+/** What a rule or a check of a label is given. */
+export interface LabelContext<Label = unknown> {
+  readonly label: Label;
+  /** What was labeled, as the labeler saw it. */
+  readonly sample: unknown;
+  readonly labeler: string;
+}
+
+/** True, or what is wrong with a label: a sentence, or one for each place (a JSON Pointer such as `/score`). */
+export type LabelVerdict = true | string | readonly { readonly path: string; readonly message: string }[];
+
 /** How a queue hands out its samples. */
 export interface QueueDefinition<Schema> {
   /** What a labeler answers; shown as a form. */
   readonly label: Schema & StorableValue<LabelOf<Schema>>;
+  /**
+   * What else a label must hold, by name: pure functions that answer true or what is wrong.
+   *
+   * ```ts
+   * rules: { says_why: ({ label }) => label.sure || label.comment !== "" || "say what makes you unsure" }
+   * ```
+   */
+  readonly rules?: Readonly<Record<string, (given: LabelContext<LabelOf<Schema>>) => LabelVerdict>>;
+  /** A check of your own, which may ask a database or a service. It has ten seconds. */
+  readonly validate?: (given: LabelContext<LabelOf<Schema>>) => LabelVerdict | Promise<LabelVerdict>;
   /** How many labelers label each sample. 1 unless given. */
   readonly overlap?: number;
   /** How long a labeler has from start to label. An hour unless given. */
@@ -53,6 +72,10 @@ export interface Queue<Label = unknown> {
   readonly kind: "queue";
   readonly name: string;
   readonly label: LabelSchema;
+  /** The JSON Schema of what a labeler fills in: the form, and what the fields of a label are. */
+  readonly form: JsonSchema;
+  readonly rules: Readonly<Record<string, (given: LabelContext) => LabelVerdict>>;
+  readonly validate: ((given: LabelContext) => LabelVerdict | Promise<LabelVerdict>) | undefined;
   readonly overlap: number;
   readonly finishWithinMs: number;
   readonly startWithinMs: number | null;
@@ -69,6 +92,8 @@ export type AnyQueue = Queue;
 
 const keys = [
   "label",
+  "rules",
+  "validate",
   "overlap",
   "finishWithin",
   "startWithin",
@@ -93,7 +118,6 @@ export function queue<const Schema extends LabelSchema>(
   const faults = new Faults();
   readName(name, "name", faults, outerNamePattern);
   const fields = readFields(definition, keys, whole, faults) ?? {};
-  const label = readLabel(fields.label, faults);
   const integer = (key: string, otherwise: number, most = 1_000) =>
     readInteger(fields[key], [1, most], otherwise, key, faults);
   const boolean = (key: string, otherwise: boolean) => readBoolean(fields[key], otherwise, key, faults);
@@ -102,7 +126,9 @@ export function queue<const Schema extends LabelSchema>(
   const made: Queue<LabelOf<Schema>> = {
     kind: "queue",
     name,
-    label,
+    ...readLabel(fields.label, faults),
+    rules: readRules(fields.rules, faults),
+    validate: readFunction(fields.validate, "validate", faults),
     overlap: integer("overlap", 1, 100),
     finishWithinMs: milliseconds("finishWithin", "1h"),
     startWithinMs: fields.startWithin === null ? null : milliseconds("startWithin", "5m"),
@@ -120,13 +146,48 @@ export function queue<const Schema extends LabelSchema>(
   return made;
 }
 
-/** The schema of the labels; also a crowd's. */
-export function readLabel(value: unknown, faults: Faults): LabelSchema {
-  if (isSchema(value)) return value;
+/** The schema of the labels and the form that it gives; also a crowd's. */
+export function readLabel(value: unknown, faults: Faults): { label: LabelSchema; form: JsonSchema } {
+  if (isSchema(value)) return { label: value, form: formOf(value, faults) };
   if (typeof value === "object" && value !== null && !Array.isArray(value) && !("~standard" in value)) {
-    return value as JsonSchema;
+    const schema = value as JsonSchema;
+    checkJsonSchema(schema, "label", faults);
+    return { label: schema, form: schema };
   }
   const remedy = "Give a schema of zod, valibot, arktype and the like, or a JSON Schema.";
   faults.add("schema_invalid", "label", `It is ${shown(value)}.`, remedy);
-  return {};
+  return { label: {}, form: {} };
+}
+
+/** What a library's schema is as JSON Schema: the side that a labeler fills in. */
+function formOf(schema: StandardSchemaV1, faults: Faults): JsonSchema {
+  const standard: StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props> = schema["~standard"];
+  if (typeof standard.jsonSchema?.input !== "function") {
+    const converter = "Wrap it: toStandardJsonSchema(schema), of @valibot/to-json-schema.";
+    const remedy = standard.vendor === "valibot" ? converter : "Give the JSON Schema of the labels instead.";
+    const problem = `This schema of ${shown(standard.vendor)} does not tell its JSON Schema, which the form is made of.`;
+    faults.add("schema_invalid", "label", problem, remedy);
+    return {};
+  }
+  try {
+    return standard.jsonSchema.input({ target: "draft-2020-12" });
+  } catch (error) {
+    const problem = `It has no JSON Schema, which the form is made of: ${messageOf(error)}.`;
+    faults.add(
+      "schema_invalid",
+      "label",
+      problem,
+      "Use what JSON can carry: texts, numbers, booleans, lists, objects.",
+    );
+    return {};
+  }
+}
+
+function readRules(value: unknown, faults: Faults): Queue["rules"] {
+  const rules = value === undefined ? {} : (readObject(value, "rules", faults) ?? {});
+  for (const [name, rule] of Object.entries(rules)) {
+    readName(name, `rules.${name}`, faults);
+    readFunction(rule ?? null, `rules.${name}`, faults);
+  }
+  return rules as Queue["rules"];
 }

@@ -54,6 +54,7 @@ export const packages: Readonly<Record<string, string>> = {
   commander: "cli/",
   picocolors: "cli/",
   "@viz-js/viz": "definition/",
+  ajv: "people/",
 };
 
 export const pureRooms = ["base", "definition", "policy"];

@@ -1,0 +1,151 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { ValidateFunction } from "ajv";
+import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
+import { cleanText, type Json, storableText } from "../base/json.ts";
+import type { AnyQueue, LabelContext, LabelVerdict } from "../definition/queue.ts";
+import { isSchema } from "../definition/read.ts";
+import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-faults.ts";
+import { withinTime } from "./within-time.ts";
+
+/** A label that holds, as it is to be stored; or all that is wrong with it. */
+export type CheckedLabel =
+  | { readonly label: Json; readonly faults?: undefined }
+  | { readonly label?: undefined; readonly faults: readonly LabelFault[] };
+
+const maxLabelLength = 256 * 1024;
+const sayMs = 250;
+const askMs = 10_000;
+
+/**
+ * Holds a label against its queue: it is JSON of a sensible size, it fits the schema, every rule says yes, and so does the
+ * author's own check. A label that does not fit the schema is not shown to rules, which may rely on it; all that rules and
+ * check have against it comes at once. Whatever a label is, it makes no throw.
+ */
+export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<CheckedLabel> {
+  const unstorable = storableFault(given.label);
+  if (unstorable !== undefined) return { faults: [unstorable] };
+  const held = await againstSchema(queue, given.label);
+  if (held.faults !== undefined) return held;
+  const context = { ...given, label: held.label };
+  const verdicts = Object.entries(queue.rules).map(([name, rule]) => {
+    return faultsOf(name, `The rule \`${name}\``, () => withinTime(sayMs, () => settled(rule(context))));
+  });
+  const { validate } = queue;
+  if (validate !== undefined) {
+    const say = () => inTime(withinTime(sayMs, () => validate(context)));
+    verdicts.push(faultsOf("validate", "The check of the queue", say));
+  }
+  const faults = (await Promise.all(verdicts)).flat();
+  return faults.length === 0 ? held : { faults: faults.slice(0, mostFaults) };
+}
+
+/** A label was given that does not hold. `details.faults` has them all, `{ path, code, message }` each. */
+export function labelInvalid(queue: AnyQueue, faults: readonly LabelFault[]): PawlError {
+  const told = faults.slice(0, 5).map(({ path, message }) => `${path === "" ? "the label" : path} ${message}`);
+  const more = faults.length > told.length ? `; and ${faults.length - told.length} more` : "";
+  const text = `The queue \`${queue.name}\` does not take this label: ${told.join("; ")}${more}.`;
+  return new PawlError("label_invalid", text, { queue: queue.name, faults });
+}
+
+function storableFault(label: unknown): LabelFault | undefined {
+  if (label === undefined) return { path: "", code: "required", message: "is missing" };
+  try {
+    const { length } = storableText(label, "");
+    if (length <= maxLabelLength) return undefined;
+    return { path: "", code: "too_large", message: `has ${length} characters; ${maxLabelLength} is the most` };
+  } catch (error) {
+    if (!isPawlError(error, "value_unstorable")) throw error;
+    const { place, reason } = error.details as { place: string; reason: string };
+    return { path: pointerOf(place), code: "not_json", message: reason };
+  }
+}
+
+async function againstSchema(queue: AnyQueue, label: unknown): Promise<CheckedLabel> {
+  const failed = (error: unknown): CheckedLabel => {
+    const reason = isPawlError(error, "busy") ? error.message : `its schema threw: ${messageOf(error)}`;
+    return {
+      faults: [{ path: "", code: "schema_failed", message: cleanText(`could not be checked: ${reason}`, 500) }],
+    };
+  };
+  try {
+    if (!isSchema(queue.label)) {
+      const validator = await validatorOf(queue);
+      const fits = withinTime(sayMs, () => validator(label));
+      return fits ? { label: label as Json } : { faults: schemaFaults(validator.errors ?? []) };
+    }
+    const schema: StandardSchemaV1 = queue.label;
+    const result = await inTime(withinTime(sayMs, () => schema["~standard"].validate(label)));
+    if (result.issues !== undefined) return { faults: result.issues.slice(0, mostFaults).map(issueFault) };
+    const unstorable = storableFault(result.value); // What a transform made of it is stored, not what was given.
+    return unstorable === undefined ? { label: result.value as Json } : { faults: [unstorable] };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Compiled once for each queue; the library is loaded when the first JSON Schema is held against a label. */
+const validators = new WeakMap<AnyQueue, Promise<ValidateFunction>>();
+
+function validatorOf(queue: AnyQueue): Promise<ValidateFunction> {
+  const known = validators.get(queue);
+  if (known !== undefined) return known;
+  const compiled = import("ajv/dist/2020.js").then(({ Ajv2020 }) => {
+    // What is no JSON Schema was refused when the queue was made. A format is shown, not checked, as the dialect has it.
+    return new Ajv2020({ allErrors: true, strict: false, validateFormats: false, logger: false }).compile(queue.form);
+  });
+  validators.set(queue, compiled);
+  return compiled;
+}
+
+/** Some libraries tell what kind of issue it is; Standard Schema does not ask them to. */
+function issueFault(issue: StandardSchemaV1.Issue & { readonly code?: unknown }): LabelFault {
+  const keys = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
+  const path = keys.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const code = typeof issue.code === "string" && /^[a-z_]{1,50}$/.test(issue.code) ? issue.code : "schema";
+  return { path: cleanText(path, 500), code, message: cleanText(issue.message, 500) };
+}
+
+/** What a rule or a check has against a label; if it throws, that: what could not be checked is not taken. */
+async function faultsOf(
+  code: string,
+  what: string,
+  say: () => LabelVerdict | Promise<LabelVerdict>,
+): Promise<LabelFault[]> {
+  try {
+    const verdict: unknown = await say();
+    if (verdict === true) return [];
+    const complaints = Array.isArray(verdict) ? verdict : [{ path: "", message: verdict }];
+    return complaints.map(({ path, message }) => ({
+      path: typeof path === "string" ? cleanText(path, 500) : "",
+      code,
+      message: typeof message === "string" && message !== "" ? cleanText(message, 500) : `${what} says no`,
+    }));
+  } catch (error) {
+    const message = cleanText(`could not be checked: ${what} failed: ${messageOf(error)}`, 500);
+    return [{ path: "", code: `${code}_failed`, message }];
+  }
+}
+
+/** A rule answers at once; one that gives a promise would be taken for a yes. */
+function settled(verdict: LabelVerdict): LabelVerdict {
+  if ((verdict as unknown) instanceof Promise) {
+    (verdict as unknown as Promise<unknown>).catch(() => {}); // Nobody waits for it.
+    throw new PawlError("schema_async", "it is asynchronous; that is for `validate`");
+  }
+  return verdict;
+}
+
+/** An answer that may be long in coming, for as long as somebody would wait for it. */
+async function inTime<Answer>(answer: Answer | Promise<Answer>): Promise<Answer> {
+  if (!(answer instanceof Promise)) return answer;
+  answer.catch(() => {}); // Should it fail after its time is over.
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new PawlError("busy", `it did not answer within ${askMs} ms`)), askMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,89 @@
+import type { ErrorObject } from "ajv";
+import { cleanText } from "../base/json.ts";
+
+/** One thing that is wrong with a label. */
+export interface LabelFault {
+  /** Where, as a JSON Pointer: `/boxes/2/width`; "" for the label as a whole. */
+  readonly path: string;
+  /** What kind: a keyword of JSON Schema (`required`), a library's own (`too_small`), or the name of a rule. Stable. */
+  readonly code: string;
+  /** For the labeler: goes after the name of the field, such as "must be at least 3". */
+  readonly message: string;
+}
+
+/** More than anybody reads. */
+export const mostFaults = 50;
+
+/** What a JSON Schema has against a label, each only once. */
+export function schemaFaults(errors: readonly ErrorObject[]): LabelFault[] {
+  const faults = new Map<string, LabelFault>();
+  for (const error of errors) {
+    if (faults.size === mostFaults) break;
+    const fault = { path: pathOf(error), code: error.keyword, message: messageOf(error) };
+    faults.set(`${fault.path} ${fault.code}`, fault);
+  }
+  return [...faults.values()];
+}
+
+/** A missing or an unwanted property is itself the place, not the object around it. */
+function pathOf({ instancePath, params }: ErrorObject): string {
+  const name = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  return cleanText(typeof name === "string" ? `${instancePath}/${escaped(name)}` : instancePath, 500);
+}
+
+function escaped(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+const comparisons: Readonly<Record<string, string>> = { ">=": "at least", "<=": "at most", ">": "above", "<": "below" };
+const kinds: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "yes or no",
+  array: "a list",
+  object: "an object",
+  null: "empty",
+};
+
+/** In words for a labeler; what is not here is said as the library says it. */
+const messages: Readonly<Record<string, (params: ErrorObject["params"]) => string>> = {
+  required: () => "is missing",
+  dependentRequired: () => "is missing",
+  additionalProperties: () => "is not asked for",
+  unevaluatedProperties: () => "is not asked for",
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((each) => kinds[each] ?? each)
+      .join(" or ")}`,
+  enum: ({ allowedValues }) =>
+    `must be one of ${allowedValues.map((value: unknown) => JSON.stringify(value)).join(", ")}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  minimum: inWords,
+  maximum: inWords,
+  exclusiveMinimum: inWords,
+  exclusiveMaximum: inWords,
+  minLength: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  minItems: ({ limit }) => `must have at least ${limit} of them`,
+  maxItems: ({ limit }) => `must have at most ${limit} of them`,
+  uniqueItems: () => "must not have the same twice",
+  pattern: ({ pattern }) => `must match ${pattern}`,
+};
+
+function inWords({ comparison, limit }: ErrorObject["params"]): string {
+  return `must be ${comparisons[comparison] ?? comparison} ${limit}`;
+}
+
+function messageOf({ keyword, params, message }: ErrorObject): string {
+  return cleanText(messages[keyword]?.(params) ?? message ?? `fails ${keyword}`, 500);
+}
+
+/** The place of a value as `storableText` tells it, `.boxes[2].width`, as a JSON Pointer. */
+export function pointerOf(place: string): string {
+  return place
+    .replaceAll("~", "~0")
+    .replaceAll("/", "~1")
+    .replace(/\.([^.[]*)|\[(\d+)\]/g, "/$1$2");
+}
