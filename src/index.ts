@@ -35,6 +35,24 @@ export type {
 } from "./given.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
 export { Pawl } from "./pawl.ts";
+export {
+  type CsvExportOptions,
+  type LabelRow,
+  type LabelRows,
+  labelsToCsv,
+  labelsToJsonl,
+} from "./people/formats/export-labels.ts";
+export {
+  type ColumnKind,
+  type CsvImportOptions,
+  type ImportedLine,
+  type ImportOptions,
+  type SampleRow,
+  samplesFromCsv,
+  samplesFromJsonl,
+} from "./people/formats/import-samples.ts";
+export { type LabelStudioOptions, labelsToLabelStudio } from "./people/formats/label-studio.ts";
+export type { ByteStream, ImportCursor } from "./people/formats/lines.ts";
 export type { LabelFault } from "./people/label-faults.ts";
 export {
   type Agreement,

@@ -1,0 +1,79 @@
+import { canonicalJson } from "../../base/canonical-json.ts";
+import { PawlError } from "../../base/errors.ts";
+import type { Json } from "../../base/json.ts";
+
+/** A label as exports take it, with the sample that it is of. */
+export interface LabelRow {
+  readonly id: string;
+  readonly sample: { readonly id: string; readonly key: string | null; readonly data: unknown };
+  readonly labeler: string;
+  /** Null where the labeler skipped the sample. */
+  readonly label: unknown;
+  readonly skipped?: boolean;
+  /** Came after its time, and was kept. */
+  readonly late?: boolean;
+  /** From the start of the assignment to the label. */
+  readonly leadMs: number | null;
+  readonly createdAt: Date;
+}
+
+export type LabelRows = AsyncIterable<LabelRow> | Iterable<LabelRow>;
+
+/** Labels as JSON Lines, a line each: for programs. What is not there is null, so every line has the same fields. */
+export async function* labelsToJsonl(rows: LabelRows): AsyncGenerator<string> {
+  for await (const { id, sample, labeler, label, skipped = false, late = false, leadMs, createdAt } of rows) {
+    const ofSample = { sample: sample.id, key: sample.key, data: sample.data ?? null };
+    const ofLabel = { labeler, label: label ?? null, skipped, late, leadMs, createdAt };
+    yield `${JSON.stringify({ id, ...ofSample, ...ofLabel })}\n`;
+  }
+}
+
+export interface CsvExportOptions {
+  /** The fields of the label that get a column each; without them, the label is one column. */
+  readonly fields?: readonly string[];
+  /** The fields of the sample's data that get a column. */
+  readonly data?: readonly string[];
+  /** What stands between fields: a comma unless given. */
+  readonly delimiter?: string;
+  /** Begin with the mark by which spreadsheets know UTF-8. */
+  readonly byteOrderMark?: boolean;
+}
+
+/**
+ * Labels as CSV, a record each: for spreadsheets. A text that a spreadsheet would run as a formula gets an apostrophe before
+ * it; numbers stay numbers, also below zero.
+ */
+export async function* labelsToCsv(rows: LabelRows, options: CsvExportOptions = {}): AsyncGenerator<string> {
+  const { fields, data = [], delimiter = "," } = options;
+  if (![",", ";", "\t"].includes(delimiter)) {
+    throw new PawlError("option_invalid", "The delimiter of an export must be a comma, a semicolon or a tab.");
+  }
+  const record = (cells: readonly unknown[]) => `${cells.map((cell) => csvCell(cell, delimiter)).join(delimiter)}\r\n`;
+  const columns = fields === undefined ? ["label"] : fields.map((field) => `label.${field}`);
+  const ofData = data.map((field) => `data.${field}`);
+  const header = ["id", "sample", "key", "labeler", ...columns, "skipped", "late", "lead_ms", "created_at", ...ofData];
+  yield (options.byteOrderMark === true ? "\ufeff" : "") + record(header);
+  for await (const { id, sample, labeler, label, skipped = false, late = false, leadMs, createdAt } of rows) {
+    const answers = fields === undefined ? [label] : fields.map((field) => fieldIn(label, field));
+    const shown = data.map((field) => fieldIn(sample.data, field));
+    const times = [skipped, late, leadMs, createdAt.toISOString()];
+    yield record([id, sample.id, sample.key, labeler, ...answers, ...times, ...shown]);
+  }
+}
+
+function fieldIn(value: unknown, field: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, field)
+    ? (value as Readonly<Record<string, unknown>>)[field]
+    : undefined;
+}
+
+/** Signs that begin a formula in one spreadsheet or another, also behind blanks, and their full-width forms. */
+const formula = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
+
+function csvCell(value: unknown, delimiter: string): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = typeof value === "string" ? value : canonicalJson(value as Json);
+  const safe = formula.test(text) ? `'${text}` : text;
+  return /["\r\n]|^\s|\s$/.test(safe) || safe.includes(delimiter) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
