@@ -6,11 +6,14 @@ import type { LifecycleModel } from "./definition/model.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Faults } from "./kernel/faults.ts";
+import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, makeKernel } from "./kernel/kernel.ts";
 import { registerLifecycles } from "./kernel/register.ts";
 import { Pawl } from "./pawl.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
+import { isLog, type LogOption } from "./telemetry/log.ts";
+import { makeTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 
 export interface PawlOptions {
   /** A PostgreSQL URL. Without one, the database is embedded in `folder`. */
@@ -25,8 +28,10 @@ export interface PawlOptions {
   readonly migrate?: boolean;
   /** The most connections to PostgreSQL; 10 unless given. */
   readonly connections?: number;
-  /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. */
+  /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. Logged unless given. */
   readonly onWarning?: (text: string) => void;
+  /** A pino logger (or one like it), options for pino, or `false`. Unless given: warnings and errors as JSON on stderr. */
+  readonly logger?: LogOption;
 }
 
 /**
@@ -38,22 +43,30 @@ export interface PawlOptions {
  */
 export async function createPawl(options: PawlOptions): Promise<Pawl> {
   checkOptions(options);
-  const db = await openDatabase(options);
-  return (await openOn(db, options)).pawl;
+  const telemetry = await makeTelemetry(options.logger);
+  const onWarning = options.onWarning ?? ((text) => telemetry.log.warn({}, text));
+  const db = await openDatabase({ ...options, onWarning });
+  return (await openOn(db, options, { telemetry })).pawl;
 }
 
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
 export async function openOn(
   db: Db,
-  options: Pick<PawlOptions, "lifecycles" | "schedules" | "migrate">,
-  seams: { clock?: Clock; faults?: Faults | undefined } = {},
+  options: Pick<PawlOptions, "lifecycles" | "schedules" | "migrate" | "logger">,
+  seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   try {
+    const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
     await prepare(db, options.migrate ?? true);
-    const { lifecycles, schedules } = options;
-    const kernel = makeKernel({ db, lifecycles: lifecycles as readonly LifecycleModel[], schedules, ...seams });
+    const lifecycles = options.lifecycles as readonly LifecycleModel[];
+    const kernel = makeKernel({ db, lifecycles, schedules: options.schedules, ...seams, telemetry });
     await registerLifecycles(kernel);
-    return { kernel, pawl: new Pawl(kernel, () => db.close()) };
+    const forget = telemetry.observe(() => readAll(kernel));
+    const close = () => {
+      forget();
+      return db.close();
+    };
+    return { kernel, pawl: new Pawl(kernel, close) };
   } catch (error) {
     await db.close();
     throw error;
@@ -117,6 +130,7 @@ function checkOptions(options: PawlOptions): void {
     names.add(one.name!);
   }
   checkSchedules(given.schedules, given.lifecycles);
+  checkLogger(given.logger);
   const { database, folder, connections } = given;
   if (folder !== undefined && (typeof folder !== "string" || folder === "")) {
     throw new PawlError("option_invalid", "`folder` must be the path of a folder, for the embedded database.");
@@ -151,4 +165,13 @@ function checkSchedules(given: unknown, lifecycles: readonly AnyLifecycle[]): vo
       );
     }
   }
+}
+
+function checkLogger(given: unknown): void {
+  const isOptions = typeof given === "object" && given !== null && !("info" in given);
+  if (given === undefined || given === false || isOptions || isLog(given)) return;
+  throw new PawlError(
+    "option_invalid",
+    "`logger` must be a pino logger (or have debug, info, warn and error), options for pino, or false.",
+  );
 }

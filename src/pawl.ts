@@ -30,6 +30,7 @@ import {
   textOrNull,
 } from "./given.ts";
 import { asPawlError } from "./kernel/errors.ts";
+import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
@@ -339,6 +340,16 @@ export class Pawl {
       instance: instance_id,
       createdAt: new Date(created_ms),
     }));
+  }
+
+  /**
+   * What is measured, as Prometheus reads it: what this process has done since it began, and what the database tells at
+   * this moment. It never scans a table.
+   */
+  async metrics(): Promise<string> {
+    refuseInside(this.#kernel, "metrics");
+    const { prometheusText } = await import("./telemetry/prometheus.ts"); // Its library is loaded by those who ask.
+    return prometheusText(await readAll(this.#kernel));
   }
 
   /** How the schedules stand: all that this process declares, and all that the database knows. */

@@ -3,13 +3,15 @@ import { messageOf, PawlError } from "../base/errors.ts";
 import { openDatabase, openOn } from "../create.ts";
 import { announceSocket, type Database, databaseVersions } from "../database.ts";
 import type { Pawl } from "../pawl.ts";
+import type { Log } from "../telemetry/log.ts";
+import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { printAlreadyRunning, printBanner } from "./banner.ts";
 import { exitCodes } from "./failure.ts";
 import { type LocalSocket, listenLocally } from "./local-socket.ts";
+import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
 import { holderOf } from "./reach.ts";
 import { loadProject, type Settings } from "./settings.ts";
-import type { Terminal } from "./terminal.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { watchCounts } from "./watch-counts.ts";
 
@@ -18,26 +20,28 @@ export async function runPawl(context: Context): Promise<number> {
   const { terminal } = context;
   const settings = await loadProject(context.flags, context.env, context.cwd);
   const { database, folder, config } = settings;
+  const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
+  const { log } = telemetry;
   let db: Database;
   try {
-    db = await openDatabase({ database, folder, onWarning: (text) => warn(terminal, text) });
+    db = await openDatabase({ database, folder, onWarning: (text) => log.warn({}, text) });
   } catch (error) {
     const holder = holderOf(error);
     if (holder === undefined) throw error;
     printAlreadyRunning(context, settings, holder);
     return exitCodes.ok;
   }
-  const { pawl } = await openOn(db, config);
+  const { pawl } = await openOn(db, config, { telemetry });
   const stopped = untilStopped();
   let socket: LocalSocket | undefined;
   try {
     if (database === undefined) {
       await seed(pawl, settings);
-      socket = await answerOthers(terminal, pawl, db, folder);
+      socket = await answerOthers(log, pawl, db, folder);
     }
     const versions = await databaseVersions(db);
     await printBanner(context, settings, pawl, { versions, socket: socket?.path });
-    pawl.work({ onFailure: warnOnce(terminal) });
+    pawl.work();
     const watch = watchCounts(terminal, pawl);
     const signal = await stopped;
     await watch.stop();
@@ -51,12 +55,7 @@ export async function runPawl(context: Context): Promise<number> {
 }
 
 /** Without a socket Pawl still runs; only other terminals cannot talk to it. */
-async function answerOthers(
-  terminal: Terminal,
-  pawl: Pawl,
-  db: Database,
-  folder: string,
-): Promise<LocalSocket | undefined> {
+async function answerOthers(log: Log, pawl: Pawl, db: Database, folder: string): Promise<LocalSocket | undefined> {
   try {
     const socket = await listenLocally(pawl, realpathSync(folder));
     await announceSocket(db, socket.path).catch(async (error: unknown) => {
@@ -65,7 +64,7 @@ async function answerOthers(
     });
     return socket;
   } catch (error) {
-    warn(terminal, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);
+    log.warn({}, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -82,18 +81,4 @@ async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
     const message = `The \`seed\` of the config failed: ${messageOf(error)}`;
     throw new PawlError("config_invalid", message, { path: config.path }, { cause: error });
   }
-}
-
-function warn(terminal: Terminal, text: string): void {
-  terminal.note(`${terminal.paintNotes.yellow("!")} ${text}`);
-}
-
-/** What fails the same way every second is said once, until something else is. */
-function warnOnce(terminal: Terminal): (error: unknown) => void {
-  let last = "";
-  return (error) => {
-    const text = messageOf(error);
-    if (text !== last) warn(terminal, text);
-    last = text;
-  };
 }

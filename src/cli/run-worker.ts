@@ -1,6 +1,8 @@
-import { messageOf, PawlError } from "../base/errors.ts";
+import { PawlError } from "../base/errors.ts";
 import { openDatabase, openOn } from "../create.ts";
+import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
+import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
 import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -16,10 +18,11 @@ export async function runWorker(context: Context, concurrency: number): Promise<
     );
   }
   const stopped = untilStopped();
-  const db = await openDatabase({ database, folder, onWarning: (text) => terminal.note(text) });
-  const { pawl } = await openOn(db, config);
+  const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
+  const db = await openDatabase({ database, folder, onWarning: (text) => telemetry.log.warn({}, text) });
+  const { pawl } = await openOn(db, config, { telemetry });
   try {
-    const worker = pawl.work({ concurrency, onFailure: (error) => terminal.note(messageOf(error)) });
+    const worker = pawl.work({ concurrency });
     terminal.print(`${worker.id} works on ${shownUrl(database)}, ${concurrency} steps at once.`);
     terminal.note(`${await stopped}: finishing what runs.`);
   } finally {

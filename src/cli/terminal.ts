@@ -8,6 +8,8 @@ export type Paint = ReturnType<typeof createColors>;
 export interface Terminal {
   /** A person looks at stdout: tables and colours; otherwise plain lines for programs. */
   readonly isTty: boolean;
+  /** The same of stderr. */
+  readonly isNotesTty: boolean;
   readonly json: boolean;
   readonly verbose: boolean;
   readonly columns: number;
@@ -29,6 +31,7 @@ export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Term
   const wanted = (stream: NodeJS.WriteStream) => flags.color !== false && wantsColour(stream, env);
   return {
     isTty: stdout.isTTY,
+    isNotesTty: stderr.isTTY,
     json: flags.json === true,
     verbose: flags.verbose === true,
     columns: stdout.columns ?? 100,

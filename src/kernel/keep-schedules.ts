@@ -15,8 +15,6 @@ import type { Entry } from "./timetable.ts";
 export interface Kept {
   /** Ticks that were run. */
   readonly ticks: number;
-  /** How late the latest of them was; zero when none was run. */
-  readonly lateMs: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
@@ -31,8 +29,8 @@ export const forsakenAfterMs = 120_000;
 export async function keepSchedules(kernel: Kernel): Promise<Kept> {
   const { entries } = kernel.timetable;
   const failures: { id: string; error: unknown }[] = [];
-  let [ticks, lateMs] = [0, 0];
-  if (entries.size === 0) return { ticks, lateMs, failures };
+  let ticks = 0;
+  if (entries.size === 0) return { ticks, failures };
   const rows = await readSchedules(kernel.db, [...entries.keys()]);
   if (kernel.faults !== undefined) await kernel.faults.at("schedule.read");
   await declare(kernel, rows);
@@ -43,13 +41,18 @@ export async function keepSchedules(kernel: Kernel): Promise<Kept> {
     try {
       const ran = await runDue(kernel, entry, row.next_ms, row.now_ms);
       ticks += ran.ticks;
-      lateMs = Math.max(lateMs, ran.ticks === 0 ? 0 : row.now_ms - row.next_ms);
+      if (ran.ticks > 0) told(kernel, row, ran.ticks);
       for (const error of ran.failures) failures.push({ id: row.name, error });
     } catch (error) {
       failures.push({ id: row.name, error });
     }
   }
-  return { ticks, lateMs, failures };
+  return { ticks, failures };
+}
+
+function told({ telemetry }: Kernel, { name, next_ms, now_ms }: ScheduleRow, ticks: number): void {
+  telemetry.meters.ticked(name, ticks);
+  telemetry.log.info({ schedule: name, ticks, lateMs: now_ms - next_ms! }, `The schedule ${name} was run.`);
 }
 
 /**

@@ -4,6 +4,7 @@ import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import type { Db } from "../store/db.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Signals } from "./signals.ts";
@@ -21,6 +22,7 @@ export interface Kernel {
   /** Every lifecycle of this process by name. */
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
+  readonly telemetry: Telemetry;
 }
 
 export function makeKernel(given: {
@@ -29,6 +31,7 @@ export function makeKernel(given: {
   schedules?: readonly AnySchedule[];
   clock?: Clock;
   faults?: Faults;
+  telemetry: Telemetry;
 }): Kernel {
   const clock = given.clock ?? databaseClock();
   return {
@@ -40,6 +43,7 @@ export function makeKernel(given: {
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),
+    telemetry: given.telemetry,
   };
 }
 

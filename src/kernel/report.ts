@@ -18,6 +18,7 @@ import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { end, setBack } from "./report-held.ts";
 import { type Taken, takenOf } from "./take.ts";
+import { tally } from "./tally.ts";
 
 const optimisticRounds = 3;
 const unwritableFailurePauseMs = 60_000;
@@ -43,6 +44,7 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
     filings.filter((filing) => filing.result === undefined),
   );
   if (kernel.faults !== undefined) await kernel.faults.at("report.after");
+  tally(kernel, filings);
   return filings.map((filing) => filing.result!);
 }
 

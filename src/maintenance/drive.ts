@@ -1,6 +1,7 @@
 import { timerMs } from "../base/duration.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
+import { logFailure } from "../telemetry/log.ts";
 import { maintain } from "./round.ts";
 
 export interface DriveOptions {
@@ -16,13 +17,17 @@ export function driveMaintenance(kernel: Kernel, options: DriveOptions): { stop(
   let underWay: Promise<void> = Promise.resolve();
   let lanes: readonly string[] | undefined;
 
+  const fail = (error: unknown): void => {
+    logFailure(kernel.telemetry.log, error);
+    options.onFailure(error);
+  };
   const round = async (): Promise<void> => {
     try {
       lanes ??= await lanesOf(kernel);
       const { failures } = await maintain(kernel, lanes);
-      for (const failure of failures) options.onFailure(failure.error);
+      for (const failure of failures) fail(failure.error);
     } catch (error) {
-      if (!stopped) options.onFailure(error);
+      if (!stopped) fail(error);
     }
     if (!stopped) schedule(options.everyMs);
   };

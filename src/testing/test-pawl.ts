@@ -1,6 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { openOn } from "../create.ts";
+import { openOn, type PawlOptions } from "../create.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { laneOf } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
@@ -28,6 +28,8 @@ export interface TestPawlOptions {
   /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
   // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
+  /** Where it logs; nowhere unless given. */
+  readonly logger?: PawlOptions["logger"];
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
   /** A transaction pooler in front of that server, to test through it. */
@@ -52,7 +54,11 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
   await migrate(store.db);
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();
-  const { pawl, kernel } = await openOn(store.db, { lifecycles, schedules }, { clock, faults });
+  const { pawl, kernel } = await openOn(
+    store.db,
+    { lifecycles, schedules, logger: options.logger ?? false },
+    { clock, faults },
+  );
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));
   for (const name of fakes.keys()) refuseUnknownStep(options.lifecycles, name);
   return new TestPawl({ pawl, kernel, store, clock, faults, fakes, lanes: await lanesOf(kernel) });

@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { messageOf, PawlError } from "../base/errors.ts";
+import { PawlError } from "../base/errors.ts";
+import { logFailure, type Log as TelemetryLog } from "../telemetry/log.ts";
 import type { WorkerMove } from "./states.ts";
 import type { Log } from "./step.ts";
 
@@ -39,7 +40,7 @@ export interface Settings {
   readonly log: Log;
 }
 
-export function settingsOf(options: WorkOptions): Settings {
+export function settingsOf(options: WorkOptions, log: TelemetryLog): Settings {
   const concurrency = options.concurrency ?? 16;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new PawlError("option_invalid", "`concurrency` must be a whole number from 1 to 10,000.");
@@ -53,7 +54,10 @@ export function settingsOf(options: WorkOptions): Settings {
     graceMs: durationMs(options.grace ?? "25s", "grace"),
     pollMs: Math.max(10, durationMs(options.poll ?? "1s", "poll")),
     maintainEveryMs: durationMs(options.maintainEvery ?? "1s", "maintainEvery"),
-    onFailure: options.onFailure ?? ((error) => process.emitWarning(`Pawl's worker: ${messageOf(error)}`)),
-    log: options.log ?? (() => {}),
+    onFailure(error) {
+      logFailure(log, error);
+      options.onFailure?.(error);
+    },
+    log: options.log ?? ((message, fields) => log.info(fields, message)),
   };
 }

@@ -14,9 +14,10 @@ import { Backoff } from "./backoff.ts";
 import { Claims } from "./claims.ts";
 import { keepLeases } from "./keep-leases.ts";
 import { freshMs, Lanes } from "./lanes.ts";
+import { reportObserved, runObserved, takeObserved } from "./observed.ts";
 import { Pace } from "./pace.ts";
 import { Rest } from "./rest.ts";
-import { type Handler, run } from "./run.ts";
+import type { Handler } from "./run.ts";
 import { type Settings, settingsOf, type WorkOptions } from "./settings.ts";
 import { type LoopState, type SlotState, WorkerStates } from "./states.ts";
 
@@ -62,7 +63,7 @@ export class Worker {
   constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, fakes?: ReadonlyMap<string, Handler>) {
     this.#kernel = kernel;
     this.#maintainOnce = maintain;
-    this.#settings = settingsOf(options);
+    this.#settings = settingsOf(options, kernel.telemetry.log);
     this.#lanes = new Lanes(kernel, options.only);
     this.#claims = new Claims(kernel, this.#lanes, { worker: this.id, leaseMs: this.#settings.leaseMs });
     this.#states = new WorkerStates(options.onMove ?? (() => {}));
@@ -75,7 +76,9 @@ export class Worker {
       onLost: (taskIds) => this.#lose(taskIds),
       onFailure: this.#settings.onFailure,
     });
-    this.#ended = this.#loop();
+    kernel.telemetry.meters.workers.add(this);
+    kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "A worker begins.");
+    this.#ended = this.#loop().finally(() => this.#tellEnd());
   }
 
   get state(): LoopState {
@@ -91,6 +94,11 @@ export class Worker {
     this.#stopping = true;
     this.#rest.end();
     await this.#ended;
+  }
+
+  #tellEnd(): void {
+    this.#kernel.telemetry.meters.workers.delete(this);
+    this.#kernel.telemetry.log.info({ worker: this.id }, "A worker has ended.");
   }
 
   async #loop(): Promise<void> {
@@ -146,7 +154,8 @@ export class Worker {
   async #claim(room: number): Promise<number> {
     // A task that waits here counts against its gate as if it ran, so no more of these than can begin soon.
     const gated = this.#waiting.filter(({ taken }) => this.#lanes.isGated(taken.lane)).length;
-    const taken = await this.#claims.take(room, this.#settings.concurrency - gated);
+    const take = () => this.#claims.take(room, this.#settings.concurrency - gated);
+    const taken = await takeObserved(this.#kernel, take);
     this.#hold(taken);
     return taken.length;
   }
@@ -164,7 +173,9 @@ export class Worker {
     this.#keeper.keep(taken.map((one) => one.lease));
     // What stands behind a gate counts there from now on: it begins before what only waits here.
     const first: Held[] = [];
+    const { meters } = this.#kernel.telemetry;
     for (const one of taken) {
+      meters.lane(one.lane).claimed += 1;
       const held: Held = { taken: one, abort: new Abort() };
       this.#held.set(one.lease.taskId, held);
       this.#states.slot("Polling", "Claiming");
@@ -192,7 +203,7 @@ export class Worker {
     }
     this.#states.slot("Claiming", "Processing");
     if (this.#kernel.faults !== undefined) await this.#kernel.faults.at("run.before");
-    const outcome = await run(this.#kernel, taken, {
+    const outcome = await runObserved(this.#kernel, taken, {
       abort,
       log: this.#settings.log,
       fakes: this.#fakes,
@@ -212,7 +223,7 @@ export class Worker {
   async #report(batch: readonly Report[]): Promise<Reported[]> {
     const granted: Taken[] = [];
     const stay = { grant: this.#grant, take: (next: Taken) => granted.push(next) };
-    const reported = await report(
+    const reported = await reportObserved(
       this.#kernel,
       batch.map(({ taken, outcome }) => ({ taken, outcome, stay })),
     );

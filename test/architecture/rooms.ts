@@ -1,6 +1,17 @@
 /** The files that stand before the rooms: `Pawl`, what makes one, its config, and the care of its database. */
 const front = ["pawl.ts", "given.ts", "shown.ts", "create.ts", "config.ts", "database.ts"];
-const engine = ["base", "definition", "policy", "store", "views", "kernel", "worker", "maintenance", "outbox"];
+const engine = [
+  "base",
+  "definition",
+  "policy",
+  "store",
+  "views",
+  "telemetry",
+  "kernel",
+  "worker",
+  "maintenance",
+  "outbox",
+];
 const behind = [...engine, "people", "crowd"];
 
 /**
@@ -13,14 +24,21 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
   policy: { may: ["base", "definition"], lines: "computes when to retry, trip or expire" },
   store: { may: ["base"], lines: "locks or writes a row" },
   views: { may: ["base", "store"], lines: "only shows rows" },
-  kernel: { may: ["base", "definition", "policy", "store", "views"], lines: "touches a row or decides about one" },
-  worker: { may: ["base", "policy", "kernel", "type definition", "type store/db.ts"], lines: "claims and runs a task" },
+  telemetry: { may: ["base"], lines: "counts, times or logs what happens" },
+  kernel: {
+    may: ["base", "definition", "policy", "store", "views", "telemetry"],
+    lines: "touches a row or decides about one",
+  },
+  worker: {
+    may: ["base", "policy", "telemetry", "kernel", "type definition", "type store/db.ts"],
+    lines: "claims and runs a task",
+  },
   maintenance: {
-    may: ["base", "policy", "kernel", "worker", "type definition", "type store/db.ts"],
+    may: ["base", "policy", "telemetry", "kernel", "worker", "type definition", "type store/db.ts"],
     lines: "waits for what is due or lost",
   },
   outbox: {
-    may: ["base", "policy", "kernel", "worker", "maintenance", "type definition", "type store/db.ts"],
+    may: ["base", "policy", "telemetry", "kernel", "worker", "maintenance", "type definition", "type store/db.ts"],
     lines: "publishes a message",
   },
   people: { may: ["base", "definition", "policy", "kernel", "views", "type store/db.ts"], lines: "asks people" },
@@ -28,8 +46,8 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     may: ["base", "definition", "policy", "kernel", "views", "outbox", "people", "type store/db.ts"],
     lines: "asks a crowd",
   },
-  http: { may: ["base", "definition", ...front], lines: "answers over HTTP" },
-  cli: { may: ["base", "definition", "http", ...front], lines: "answers in a terminal" },
+  http: { may: ["base", "definition", "telemetry", ...front], lines: "answers over HTTP" },
+  cli: { may: ["base", "definition", "telemetry", "http", ...front], lines: "answers in a terminal" },
   testing: { may: [...behind, "http", ...front], lines: "moves a clock or injects a fault" },
 };
 
@@ -54,6 +72,9 @@ export const packages: Readonly<Record<string, string>> = {
   commander: "cli/",
   picocolors: "cli/",
   "@viz-js/viz": "definition/",
+  pino: "telemetry/",
+  "prom-client": "telemetry/",
+  "@opentelemetry/api": "telemetry/",
   ajv: "people/",
 };
 

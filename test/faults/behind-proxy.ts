@@ -24,7 +24,7 @@ export async function openBehindProxy(serverUrl: string, change: (db: Db) => Db 
   const proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
   const faults = new PlantedFaults();
   const behind = await openPostgres({ url: await proxy.listen(url.href) });
-  const { pawl, kernel } = await openOn(change(behind), { lifecycles: [errand] }, { faults });
+  const { pawl, kernel } = await openOn(change(behind), { lifecycles: [errand], logger: false }, { faults });
   const db = await openPostgres({ url: url.href });
   await createBooked(db);
   return {

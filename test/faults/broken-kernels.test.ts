@@ -227,7 +227,7 @@ async function openScene(changes: BrokenKernel["changes"]) {
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();
   const { db, unchanged, refusals, breakNow } = changed(store.db, changes);
-  const { pawl, kernel } = await openOn(db, { lifecycles: [crate] }, { clock, faults });
+  const { pawl, kernel } = await openOn(db, { lifecycles: [crate], logger: false }, { clock, faults });
   const lanes = await lanesOf(kernel);
   await pawl.start(crate, { key: "c" });
   breakNow();

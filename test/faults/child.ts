@@ -26,7 +26,7 @@ const faults: Faults | undefined = planted && {
     await planted.at(point);
   },
 };
-const { pawl, kernel } = await openOn(db, { lifecycles: [errand] }, { faults });
+const { pawl, kernel } = await openOn(db, { lifecycles: [errand], logger: false }, { faults });
 await createBooked(db);
 for (const { invariant, instance, message } of await verify(db))
   say("violation", `${invariant} ${instance} ${message}`);

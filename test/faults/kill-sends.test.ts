@@ -120,7 +120,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
 
 /** Opens what they left, lets time pass, and holds everything against what they were told. */
 async function expectTruth(db: Db, ledger: Ledger, died: readonly Died[]): Promise<void> {
-  const { kernel, pawl } = await openOn(db, { lifecycles: [errand] });
+  const { kernel, pawl } = await openOn(db, { lifecycles: [errand], logger: false });
   try {
     expect(await ledger.contradictions(db), repeat).toEqual([]);
     const lanes = await lanesOf(kernel);

@@ -13,6 +13,7 @@ const pawl = await createPawl({
   database: database!,
   lifecycles: [relay, poison, thinker],
   connections: Number(connections),
+  logger: false,
 });
 pawl.work({
   concurrency: 8,

@@ -8,5 +8,5 @@ process.stdin.on("end", () => process.exit(0)).resume(); // Whoever waits for it
 
 const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL! });
 const faults = faultsFrom(process.env.PAWL_FAULT);
-const { pawl } = await openOn(db, { lifecycles: [tick], schedules: [everySecond] }, { faults });
+const { pawl } = await openOn(db, { lifecycles: [tick], schedules: [everySecond], logger: false }, { faults });
 pawl.maintain({ every: "50ms" });

@@ -99,7 +99,7 @@ onPostgres("processes that die", () => {
       for (const fault of ["schedule.taken:crash:1", "schedule.started:crash:2", "schedule.committed:crash:1"]) {
         expect(await liveUntil(store.url!, fault)).toBe("SIGKILL");
       }
-      const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond] });
+      const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond], logger: false });
       // Those that the dead have left, and the next one that comes.
       for (let ticks = 0; ticks < 2; ) ticks += (await maintain(kernel, [])).ticks;
       const seconds = (await pawl.find(tick, { limit: 1_000 }))

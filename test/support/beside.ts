@@ -20,7 +20,7 @@ export async function beside(
   const db = t.url === undefined ? shared(t.db) : await openPostgres({ url: t.url });
   const clock = t.kernel.clock as TestClock;
   const faults = new PlantedFaults();
-  const { pawl, kernel } = await openOn(db, { lifecycles, schedules }, { clock, faults });
+  const { pawl, kernel } = await openOn(db, { lifecycles, schedules, logger: false }, { clock, faults });
   const store = { db, url: t.url, dispose: () => db.close() };
   return new TestPawl({ pawl, kernel, store, clock, faults, fakes: new Map(), lanes: await lanesOf(kernel) });
 }

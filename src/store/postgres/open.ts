@@ -152,6 +152,16 @@ class PostgresDb implements Db {
     return this.#using((client) => execute(client, text));
   }
 
+  /** The version of the server, without what its distributor adds to it. */
+  async info(): Promise<{ postgres: string; pglite: undefined }> {
+    const [server] = await this.rows<{ version: string }>({
+      text: "select current_setting('server_version') as version",
+      name: "",
+      values: [],
+    });
+    return { postgres: server!.version.split(" ")[0]!, pglite: undefined };
+  }
+
   keepLeases(options: KeeperOptions): LeaseKeeper {
     return keepLeasesInThread(this.#url, options);
   }

@@ -1,0 +1,31 @@
+import type { Readings } from "../telemetry/catalogue.ts";
+import { readCounts } from "../views/counts.ts";
+import { readLaneAges, readOutboxAge, readScheduleLags } from "../views/gauges.ts";
+import type { Kernel } from "./kernel.ts";
+import { lanesOf } from "./lanes.ts";
+
+/** What only the database knows, read when somebody asks for it. While it does not answer, just that is told. */
+export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
+  const { db } = kernel;
+  try {
+    const counts = await readCounts(db, [...kernel.lifecycles.keys()]);
+    const ages = await readLaneAges(db, await lanesOf(kernel));
+    const [outbox] = await readOutboxAge(db);
+    const lags = await readScheduleLags(db, [...kernel.timetable.entries.keys()]);
+    return {
+      database_up: [{ labels: {}, value: 1 }],
+      instances: counts.map(({ lifecycle, state, instances }) => ({ labels: { lifecycle, state }, value: instances })),
+      lane_oldest_ready_seconds: ages.map(({ lane, seconds }) => ({ labels: { lane }, value: seconds })),
+      outbox_oldest_pending_seconds: [{ labels: {}, value: outbox?.seconds ?? 0 }],
+      schedule_lag_seconds: lags.map(({ name, seconds }) => ({ labels: { schedule: name }, value: seconds })),
+    };
+  } catch {
+    return { database_up: [{ labels: {}, value: 0 }] };
+  }
+}
+
+/** All that is measured: by this process since it began, and by the database at this moment. */
+export async function readAll(kernel: Kernel): Promise<Readings> {
+  const own = kernel.telemetry.meters.read();
+  return { ...own, values: { ...own.values, ...(await readGauges(kernel)) } };
+}

@@ -1,0 +1,47 @@
+import type { Histogram } from "./histogram.ts";
+
+/** Everything that is measured. Labels are names that a definition declares, never ids: their number is bounded. */
+export const catalogue = {
+  tasks_claimed: { kind: "counter", help: "Tasks that workers took in hand." },
+  tasks_done: { kind: "counter", help: "Tasks that ended well." },
+  tasks_failed: { kind: "counter", help: "Attempts that failed." },
+  tasks_retried: { kind: "counter", help: "Attempts that failed or lapsed and are followed by another." },
+  tasks_deferred: { kind: "counter", help: "Tasks that their step put off." },
+  tasks_released: { kind: "counter", help: "Tasks that a stopping worker gave back." },
+  tasks_lapsed: { kind: "counter", help: "Tasks of workers that fell silent." },
+  leases_lost: { kind: "counter", help: "Results that came after their lease was lost, and did not count." },
+  dead_letters: { kind: "counter", help: "Tasks that were given up." },
+  schedule_ticks: { kind: "counter", help: "Ticks of schedules that were run." },
+  instances_pruned: { kind: "counter", help: "Ended instances that were deleted after their time." },
+  step_duration_seconds: { kind: "histogram", help: "How long steps run." },
+  claim_batch_tasks: { kind: "histogram", help: "How many tasks a claim brought." },
+  report_batch_tasks: { kind: "histogram", help: "How many tasks were reported together." },
+  workers: { kind: "gauge", help: "Workers of this process, by the state of their loop." },
+  worker_slots: { kind: "gauge", help: "Slots of the workers of this process, by their state." },
+  database_up: { kind: "gauge", help: "Whether the database answered when this was asked." },
+  instances: { kind: "gauge", help: "Instances by lifecycle and state." },
+  lane_oldest_ready_seconds: {
+    kind: "gauge",
+    help: "How long the longest waiting of the next hundred tasks of a lane has been ready.",
+  },
+  outbox_oldest_pending_seconds: { kind: "gauge", help: "How long the oldest message has waited to be published." },
+  schedule_lag_seconds: { kind: "gauge", help: "How long a tick that has come has not been run." },
+} as const satisfies Record<string, { kind: "counter" | "gauge" | "histogram"; help: string }>;
+
+export type MetricName = keyof typeof catalogue;
+type Named<Kind> = { [Name in MetricName]: (typeof catalogue)[Name]["kind"] extends Kind ? Name : never }[MetricName];
+export type HistogramName = Named<"histogram">;
+export type ValueName = Named<"counter" | "gauge">;
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample<Value> {
+  readonly labels: Labels;
+  readonly value: Value;
+}
+
+/** What was measured, by name: numbers, and histograms. What is not measured here or now is left out. */
+export interface Readings {
+  readonly values: Partial<Record<ValueName, readonly Sample<number>[]>>;
+  readonly histograms: Partial<Record<HistogramName, readonly Sample<Histogram>[]>>;
+}

@@ -1,0 +1,51 @@
+import type { LoggerOptions } from "pino";
+import { isPawlError, messageOf } from "../base/errors.ts";
+
+/** Where Pawl writes what happens: a pino logger, or anything that takes fields and a sentence. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A logger of one's own, options for pino, or `false` for silence. */
+export type LogOption = Log | LoggerOptions | false | undefined;
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Unless one is given: what needs somebody's attention, as JSON on stderr, where a program's own output is not disturbed.
+ * Neither data nor payloads are logged, here or anywhere; a step's own `step.log` writes what it is told to.
+ */
+export async function makeLog(given: LogOption): Promise<Log> {
+  if (given === false) return silent;
+  if (isLog(given)) return given;
+  const { pino } = await import("pino");
+  const options = { name: "pawl", level: "warn", ...given };
+  // A transport of its own says itself where it writes.
+  return options.transport === undefined ? pino(options, pino.destination({ dest: 2, sync: true })) : pino(options);
+}
+
+export function isLog(given: unknown): given is Log {
+  const methods = ["debug", "info", "warn", "error"];
+  return methods.every((name) => typeof (given as Record<string, unknown> | null | undefined)?.[name] === "function");
+}
+
+/** What went wrong, for a log: never the details of an error, which may hold what a user sent. */
+export function errorFields(error: unknown): { err: { type: string; message: string; code?: string; stack?: string } } {
+  const message = messageOf(error);
+  if (isPawlError(error)) return { err: { type: error.name, message, code: error.code } };
+  if (!(error instanceof Error)) return { err: { type: typeof error, message } };
+  try {
+    return { err: { type: String(error.name), message, stack: String(error.stack) } };
+  } catch {
+    return { err: { type: "Error", message } }; // Its name or stack is a getter that throws.
+  }
+}
+
+/** Tells of a failure that stopped nothing: what time mends is a warning, all else an error. */
+export function logFailure(log: Log, error: unknown): void {
+  const passes = isPawlError(error) && (error.who === "surroundings" || error.code === "lease_lost");
+  log[passes ? "warn" : "error"](errorFields(error), messageOf(error));
+}

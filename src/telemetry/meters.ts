@@ -1,0 +1,120 @@
+import type { Readings, Sample, ValueName } from "./catalogue.ts";
+import { batchBounds, durationBounds, Histogram } from "./histogram.ts";
+
+/** What is counted of one lane. Plain numbers: they are added to for every task. */
+export class LaneMeters {
+  claimed = 0;
+  done = 0;
+  failed = 0;
+  retried = 0;
+  deferred = 0;
+  released = 0;
+  lapsed = 0;
+  leasesLost = 0;
+  deadLetters = 0;
+  readonly durations = new Histogram(durationBounds);
+  readonly #alsoTell: ((seconds: number) => void) | undefined;
+
+  constructor(alsoTell: ((seconds: number) => void) | undefined) {
+    this.#alsoTell = alsoTell;
+  }
+
+  ran(ms: number): void {
+    this.durations.observe(ms / 1_000);
+    this.#alsoTell?.(ms / 1_000);
+  }
+}
+
+/** What is counted of a worker where it stands. */
+export interface WatchedWorker {
+  readonly state: string;
+  readonly slots: Readonly<Record<string, number>>;
+}
+
+/** Somebody else who is told of single observations, since a histogram cannot be handed on as a whole. */
+export interface Mirror {
+  duration(lane: string): (seconds: number) => void;
+  batch(what: "claim" | "report", tasks: number): void;
+}
+
+const counted: readonly (readonly [ValueName, keyof LaneMeters])[] = [
+  ["tasks_claimed", "claimed"],
+  ["tasks_done", "done"],
+  ["tasks_failed", "failed"],
+  ["tasks_retried", "retried"],
+  ["tasks_deferred", "deferred"],
+  ["tasks_released", "released"],
+  ["tasks_lapsed", "lapsed"],
+  ["leases_lost", "leasesLost"],
+  ["dead_letters", "deadLetters"],
+];
+
+/** What this process has done since it began. Reading it costs the reader; adding to it next to nothing. */
+export class Meters {
+  readonly workers = new Set<WatchedWorker>();
+  readonly #lanes = new Map<string, LaneMeters>();
+  readonly #ticks = new Map<string, number>();
+  readonly #pruned = new Map<string, number>();
+  readonly #batches = { claim: new Histogram(batchBounds), report: new Histogram(batchBounds) };
+  readonly #mirror: Mirror | undefined;
+
+  constructor(mirror?: Mirror) {
+    this.#mirror = mirror;
+  }
+
+  lane(name: string): LaneMeters {
+    let lane = this.#lanes.get(name);
+    if (lane === undefined) {
+      lane = new LaneMeters(this.#mirror?.duration(name));
+      this.#lanes.set(name, lane);
+    }
+    return lane;
+  }
+
+  batch(what: "claim" | "report", tasks: number): void {
+    this.#batches[what].observe(tasks);
+    this.#mirror?.batch(what, tasks);
+  }
+
+  ticked(schedule: string, ticks: number): void {
+    this.#ticks.set(schedule, (this.#ticks.get(schedule) ?? 0) + ticks);
+  }
+
+  pruned(lifecycle: string, instances: number): void {
+    this.#pruned.set(lifecycle, (this.#pruned.get(lifecycle) ?? 0) + instances);
+  }
+
+  read(): Readings {
+    const lanes = [...this.#lanes];
+    const perLane = counted.map(([name, key]) => [
+      name,
+      lanes.map(([lane, meters]) => ({ labels: { lane }, value: meters[key] as number })),
+    ]);
+    return {
+      values: {
+        ...(Object.fromEntries(perLane) as Readings["values"]),
+        schedule_ticks: samples(this.#ticks, "schedule"),
+        instances_pruned: samples(this.#pruned, "lifecycle"),
+        workers: samples(summed([...this.workers].map(({ state }) => ({ [state]: 1 }))), "state"),
+        worker_slots: samples(summed([...this.workers].map(({ slots }) => slots)), "state"),
+      },
+      histograms: {
+        step_duration_seconds: lanes.map(([lane, { durations }]) => ({ labels: { lane }, value: durations })),
+        claim_batch_tasks: [{ labels: {}, value: this.#batches.claim }],
+        report_batch_tasks: [{ labels: {}, value: this.#batches.report }],
+      },
+    };
+  }
+}
+
+function samples(values: ReadonlyMap<string, number>, label: string): Sample<number>[] {
+  return [...values].map(([name, value]) => ({ labels: { [label]: name }, value }));
+}
+
+function summed(records: readonly Readonly<Record<string, number>>[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const record of records) {
+    for (const [name, value] of Object.entries(record)) sums.set(name, (sums.get(name) ?? 0) + value);
+  }
+  return sums;
+}

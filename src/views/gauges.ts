@@ -1,0 +1,40 @@
+import { type Executor, sql, textArray } from "../store/db.ts";
+
+/** How long the longest waiting of the next hundred of each lane has been ready: a look at the head, however long it is. */
+export function readLaneAges(db: Executor, lanes: readonly string[]): Promise<{ lane: string; seconds: number }[]> {
+  return db.rows(sql`
+    with clock as materialized (select pawl.now() as now)
+    select lane.name as lane, coalesce(greatest(0, date_part('epoch', clock.now - oldest.since)), 0)::float8 as seconds
+    from clock, unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
+    cross join lateral (
+      select min(next.since) as since from (
+        select each.since from pawl.tasks as each
+        where each.queue = lane.name
+        order by each.priority, each.id limit 100
+      ) as next
+    ) as oldest
+    order by lane.name`);
+}
+
+/** How long the oldest message has waited to be published; none when none waits. */
+export function readOutboxAge(db: Executor): Promise<{ seconds: number }[]> {
+  return db.rows(sql`
+    select greatest(0, date_part('epoch', pawl.now() - message.created_at))::float8 as seconds
+    from pawl.messages as message
+    where message.status = 'pending'
+    order by message.created_at limit 1`);
+}
+
+/** By how much the next tick of each schedule is overdue. */
+export function readScheduleLags(db: Executor, names: readonly string[]): Promise<{ name: string; seconds: number }[]> {
+  return db.rows(sql`
+    with clock as materialized (select pawl.now() as now)
+    select schedule.name, greatest(0, date_part('epoch', clock.now - schedule.next_at))::float8 as seconds
+    from clock, unnest((select ${textArray(names)}::text)::text[]) as wanted(name)
+    cross join lateral (
+      select each.name, each.next_at from pawl.schedules as each
+      where each.name = wanted.name and each.paused_at is null and each.next_at is not null
+      offset 0
+    ) as schedule
+    order by schedule.name`);
+}

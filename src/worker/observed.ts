@@ -1,0 +1,52 @@
+import type { Outcome, Report, Reported } from "../kernel/filing.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { report } from "../kernel/report.ts";
+import type { Taken } from "../kernel/take.ts";
+import { markFailed, type Span } from "../telemetry/tracing.ts";
+import { type RunOptions, run } from "./run.ts";
+
+/** Claims tasks, as one span and one batch. */
+export async function takeObserved(kernel: Kernel, take: () => Promise<Taken[]>): Promise<Taken[]> {
+  const { meters, tracing } = kernel.telemetry;
+  const tell = (taken: readonly Taken[], span: Span) => span.setAttribute("pawl.tasks", taken.length);
+  const taken = tracing.isOn ? await tracing.span("pawl.claim", {}, take, tell) : await take();
+  if (taken.length > 0) meters.batch("claim", taken.length);
+  return taken;
+}
+
+/** Reports tasks, as one span. */
+export function reportObserved(kernel: Kernel, reports: readonly Report[]): Promise<Reported[]> {
+  const { tracing } = kernel.telemetry;
+  if (!tracing.isOn) return report(kernel, reports);
+  return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => report(kernel, reports));
+}
+
+/** Runs a task, and measures it: how long it took, and as a span where somebody traces. */
+export async function runObserved(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
+  const { meters, tracing } = kernel.telemetry;
+  const began = performance.now();
+  const outcome = tracing.isOn ? await runTraced(kernel, taken, options) : await run(kernel, taken, options);
+  meters.lane(taken.lane).ran(performance.now() - began);
+  return outcome;
+}
+
+/** Nothing that the instance holds goes into a span: who may see traces need not be who may see data. */
+function runTraced(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
+  const attributes = {
+    "pawl.lane": taken.lane,
+    "pawl.lifecycle": taken.lifecycle.name,
+    "pawl.state": taken.row.state,
+    "pawl.attempt": taken.attempt,
+    "pawl.instance": taken.row.id,
+  };
+  return kernel.telemetry.tracing.span(
+    `pawl.${taken.kind}`,
+    attributes,
+    () => run(kernel, taken, options),
+    (outcome, span) => {
+      span.setAttribute("pawl.outcome", outcome.kind);
+      if (outcome.kind === "event") span.setAttribute("pawl.event", outcome.event);
+      if (outcome.kind === "failed") markFailed(span, outcome.error);
+    },
+  );
+}
