@@ -9,6 +9,7 @@ import { checkLabel, labelInvalid } from "./check-label.ts";
 
 const asJsonSchema = queue("animals", {
   label: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
     required: ["animal", "sure"],
     additionalProperties: false,
@@ -105,7 +106,7 @@ describe("a label of a JSON Schema", () => {
     const trap = queue("trap", { label: { type: "string", pattern: "^(a+)+$" } });
     expect(await faultsOf(trap, "aaaa")).toEqual([]);
     expect(await faultsOf(trap, `${"a".repeat(50)}!`)).toEqual([
-      " [schema_failed] could not be checked: It took longer than 250 ms.",
+      " [schema_failed] could not be checked: It took longer than 1000 ms.",
     ]);
     expect(await faultsOf(trap, "b")).toEqual([" [pattern] must match ^(a+)+$"]); // And all is well after it.
   });
@@ -200,7 +201,7 @@ describe("rules and the queue's own check", () => {
       " [throws_failed] could not be checked: The rule `throws` failed: no such list",
       " [promises_failed] could not be checked: The rule `promises` failed: it is asynchronous; that is for `validate`",
       " [says_nothing] The rule `says_nothing` says no",
-      " [loops_failed] could not be checked: The rule `loops` failed: It took longer than 250 ms.",
+      " [loops_failed] could not be checked: The rule `loops` failed: It took longer than 1000 ms.",
       " [validate_failed] could not be checked: The check of the queue failed: service down",
     ]);
   });

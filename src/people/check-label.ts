@@ -13,7 +13,7 @@ export type CheckedLabel =
   | { readonly label?: undefined; readonly faults: readonly LabelFault[] };
 
 const maxLabelLength = 256 * 1024;
-const sayMs = 250;
+const sayMs = 1_000;
 const askMs = 10_000;
 
 /**
@@ -91,7 +91,8 @@ function validatorOf(queue: AnyQueue): Promise<ValidateFunction> {
   if (known !== undefined) return known;
   const compiled = import("ajv/dist/2020.js").then(({ Ajv2020 }) => {
     // What is no JSON Schema was refused when the queue was made. A format is shown, not checked, as the dialect has it.
-    return new Ajv2020({ allErrors: true, strict: false, validateFormats: false, logger: false }).compile(queue.form);
+    const checked = { validateSchema: false, meta: false, strict: false, logger: false } as const;
+    return new Ajv2020({ ...checked, allErrors: true, validateFormats: false }).compile(queue.form);
   });
   validators.set(queue, compiled);
   return compiled;

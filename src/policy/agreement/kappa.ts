@@ -114,30 +114,25 @@ function placesOf(values: readonly Json[], order: readonly Json[] | undefined): 
 
 /**
  * Fleiss' kappa: like Cohen's for any number of labelers, who need not be the same for each sample. Samples may differ in
- * how many labels they have, as in Gwet's generalisation; with the same number each, it is Fleiss' own. Null where it is
- * not defined: no sample has two labels, or there is only one label in all.
+ * how many labels they have, each counts alike; with the same number each, it is Fleiss' own. A sample with one label says
+ * nothing about agreement and is left out. Null where it is not defined: no sample has two labels, or all are the same.
  */
 export function fleissKappa(labels: Iterable<GivenLabel>): number | null {
-  const columns = columnsOf(labels);
-  const inSample = new Int32Array(columns.values.length);
-  const shares = new Float64Array(columns.values.length);
+  const { values, valueAt, ...columns } = columnsOf(labels);
+  const inSample = new Int32Array(values.length);
+  const shares = new Float64Array(values.length);
   let [pairable, agreement] = [0, 0];
-  for (const rows of rowsBySample(columns)) {
-    for (const row of rows) {
-      inSample[columns.valueAt[row]!]!++;
-      shares[columns.valueAt[row]!]! += 1 / rows.length;
-    }
-    let same = 0;
-    for (const row of rows) {
-      const count = inSample[columns.valueAt[row]!]!;
-      same += count * (count - 1);
-      inSample[columns.valueAt[row]!] = 0; // Counted once; its other rows add nothing.
-    }
+  for (const rows of rowsBySample({ values, valueAt, ...columns })) {
     if (rows.length < 2) continue;
     pairable++;
-    agreement += same / (rows.length * (rows.length - 1));
+    for (const row of rows) inSample[valueAt[row]!]!++;
+    for (const row of rows) {
+      const count = inSample[valueAt[row]!]!;
+      shares[valueAt[row]!]! += count / rows.length;
+      agreement += (count * (count - 1)) / (rows.length * (rows.length - 1));
+      inSample[valueAt[row]!] = 0; // Counted once; its other rows add nothing.
+    }
   }
-  if (pairable === 0 || columns.values.length < 2) return null;
-  const byChance = shares.reduce((sum, share) => sum + (share / columns.samples.length) ** 2, 0);
-  return kappaOf(1 - agreement / pairable, 1 - byChance);
+  const byChance = shares.reduce((sum, share) => sum + (share / pairable) ** 2, 0);
+  return pairable === 0 ? null : kappaOf(1 - agreement / pairable, 1 - byChance);
 }

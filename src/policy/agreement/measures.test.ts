@@ -36,7 +36,7 @@ const shuffled = (labels: readonly GivenLabel[]) =>
   fc.shuffledSubarray([...labels], { minLength: labels.length, maxLength: labels.length });
 
 describe("every measure", () => {
-  test("is at most 1, kappa of two and alpha at least -1, and none is NaN", () => {
+  test("is at most 1, kappa at least -1, and none is NaN", () => {
     fc.assert(
       fc.property(someLabels, (labels) => {
         for (const scale of scales) {
@@ -135,7 +135,7 @@ describe("every measure", () => {
   ])("is null where %s", (_when, labels) => {
     for (const scale of scales) expect(krippendorffAlpha(labels, scale)).toBeNull();
     for (const weights of everyWeight) expect(cohensKappa(labels, "ada", "bob", { weights })).toBeNull();
-    if (labels.length !== 7) expect(fleissKappa(labels)).toBeNull();
+    expect(fleissKappa(labels)).toBeNull();
   });
 
   test("refuses labels that a scale cannot hold, and says what to do", () => {
