@@ -53,6 +53,8 @@ export type SendItem<L extends AnyLifecycle> = {
 
 export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
   readonly state?: StateOf<L> | readonly StateOf<L>[];
+  /** Only the children of this instance. */
+  readonly parent?: { readonly id: string };
   /** At most so many; 100 unless given, 1,000 at most. */
   readonly limit?: number;
   /** Go on after the last one of the page before. */

@@ -78,6 +78,7 @@ export { labelShape } from "./policy/agreement/schema-shape.ts";
 export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
 export type {
   AttemptEntry,
+  Children,
   DeadLetter,
   Instance,
   JobStatus,

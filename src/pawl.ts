@@ -29,9 +29,10 @@ import {
   scheduleName,
   textOrNull,
 } from "./given.ts";
+import { underTodaysName } from "./kernel/children.ts";
 import { asPawlError } from "./kernel/errors.ts";
 import { readAll } from "./kernel/gauges.ts";
-import { type Kernel, refuseInside } from "./kernel/kernel.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import type { Send, Sent } from "./kernel/send.ts";
@@ -45,6 +46,7 @@ import { maintain } from "./maintenance/round.ts";
 import {
   type AttemptEntry,
   attemptOf,
+  type Children,
   comesBefore,
   type DeadLetter,
   entryOf,
@@ -61,6 +63,7 @@ import {
 } from "./shown.ts";
 import type { Tx } from "./store/db.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
+import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readCounts } from "./views/counts.ts";
 import { readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
@@ -249,16 +252,33 @@ export class Pawl {
     const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
     if (options.tx === undefined) refuseInside(this.#kernel, "find");
     const wanted = options.state === undefined ? undefined : this.#knownStates(lifecycle, options.state);
-    const limit = options.limit ?? 100;
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
-      throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
-    }
+    const limit = checkedLimit(options.limit ?? 100);
     const beforeId = options.after === undefined ? null : idOf(options.after);
+    if (options.parent !== undefined) {
+      const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
+      const found =
+        wanted === undefined ? await findChildren(db, children) : await findChildrenInStates(db, wanted, children);
+      return found.map((row) => this.#instanceOf(lifecycle, snapshotOf(row)));
+    }
     const page = { lifecycle: name, beforeId, limit };
     const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
     const find = resting ? findResting : findInStates;
     const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
     return rows.map((row) => this.#instanceOf(lifecycle, snapshotOf(row)));
+  }
+
+  /** The children of an instance's present run: how many stand how, and the first of them. */
+  async children<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions & { limit?: number } = {},
+  ): Promise<Children> {
+    const { limit = 100 } = options;
+    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
+    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    const first = await readFirstChildren(db, row, checkedLimit(limit));
+    return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.#kernel, child)) };
   }
 
   /** States that a caller names, each with the names that it had in earlier versions. */
@@ -476,21 +496,8 @@ export class Pawl {
     if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
   }
 
-  /** A lifecycle as this process registered it: the same value, not another one of that name. */
   #known(lifecycle: AnyLifecycle): LifecycleModel {
-    const name = (lifecycle as { name?: unknown } | null)?.name;
-    const known = this.#kernel.lifecycles.get(String(name));
-    if (known === undefined || known !== lifecycle) {
-      const why =
-        known === undefined
-          ? "is not among the `lifecycles` of this Pawl"
-          : "is another value than the one registered under that name";
-      throw new PawlError(
-        "lifecycle_unknown",
-        `The lifecycle ${name === undefined ? "given" : `\`${String(name)}\``} ${why}. Pass it to createPawl({ lifecycles: […] }).`,
-      );
-    }
-    return known;
+    return knownLifecycle(this.#kernel, lifecycle);
   }
 
   #lanesMeant<L extends AnyLifecycle>(lifecycle: L, { state, effects = false }: LanesOptions<L>): LanesMeant {
@@ -568,6 +575,11 @@ export class Pawl {
 }
 
 const lanesKeys = ["state", "effects"];
+function checkedLimit(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
+  throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
+}
+
 const callKeys = ["tx", "actor", "reason"];
 const startKeys = ["key", "data"];
 const jobKeys = ["key", "priority", "after", "at"];

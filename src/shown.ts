@@ -1,10 +1,12 @@
 import { PawlError } from "./base/errors.ts";
 import type { AnyLifecycle, DataOf, StateOf } from "./definition/face.ts";
+import type { Child } from "./definition/step.ts";
 import type { InstanceRef } from "./given.ts";
 import { forsakenAfterMs } from "./kernel/keep-schedules.ts";
 import type { Snapshot } from "./kernel/snapshot.ts";
 import type { Entry } from "./kernel/timetable.ts";
 import { refOf } from "./kernel/verbs.ts";
+import type { ChildCounts } from "./views/children.ts";
 import type { AttemptRow, MoveRow } from "./views/history.ts";
 import type { ScheduleView } from "./views/schedules.ts";
 
@@ -13,6 +15,8 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
   readonly id: string;
   readonly key: string | null;
   readonly lifecycle: string;
+  /** The instance whose step started it; null when a call did. A child's key is its own among its siblings only. */
+  readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   /** The version of the definition that moved it last. */
   readonly definition: number;
   readonly state: StateOf<L>;
@@ -99,6 +103,11 @@ export interface AttemptEntry {
   readonly detail: unknown;
 }
 
+/** The children of an instance's present run: how many stand how, and the first of them. */
+export interface Children extends ChildCounts {
+  readonly first: readonly Child[];
+}
+
 /** Work that was given up, with the reason. */
 export interface DeadLetter {
   readonly id: string;
@@ -123,6 +132,7 @@ export function instanceOf<L extends AnyLifecycle>(
     id: model.id,
     key: model.key,
     lifecycle: model.lifecycle,
+    parent: model.parent,
     definition: model.definition,
     state: (renamed[model.state] ?? model.state) as StateOf<L>,
     version: model.version,

@@ -8,6 +8,8 @@ export interface Failure {
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
   /** How many attempts the step had. */
   readonly attempts: number;
+  /** The child that failed, when a `join` failed by it. */
+  readonly child?: { readonly lifecycle: string; readonly id: string; readonly key: string | null };
 }
 
 /** `answered`: what people or a crowd said. */
@@ -30,6 +32,7 @@ export interface Joined {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
+  readonly discarded: number;
 }
 
 export type BuiltInEvent = "fail" | "recover" | "restart" | "discard";

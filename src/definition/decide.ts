@@ -34,7 +34,14 @@ export interface Refusal {
 /** What starting an instance does. The same arguments give the same decision, for ever. */
 export function decideStart(
   lifecycle: LifecycleModel,
-  start: { id: string; key: string | null; data: unknown; actor: string | null; reason: string | null },
+  start: {
+    id: string;
+    key: string | null;
+    parent?: InstanceModel["parent"];
+    data: unknown;
+    actor: string | null;
+    reason: string | null;
+  },
   nowMs: number,
 ): Decision {
   const data = validData(lifecycle, start.data);
@@ -43,6 +50,7 @@ export function decideStart(
     lifecycle: lifecycle.name,
     definition: lifecycle.version,
     key: start.key,
+    parent: start.parent ?? null,
     state: lifecycle.initial,
     version: 0,
     visit: 0,

@@ -5,6 +5,8 @@ export interface InstanceModel {
   /** The version of the definition that moved it last. */
   readonly definition: number;
   readonly key: string | null;
+  /** The instance whose step started it. */
+  readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   readonly state: string;
   /** How many moves it has made: the number of its last journal row. */
   readonly version: number;

@@ -604,6 +604,49 @@ const refusedByTheCompiler: Record<string, () => unknown> = {
         b: end,
       },
     }),
+  "a key of a child that is no text": () =>
+    lifecycle("n", {
+      initial: "a",
+      states: {
+        // @ts-expect-error
+        a: { run: async (step) => step.start(parcel, { key: 7, data: { address: "Elm 3" } }), on: { x: "b" } },
+        b: end,
+      },
+    }),
+  "an event to a child that is named in an unknown way": () =>
+    lifecycle("n", {
+      initial: "a",
+      // @ts-expect-error
+      states: { a: { run: async (step) => step.send(parcel, { kid: "p-1" }, "shipped"), on: { x: "b" } }, b: end },
+    }),
+  "data that a child has not": () =>
+    lifecycle("n", {
+      initial: "a",
+      states: {
+        a: {
+          run: async (step) => {
+            // @ts-expect-error
+            for (const child of await step.children(parcel)) step.log(child.data.adress);
+          },
+          on: { x: "b" },
+        },
+        b: end,
+      },
+    }),
+  "an outcome that no child has": () =>
+    lifecycle("n", {
+      initial: "a",
+      states: {
+        a: {
+          run: async (step) => {
+            // @ts-expect-error
+            for (const child of await step.children()) if (child.outcome === "done") return;
+          },
+          on: { x: "b" },
+        },
+        b: end,
+      },
+    }),
   "a state that a child has not": () =>
     lifecycle("n", {
       initial: "a",
@@ -771,6 +814,7 @@ describe("types are inferred from the schemas", () => {
       readonly total: number;
       readonly succeeded: number;
       readonly failed: number;
+      readonly discarded: number;
     }>();
     expect(joining.edgesFrom("b", "joined")).toHaveLength(2);
   });

@@ -161,6 +161,7 @@ export function enter(
       lifecycle: instance.lifecycle,
       definition: lifecycle.version,
       key: instance.key,
+      parent: instance.parent,
       state: to,
       version,
       visit: goesOn ? instance.failedVisit! : version,
@@ -186,14 +187,12 @@ export function enter(
 }
 
 const none: readonly never[] = [];
-const notYet: Partial<Record<StateModel["kind"], string>> = { ask: "ask", join: "join" };
 
 function refuseNotYet(lifecycle: LifecycleModel, state: StateModel): void {
-  const key = notYet[state.kind];
-  if (key === undefined) return;
+  if (state.kind !== "ask") return;
   throw new PawlError(
     "not_available",
-    `\`${lifecycle.name}\` cannot enter \`${state.name}\`: this version of Pawl checks and draws \`${key}\`, but does not run it yet.`,
+    `\`${lifecycle.name}\` cannot enter \`${state.name}\`: this version of Pawl checks and draws \`ask\`, but does not run it yet.`,
     { lifecycle: lifecycle.name, state: state.name },
   );
 }

@@ -25,13 +25,17 @@ export interface GiveUp {
 /** An instance that a step or an effect started. */
 export interface Child<L extends AnyLifecycle = AnyLifecycle> {
   readonly id: string;
+  readonly lifecycle: string;
+  /** Its own among the children of one run of its parent. */
   readonly key: string | null;
   readonly state: StateOf<L>;
+  /** How it ended; null while it is open. One in `failed` has ended when nothing will recover it by itself. */
+  readonly outcome: "success" | "failure" | "discarded" | null;
   readonly data: DataOf<L>;
 }
 
-/** Which instance is meant: its key, or its id. */
-export type InstanceRef = string | { readonly id: string };
+/** Which instance is meant: its key, its id, or, among one's own children, the key that it was started with. */
+export type InstanceRef = string | { readonly id: string } | { readonly child: string };
 
 /** What a start is given. The data may be left out when the lifecycle has none that must be given. */
 export type StartOptions<L extends AnyLifecycle> = {
@@ -50,6 +54,8 @@ export interface Work<Data> {
   readonly data: Data;
   readonly id: string;
   readonly key: string | null;
+  /** The instance whose step started this one; null when a call did. */
+  readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   /** Which attempt this is, from 1. */
   readonly attempt: number;
   /** The same over all attempts of this visit: give it to services that recognise repeated requests. */
@@ -58,11 +64,23 @@ export interface Work<Data> {
   readonly signal: AbortSignal;
   /** Puts a message in the outbox, published if and only if the outcome commits. */
   publish<Payload>(topic: string, payload: Payload & Storable<Payload>): void;
-  /** Starts a child with the outcome. A key makes it the same child when the step runs again. */
+  /**
+   * Starts a child with the outcome. Its key is its own among the children of this run: when the step runs again, a key
+   * that is there already stands for the same child. After a `restart` there are none, and all are started anew.
+   */
   start<L extends AnyLifecycle>(lifecycle: L, ...options: StartArguments<L>): void;
-  /** The children of this instance that live through `lifecycle`, as they are now. */
+  /** The children of this run, as they are now: those that live through `lifecycle`, or all. */
   children<L extends AnyLifecycle>(lifecycle: L): Promise<Child<L>[]>;
-  /** Sends an event to another instance with the outcome. */
+  children(): Promise<Child[]>;
+  /**
+   * Sends an event to another instance with the outcome: delivered once, soon after. What one step sends to one instance
+   * arrives in its order. A refusal is kept in the history of both, with every blocker.
+   *
+   * ```ts
+   * for (const child of await step.children(solve)) step.send(solve, child, "resubmit");
+   * step.send(solve, { child: "question-7" }, "resubmit");
+   * ```
+   */
   send<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,

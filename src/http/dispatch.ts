@@ -65,7 +65,8 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["start", { takes: ["lifecycle", "key", "data", ...cause], answer: start }],
   ["send", { takes: [...instance, ...sending, ...cause], answer: send }],
   ["get", { takes: instance, answer: (pawl, args) => pawl.get(lifecycleOf(pawl, args), refOf(args)) }],
-  ["find", { takes: ["lifecycle", "state", "limit", "after"], answer: find }],
+  ["find", { takes: ["lifecycle", "state", "parent", "limit", "after"], answer: find }],
+  ["children", { takes: [...instance, "limit"], answer: children }],
   ["permitted", { takes: [...instance, "actor"], answer: permitted }],
   ["journal", { takes: [...instance, "attempts"], answer: journal }],
   ["wait", { takes: [...instance, "until", "timeout"], answer: wait }],
@@ -125,12 +126,17 @@ function send(pawl: Pawl, args: Arguments): Promise<Instance> {
 
 function find(pawl: Pawl, args: Arguments): Promise<Instance[]> {
   const lifecycle = lifecycleOf(pawl, args);
-  const after = args.optionalText("after");
+  const [after, parent] = [args.optionalText("after"), args.optionalText("parent")];
   return pawl.find(lifecycle, {
     state: statesOf(lifecycle, args, "state"),
+    parent: parent === undefined ? undefined : { id: parent },
     limit: args.number("limit"),
     after: after === undefined ? undefined : { id: after },
   });
+}
+
+function children(pawl: Pawl, args: Arguments): Promise<unknown> {
+  return pawl.children(lifecycleOf(pawl, args), refOf(args), { limit: args.number("limit") });
 }
 
 function permitted(pawl: Pawl, args: Arguments): Promise<unknown> {

@@ -2,16 +2,16 @@ import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import type { Decision, PlannedTimer } from "../definition/move.ts";
-import type { RefusalRow } from "../store/attempts.ts";
-import type { DeadLetterRow } from "../store/dead-letters.ts";
+import type { Decision } from "../definition/move.ts";
 import type { Grant, InstanceRow, LastMove, MovedInstance, NextStep } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
-import type { RequestRow } from "../store/requests.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
+import { type ChildStart, endedAs, named } from "./children.ts";
 import { deadLetterOf, type Failing } from "./failing.ts";
+import { deadlineAfterMs, earliest, journalRow, modelOf, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
+import type { Planned } from "./start.ts";
 import type { Taken } from "./take.ts";
 
 /** Who made a move, for the journal. */
@@ -27,20 +27,15 @@ export interface Outgoing {
   readonly payload: unknown;
 }
 
-/** What a set of decisions writes beside their instances, the last move of each and its next step. */
-export interface Rows {
-  /** Moves before the last one of their instance. */
-  readonly earlier: JournalRow[];
-  readonly effects: EffectRow[];
-  readonly timers: TimerRow[];
-  readonly messages: MessageRow[];
-  readonly requests: RequestRow[];
-  readonly refusals: RefusalRow[];
-  readonly deadLetters: DeadLetterRow[];
+/** What a step said beside its event: it is written with the move. */
+export interface Said {
+  readonly messages?: readonly Outgoing[];
+  readonly starts?: readonly ChildStart[];
 }
 
-export function noRows(): Rows {
-  return { earlier: [], effects: [], timers: [], messages: [], requests: [], refusals: [], deadLetters: [] };
+/** What a course means to the children of its instance. */
+export interface Family {
+  readonly starts: readonly Planned[];
 }
 
 /** Whether the worker that makes a move gets the next step with it. */
@@ -74,10 +69,13 @@ export class Course {
   #heldMs: number | null = null;
   #alarmed = false;
   #deadlineAfterMs: number | null = null;
+  #hasChildren: boolean;
+  #starts: readonly Planned[] = none;
 
   constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
     this.lifecycle = lifecycle;
     this.row = row;
+    this.#hasChildren = row.has_children;
     this.instance = modelOf(row);
     this.#newId = newId;
   }
@@ -130,6 +128,9 @@ export class Course {
         lifecycle: row.lifecycle,
         definition: instance.definition,
         key: row.key,
+        parent_lifecycle: row.parent_lifecycle,
+        parent_id: row.parent_id,
+        has_children: this.#hasChildren,
         state: instance.state,
         version: instance.version,
         visit: instance.visit,
@@ -155,14 +156,14 @@ export class Course {
   }
 
   /** Takes a decision up. Throws `value_unstorable` before anything is noted. */
-  add(decision: Decision, maker: Maker, outgoing: readonly Outgoing[] = [], grant: Granting = () => null): void {
+  add(decision: Decision, maker: Maker, said: Said = {}, grant: Granting = () => null): void {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
     const journal = journalRow(id, this.lifecycle, decision, maker);
     const messages =
-      outgoing.length === 0
+      said.messages === undefined || said.messages.length === 0
         ? none
-        : outgoing.map((one, place): MessageRow => {
+        : said.messages.map((one, place): MessageRow => {
             const type = checkedText(one.type, "The type of a message", "value_unstorable");
             const payloadText = storableText(one.payload, `The message \`${type}\``);
             const lifecycle = this.lifecycle.name;
@@ -174,7 +175,8 @@ export class Course {
         : decision.effects.map((effect): EffectRow => {
             const { lane, ...about } = effect;
             // Storable, since the journal row is; and not held to its size, since it is a little more than the payload.
-            const workText = JSON.stringify({ ...about, payload: about.payload ?? null, version });
+            const { run } = decision.instance;
+            const workText = JSON.stringify({ ...about, payload: about.payload ?? null, version, run });
             return { id: this.#newId(), instanceId: id, lane, priority: 0, visit, workText };
           });
     const changesData = decision.patch !== null || decision.cleared !== null;
@@ -182,6 +184,7 @@ export class Course {
     this.#journal.push(journal);
     if (messages.length > 0) this.#more.messages.push(...messages);
     if (effects.length > 0) this.#more.effects.push(...effects);
+    if (said.starts !== undefined && said.starts.length > 0) this.#bear(said.starts, version);
     this.#end(decision);
     if (decision.timers.length > 0) {
       this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.#newId(), visit, timer))];
@@ -217,7 +220,19 @@ export class Course {
     if (decision.endsRun) {
       this.#endsRun = true;
       this.#timers = none;
+      this.#hasChildren = false;
     }
+  }
+
+  /** Children that come with a move. */
+  #bear(starts: readonly ChildStart[], version: number): void {
+    this.#starts = [...this.#starts, ...starts.map((child) => named(child, `${version}`))];
+    this.#hasChildren = true;
+  }
+
+  /** Children that come with it; undefined for most. */
+  get family(): Family | undefined {
+    return this.#starts.length === 0 ? undefined : { starts: this.#starts };
   }
 
   /** An event for later. */
@@ -280,6 +295,22 @@ export class Course {
     return size;
   }
 
+  /** How a child stands to its parent after this; null when that is as it was, and for everyone else. */
+  get #childOutcome(): string | null {
+    if (this.row.parent_id === null) return null;
+    if (!this.#leaves && this.instance.outcome === null) return null;
+    return endedAs(this.lifecycle, this.instance, this.#step !== null) ?? "open";
+  }
+
+  /** Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join. */
+  #checks(childOutcome: string | null, rows: Rows): void {
+    const { id, lifecycle, state, parent } = this.instance;
+    if (parent !== null && childOutcome !== null && childOutcome !== "open")
+      rows.checks.push({ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle });
+    if (this.#leaves && this.lifecycle.states.get(state)?.kind === "join")
+      rows.checks.push({ instanceId: id, parentId: id, lifecycle });
+  }
+
   /** The update of the instance; its other rows are added to `rows`. */
   plan(rows: Rows): MovedInstance {
     const { instance, row } = this;
@@ -293,6 +324,8 @@ export class Course {
       rows.refusals.push(...this.#rest.refusals);
       rows.deadLetters.push(...this.#rest.deadLetters);
     }
+    const childOutcome = this.#childOutcome;
+    this.#checks(childOutcome, rows);
     return {
       id: instance.id,
       expectedVersion: row.version,
@@ -312,6 +345,8 @@ export class Course {
       failedFrom: instance.failedFrom,
       failedVisit: instance.failedVisit,
       outcome: instance.outcome,
+      childOutcome,
+      hasChildren: this.#hasChildren === row.has_children ? null : this.#hasChildren,
       keyHeld: !(this.lifecycle.job && instance.outcome !== null),
       leaves: this.#leaves,
       endsRun: this.#endsRun,
@@ -336,88 +371,3 @@ const noMove: LastMove = {
   cleared: null,
   requestId: null,
 };
-
-export function journalRow(id: string, lifecycle: LifecycleModel, decision: Decision, maker: Maker): JournalRow {
-  return {
-    instanceId: id,
-    version: decision.instance.version,
-    lifecycle: lifecycle.name,
-    definition: lifecycle.version,
-    event: decision.event,
-    from: decision.from,
-    to: decision.to,
-    source: maker.source,
-    actor: decision.actor,
-    reason: decision.reason,
-    payloadText:
-      decision.payload === undefined ? null : storableText(decision.payload, `The payload of \`${decision.event}\``),
-    patchText: decision.patch === null ? null : storableText(decision.patch, "The data"),
-    cleared: storableKeys(decision.cleared),
-    requestId: maker.requestId,
-    taskId: maker.lease?.taskId ?? null,
-    token: maker.lease?.token ?? null,
-  };
-}
-
-function storableKeys(keys: readonly string[] | null): readonly string[] | null {
-  if (keys !== null) storableText(keys, "What is removed from the data");
-  return keys;
-}
-
-/** The state, unless a worker works on it. */
-export function shelfOf(lifecycle: LifecycleModel, state: string): string | null {
-  return lifecycle.states.get(state)?.kind === "work" ? null : state;
-}
-
-/** The first of the moments that timers name in one of their two ways. */
-export function earliest<By extends string>(
-  timers: readonly { readonly [key in By]: number | null }[],
-  by: By,
-): number | null {
-  let first: number | null = null;
-  for (const timer of timers) {
-    const at = timer[by];
-    if (at !== null && (first === null || at < first)) first = at;
-  }
-  return first;
-}
-
-/** A timer that comes with a move, as a row. */
-export function timerRow(instanceId: string, id: string, visit: number, timer: PlannedTimer): TimerRow {
-  return {
-    instanceId,
-    id,
-    kind: timer.kind,
-    visit: timer.kind === "timeout" ? visit : null,
-    afterMs: timer.afterMs,
-    atMs: null,
-    event: timer.event,
-    payloadText: timer.payload === undefined ? null : storableText(timer.payload, "The timer"),
-    actor: null,
-    reason: null,
-  };
-}
-
-/** The deadline of a run that begins with this decision. */
-export function deadlineAfterMs(decision: Decision): number | null {
-  return decision.timers.find((timer) => timer.kind === "deadline")?.afterMs ?? null;
-}
-
-export function modelOf(row: InstanceRow): InstanceModel {
-  return {
-    id: row.id,
-    lifecycle: row.lifecycle,
-    definition: row.definition,
-    key: row.key,
-    state: row.state,
-    version: row.version,
-    visit: row.visit,
-    run: row.run,
-    data: row.data,
-    deadlineAtMs: row.deadline_ms,
-    failedFrom: row.failed_from,
-    failedVisit: row.failed_visit,
-    outcome: row.outcome,
-    createdAtMs: row.created_ms,
-  };
-}

@@ -1,21 +1,20 @@
 import { PawlError } from "../base/errors.ts";
 import type { Executor } from "../store/db.ts";
 import { readHeldLeases, type Setback } from "../store/tasks.ts";
-import type { Granting, Outgoing } from "./course.ts";
+import type { Granting, Said } from "./course.ts";
 import type { Failing } from "./failing.ts";
 import type { Taken } from "./take.ts";
 
 /** What became of a task in a worker's hands. */
 export type Outcome =
-  | {
+  | ({
       readonly kind: "event";
       readonly event: string;
       readonly payload: unknown;
       readonly patch: Readonly<Record<string, unknown>>;
-      readonly messages: readonly Outgoing[];
-    }
+    } & Said)
   /** An effect that was carried out. */
-  | { readonly kind: "done" }
+  | ({ readonly kind: "done" } & Pick<Said, "starts">)
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
   | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }

@@ -70,6 +70,21 @@ export function lifecycleOf(
   return lifecycle;
 }
 
+/** A lifecycle as this process registered it: the same value, not another one of that name. */
+export function knownLifecycle(kernel: Kernel, lifecycle: unknown): LifecycleModel {
+  const name = (lifecycle as { name?: unknown } | null | undefined)?.name;
+  const known = kernel.lifecycles.get(String(name));
+  if (known !== undefined && known === lifecycle) return known;
+  const why =
+    known === undefined
+      ? "is not among the `lifecycles` of this Pawl"
+      : "is another value than the one registered under that name";
+  throw new PawlError(
+    "lifecycle_unknown",
+    `The lifecycle ${name === undefined ? "given" : `\`${String(name)}\``} ${why}. Pass it to createPawl({ lifecycles: […] }).`,
+  );
+}
+
 /** Whether an instance was moved by a newer definition than this process has: it is the newer processes' to deal with. */
 export function isNewer(kernel: Kernel, instance: { lifecycle: string; definition: number }): boolean {
   return instance.definition > (kernel.lifecycles.get(instance.lifecycle)?.version ?? 0);

@@ -2,6 +2,8 @@ import { isPawlError, PawlError } from "../base/errors.ts";
 import { readSetbacks } from "../store/attempts.ts";
 import type { Executor } from "../store/db.ts";
 import { endEffects, putBackTasks } from "../store/tasks.ts";
+import { endWithChildren } from "./commit-families.ts";
+import type { Said } from "./course.ts";
 import { deadLetterOf, failingOf } from "./failing.ts";
 import { type Filing, heldOf, leaseBusy } from "./filing.ts";
 import type { Kernel } from "./kernel.ts";
@@ -33,7 +35,13 @@ export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<v
       "A step ends with an event of its state; only an after-effect is simply done.",
     );
   }
-  await writeHeld(kernel, filings, {
+  const parents = filings.filter(({ report: { outcome } }) => outcome.kind === "done" && startsChildren(outcome));
+  await writeHeld(kernel, parents, {
+    write: (open) => endWithChildren(kernel, open),
+    isTrace: (_filing, what) => what === undefined,
+  });
+  const others = filings.filter((filing) => !parents.includes(filing));
+  await writeHeld(kernel, others, {
     write: (open) =>
       endEffects(
         kernel.db,
@@ -51,6 +59,10 @@ export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<v
     // An effect that is done leaves nothing; its row goes in no other way without a word.
     isTrace: ({ report }, what) => what === (report.outcome.kind === "done" ? undefined : "failed"),
   });
+}
+
+function startsChildren({ starts }: Pick<Said, "starts">): boolean {
+  return starts !== undefined && starts.length > 0;
 }
 
 interface HeldWriting {

@@ -265,7 +265,7 @@ function decideMove(course: Course, filing: Filing): void {
       };
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, { event: move.event }, decided);
-      course.add(decided, maker, move.messages, filing.report.stay?.grant);
+      course.add(decided, maker, move, filing.report.stay?.grant);
     } else {
       const event = { name: "fail", payload: move.payload, actor: null, reason: move.payload.reason, endsStep: true };
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);

@@ -1,3 +1,6 @@
+/** The topic of those who look at parents: a check waits. */
+export const checksTopic = "checks";
+
 /**
  * Hints inside this process: an instance moved, a lane has work. Whoever waits looks at the database again; a hint that
  * is lost costs time, never truth.

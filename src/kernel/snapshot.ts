@@ -3,7 +3,7 @@ import type { InstanceModel } from "../definition/instance.ts";
 import type { Executor } from "../store/db.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { readMovesUpTo } from "../store/journal.ts";
-import { modelOf } from "./course.ts";
+import { modelOf } from "./rows.ts";
 
 /** An instance as a caller is shown it. */
 export interface Snapshot {

@@ -1,6 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
 import { decideStart } from "../definition/decide.ts";
+import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
 import type { Executor } from "../store/db.ts";
@@ -12,12 +13,12 @@ import {
   readInstancesByKey,
 } from "../store/instances.ts";
 import type { TimerRow } from "../store/timers.ts";
-import { commitStarts } from "./commit.ts";
-import { deadlineAfterMs, earliest, journalRow, noRows, type Rows, shelfOf, timerRow } from "./course.ts";
+import { commitStarts } from "./commit-rows.ts";
 import { asPawlError, itemInvalid } from "./errors.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { partsOf } from "./parts.ts";
+import { deadlineAfterMs, earliest, journalRow, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
 import { type Snapshot, snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /** An instance on its way into the world. */
@@ -27,9 +28,12 @@ export interface Start {
   readonly data: unknown;
   readonly actor: string | null;
   readonly reason: string | null;
-  readonly requestId: string;
+  /** Null for a child, which comes with a move of its parent. */
+  readonly requestId: string | null;
   /** Started by the clock, and not by somebody's call. */
   readonly source?: "timer";
+  /** The instance whose step starts it, and its name among the children of that run. */
+  readonly parent?: NonNullable<NewInstance["parent"]>;
   /** When its first step is to run, and before which others; a job's own. */
   readonly first?: {
     readonly afterMs: number | null;
@@ -119,9 +123,14 @@ async function write(
   }
 }
 
-function rowsOf(planned: readonly Planned[]): Rows {
+/** What belongs to new instances, beside their own rows. */
+export function rowsOf(planned: readonly Planned[]): Rows {
   const rows = noRows();
-  for (const { timers } of planned) rows.timers.push(...timers);
+  for (const { timers, start, row } of planned) {
+    const { kind } = start.lifecycle.states.get(row.state)!;
+    if (kind === "join") rows.checks.push({ instanceId: row.id, parentId: row.id, lifecycle: row.lifecycle });
+    rows.timers.push(...timers);
+  }
   return rows;
 }
 
@@ -169,9 +178,11 @@ async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Plann
 export function planStart(kernel: Kernel, start: Start): Planned {
   const { lifecycle } = start;
   const id = kernel.newId();
-  const decision = decideStart(lifecycle, { ...start, id }, kernel.clock.nowMs());
+  const parent = start.parent ?? null;
+  const decision = decideStart(lifecycle, { ...start, parent: parentOf(parent), id }, kernel.clock.nowMs());
   const dataText = storableText(decision.instance.data, `The data of \`${lifecycle.name}\``);
-  const maker = { source: start.source ?? ("call" as const), requestId: start.requestId, lease: null };
+  const source = start.source ?? (parent === null ? ("call" as const) : ("pawl" as const));
+  const maker = { source, requestId: start.requestId, lease: null };
   return {
     start,
     decision,
@@ -181,6 +192,7 @@ export function planStart(kernel: Kernel, start: Start): Planned {
       lifecycle: lifecycle.name,
       definition: lifecycle.version,
       key: start.key,
+      parent,
       state: decision.to,
       shelf: shelfOf(lifecycle, decision.to),
       dataText,
@@ -191,6 +203,10 @@ export function planStart(kernel: Kernel, start: Start): Planned {
       step: firstStep(decision, start.first),
     },
   };
+}
+
+function parentOf(parent: NewInstance["parent"]): InstanceModel["parent"] {
+  return parent === null ? null : { lifecycle: parent.lifecycle, id: parent.id };
 }
 
 /** Checks a list as a whole, so that one bad element keeps nothing and nobody half done. */

@@ -30,6 +30,7 @@ export interface EffectWork {
   readonly payload: unknown;
   readonly actor: string | null;
   readonly version: number;
+  readonly run: number;
 }
 
 /** Claims up to `limit` tasks from these lanes: one round trip, one attempt spent for each. */

@@ -8,9 +8,9 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
-import { modelOf } from "./course.ts";
 import { Gatherer } from "./gather.ts";
 import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
+import { modelOf } from "./rows.ts";
 import { type Ref, type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
 import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 

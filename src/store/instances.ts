@@ -7,6 +7,9 @@ export interface InstanceRow {
   readonly lifecycle: string;
   readonly definition: number;
   readonly key: string | null;
+  readonly parent_lifecycle: string | null;
+  readonly parent_id: string | null;
+  readonly has_children: boolean;
   readonly state: string;
   readonly version: number;
   readonly visit: number;
@@ -26,8 +29,8 @@ export interface InstanceRow {
 
 /** The columns of an `InstanceRow`, from a row called `instance` and a clock. */
 export const instanceColumns = part`
-  instance.id::text as id, instance.lifecycle, instance.definition, instance.key, instance.state, instance.version,
-  instance.visit, instance.run, instance.data, pawl.ms(instance.deadline_at) as deadline_ms,
+  instance.id::text as id, instance.lifecycle, instance.definition, instance.key, instance.parent_lifecycle,
+  instance.parent_id::text as parent_id, instance.has_children, instance.state, instance.version, instance.visit, instance.run, instance.data, pawl.ms(instance.deadline_at) as deadline_ms,
   pawl.ms(instance.next_due_at) as next_due_ms, instance.alarms, instance.failed_from, instance.failed_visit, instance.outcome,
   pawl.ms(instance.closed_at) as closed_ms, pawl.ms(instance.created_at) as created_ms,
   pawl.ms(instance.moved_at) as moved_ms, pawl.ms(clock.now) as now_ms`;
@@ -40,7 +43,7 @@ export function readInstances(db: Executor, ids: readonly string[]): Promise<Ins
     cross join lateral (select * from pawl.instances as each where each.id = wanted.id offset 0) as instance`);
 }
 
-/** By key: the one that holds it, else (a job's key, free again) the newest that held it. */
+/** By key: the one that holds it, else (a job's key, free again) the newest that held it. Children are not looked for. */
 export function readInstancesByKey(
   db: Executor,
   wanted: readonly { lifecycle: string; key: string }[],
@@ -58,6 +61,7 @@ export function readInstancesByKey(
       union all
       (select * from pawl.instances as each
        where each.lifecycle = wanted.lifecycle and each.key = wanted.key and each.key is not null and not each.key_held
+         and each.parent_id is null
        order by each.id desc limit 1)
       limit 1
     ) as instance`);
@@ -131,6 +135,13 @@ export interface NewInstance {
   readonly lifecycle: string;
   readonly definition: number;
   readonly key: string | null;
+  /** Of which run of which instance it is a child, and by which name. */
+  readonly parent: {
+    readonly lifecycle: string;
+    readonly id: string;
+    readonly run: number;
+    readonly name: string;
+  } | null;
   readonly state: string;
   readonly shelf: string | null;
   readonly dataText: string;
@@ -158,11 +169,12 @@ export interface Belongings {
   readonly requests: Part;
   readonly refusals: Part;
   readonly deadLetters: Part;
+  readonly checks: Part;
 }
 
 /**
- * Writes new instances with all that belongs to them, those whose key is not taken. Gives back the ids written.
- * Batches come sorted by key, so that two of them never wait for each other crosswise.
+ * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken. Gives back
+ * the ids written. Batches come sorted by key, so that two of them never wait for each other crosswise.
  */
 export function insertInstances(
   db: Executor,
@@ -179,6 +191,10 @@ export function insertInstances(
         (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
         (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
         (select ${textArray(rows.map((row) => row.key))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.parent?.lifecycle))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.parent?.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.parent?.run))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.parent?.name))}::text)::text[],
         (select ${textArray(rows.map((row) => row.state))}::text)::text[],
         (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
         (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
@@ -196,16 +212,17 @@ export function insertInstances(
         (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
         (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[]
       ) as fresh(
-        id, lifecycle, definition, key, state, shelf, data_text, deadline_ms, due_ms, outcome, event, source, actor, reason,
-        payload, request_id, lane, priority, step_after_ms, step_at_ms
+        id, lifecycle, definition, key, parent_lifecycle, parent_id, parent_run, child_name, state, shelf, data_text,
+        deadline_ms, due_ms, outcome, event, source, actor, reason, payload, request_id, lane, priority, step_after_ms, step_at_ms
       )
     ),
     written as (
       insert into pawl.instances (
-        id, lifecycle, definition, key, state, shelf, version, visit, data, deadline_at, next_due_at, outcome, closed_at,
-        created_at, moved_at
+        id, lifecycle, definition, key, key_held, parent_lifecycle, parent_id, parent_run, child_name, state, shelf,
+        version, visit, data, deadline_at, next_due_at, outcome, closed_at, created_at, moved_at
       )
-      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.state, fresh.shelf, 1, 1, fresh.data,
+      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.parent_id is null, fresh.parent_lifecycle,
+        fresh.parent_id, fresh.parent_run, fresh.child_name, fresh.state, fresh.shelf, 1, 1, fresh.data,
         clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
         fresh.outcome, case when fresh.outcome is not null then clock.now end,
         clock.now, clock.now
@@ -236,6 +253,7 @@ export function insertInstances(
     answered as (${belongings.requests}),
     refused as (${belongings.refusals}),
     buried as (${belongings.deadLetters}),
+    noted as (${belongings.checks}),
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
@@ -268,6 +286,10 @@ export interface MovedInstance {
   readonly failedFrom: string | null;
   readonly failedVisit: number | null;
   readonly outcome: string | null;
+  /** How a child has ended as its parent counts it, or that it is `open`; null: as it was, and of everyone else. */
+  readonly childOutcome: string | null;
+  /** Whether its run has children now; null: as it was. */
+  readonly hasChildren: boolean | null;
   readonly keyHeld: boolean;
   /** The visit ends: its timers go. */
   readonly leaves: boolean;
@@ -323,6 +345,8 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.failedFrom))}::text)::text[],
         (select ${textArray(rows.map((row) => row.failedVisit))}::text)::int[],
         (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.childOutcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.hasChildren))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.keyHeld))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.leaves))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.endsRun))}::text)::boolean[],
@@ -347,7 +371,7 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.step?.grant?.leaseMs))}::text)::float8[]
       ) as decided(
         id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
-        failed_from, failed_visit, outcome, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
+        failed_from, failed_visit, outcome, child_outcome, has_children, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
         event, source, actor, reason, payload, patch, cleared, request_id, from_state, reported,
         lane, priority, step_after_ms, step_at_ms, worker, lease_ms
       )
@@ -383,7 +407,10 @@ export function moveInstances(
         ) end,
         failed_from = free.failed_from, failed_visit = free.failed_visit, outcome = free.outcome,
         closed_at = case when free.outcome is not null then coalesce(instance.closed_at, clock.now) end,
-        key_held = free.key_held, moved_at = case when free.version > instance.version then clock.now else instance.moved_at end
+        child_outcome = case when free.child_outcome is null then instance.child_outcome else nullif(free.child_outcome, 'open') end,
+        has_children = coalesce(free.has_children, instance.has_children),
+        key_held = free.key_held and instance.parent_id is null,
+        moved_at = case when free.version > instance.version then clock.now else instance.moved_at end
       from free, clock
       where instance.id = free.id
       returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
@@ -444,6 +471,7 @@ export function moveInstances(
     answered as (${belongings.requests}),
     refused as (${belongings.refusals}),
     buried as (${belongings.deadLetters}),
+    noted as (${belongings.checks}),
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select change.lifecycle, change.state, sum(change.delta)

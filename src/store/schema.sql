@@ -103,6 +103,18 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION pawl.instances_removed_children() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update pawl.instances as child
+  set parent_lifecycle = null, parent_id = null, parent_run = null, child_name = null, child_outcome = null
+  from gone where child.parent_id = gone.id;
+  delete from pawl.checks as look using gone where look.instance_id = gone.id;
+  delete from pawl.progress as word using gone where word.instance_id = gone.id;
+  return null;
+end $$;
+
 CREATE FUNCTION pawl.instances_removed_dead_letters() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -175,6 +187,16 @@ begin
   raise exception 'pawl.% is append-only: % is refused.', tg_table_name, lower(tg_op) using errcode = 'PW001';
 end $$;
 
+CREATE FUNCTION pawl.refuse_adoption() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if new.parent_id is null and not exists (select from pawl.instances as parent where parent.id = old.parent_id) then
+    return new;
+  end if;
+  raise exception 'Instance % cannot become the child of another one.', old.id using errcode = 'PW003';
+end $$;
+
 CREATE FUNCTION pawl.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -203,6 +225,22 @@ CREATE TABLE pawl.begun (
     CONSTRAINT begun_steps_check CHECK ((steps > 0))
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
+
+CREATE TABLE pawl.checks (
+    id bigint NOT NULL,
+    instance_id uuid NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C"
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
+
+ALTER TABLE pawl.checks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pawl.checks_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE pawl.counts (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
@@ -259,6 +297,15 @@ CREATE TABLE pawl.instances (
     closed_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     moved_at timestamp with time zone NOT NULL,
+    parent_lifecycle text COLLATE pg_catalog."C",
+    parent_id uuid,
+    parent_run integer,
+    child_name text COLLATE pg_catalog."C",
+    child_outcome text COLLATE pg_catalog."C",
+    has_children boolean DEFAULT false NOT NULL,
+    CONSTRAINT instances_child_holds_no_key CHECK (((parent_id IS NULL) OR (NOT key_held))),
+    CONSTRAINT instances_child_is_whole CHECK ((num_nonnulls(parent_lifecycle, parent_id, parent_run, child_name) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT instances_child_outcome CHECK ((child_outcome = ANY (ARRAY['success'::text, 'failure'::text, 'discarded'::text]))),
     CONSTRAINT instances_closed_has_outcome CHECK (((outcome IS NULL) = (closed_at IS NULL))),
     CONSTRAINT instances_closed_waits_for_nothing CHECK (((closed_at IS NULL) OR (next_due_at IS NULL))),
     CONSTRAINT instances_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'discarded'::text]))),
@@ -357,6 +404,16 @@ ALTER TABLE pawl.pauses ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE pawl.progress (
+    instance_id uuid NOT NULL,
+    task_id uuid NOT NULL,
+    token bigint NOT NULL,
+    fraction double precision NOT NULL,
+    note text,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT progress_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision)))
 );
 
 CREATE TABLE pawl.releases (
@@ -467,6 +524,9 @@ ALTER TABLE ONLY pawl.attempts
 ALTER TABLE ONLY pawl.begun
     ADD CONSTRAINT begun_pkey PRIMARY KEY (gate, at);
 
+ALTER TABLE ONLY pawl.checks
+    ADD CONSTRAINT checks_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.dead_letters
     ADD CONSTRAINT dead_letters_once UNIQUE (task_id, token);
 
@@ -500,6 +560,9 @@ ALTER TABLE ONLY pawl.migrations
 ALTER TABLE ONLY pawl.pauses
     ADD CONSTRAINT pauses_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY pawl.progress
+    ADD CONSTRAINT progress_pkey PRIMARY KEY (instance_id, task_id);
+
 ALTER TABLE ONLY pawl.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (lifecycle, state);
 
@@ -525,11 +588,15 @@ CREATE INDEX dead_letters_of_instance ON pawl.dead_letters USING btree (instance
 
 CREATE INDEX dead_letters_open ON pawl.dead_letters USING btree (lifecycle, id) WHERE (status = 'open'::text);
 
+CREATE UNIQUE INDEX instances_children ON pawl.instances USING btree (parent_id, parent_run, lifecycle, child_name) WHERE (parent_id IS NOT NULL);
+
+CREATE INDEX instances_children_standing ON pawl.instances USING btree (parent_id, parent_run, child_outcome) WHERE (parent_id IS NOT NULL);
+
 CREATE INDEX instances_due ON pawl.instances USING btree (next_due_at, id) WHERE (next_due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX instances_key ON pawl.instances USING btree (lifecycle, key) WHERE ((key IS NOT NULL) AND key_held);
 
-CREATE INDEX instances_key_history ON pawl.instances USING btree (lifecycle, key, id) WHERE ((key IS NOT NULL) AND (NOT key_held));
+CREATE INDEX instances_key_history ON pawl.instances USING btree (lifecycle, key, id) WHERE ((key IS NOT NULL) AND (NOT key_held) AND (parent_id IS NULL));
 
 CREATE INDEX instances_shelf ON pawl.instances USING btree (lifecycle, shelf, id) WHERE (shelf IS NOT NULL);
 
@@ -553,11 +620,15 @@ CREATE TRIGGER attempts_removed AFTER DELETE ON pawl.attempts REFERENCING OLD TA
 
 CREATE TRIGGER instances_change_by_moves BEFORE UPDATE ON pawl.instances FOR EACH ROW WHEN (((new.id IS DISTINCT FROM old.id) OR (new.version < old.version) OR (new.created_at IS DISTINCT FROM old.created_at) OR (new.lifecycle IS DISTINCT FROM old.lifecycle) OR (new.key IS DISTINCT FROM old.key) OR ((new.version = old.version) AND ((new.state IS DISTINCT FROM old.state) OR (new.visit IS DISTINCT FROM old.visit) OR (new.run IS DISTINCT FROM old.run) OR (new.definition IS DISTINCT FROM old.definition) OR (new.outcome IS DISTINCT FROM old.outcome) OR (new.data IS DISTINCT FROM old.data) OR (new.deadline_at IS DISTINCT FROM old.deadline_at) OR (new.failed_from IS DISTINCT FROM old.failed_from) OR (new.failed_visit IS DISTINCT FROM old.failed_visit) OR (new.closed_at IS DISTINCT FROM old.closed_at) OR (new.moved_at IS DISTINCT FROM old.moved_at))))) EXECUTE FUNCTION pawl.refuse_change();
 
+CREATE TRIGGER instances_keep_their_parent BEFORE UPDATE OF parent_lifecycle, parent_id, parent_run, child_name ON pawl.instances FOR EACH ROW WHEN (((((new.parent_lifecycle IS DISTINCT FROM old.parent_lifecycle) OR (new.parent_id IS DISTINCT FROM old.parent_id)) OR (new.parent_run IS DISTINCT FROM old.parent_run)) OR (new.child_name IS DISTINCT FROM old.child_name))) EXECUTE FUNCTION pawl.refuse_adoption();
+
 CREATE TRIGGER instances_moved AFTER UPDATE ON pawl.instances REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_moved();
 
 CREATE TRIGGER instances_no_truncate BEFORE TRUNCATE ON pawl.instances FOR EACH STATEMENT EXECUTE FUNCTION pawl.refuse();
 
 CREATE TRIGGER instances_removed AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed();
+
+CREATE TRIGGER instances_removed_children AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_children();
 
 CREATE TRIGGER instances_removed_dead_letters AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_dead_letters();
 

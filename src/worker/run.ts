@@ -1,5 +1,6 @@
 import { durationMs } from "../base/duration.ts";
 import { broken, PawlError } from "../base/errors.ts";
+import { childrenOf, planChild } from "../kernel/children.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { once } from "../kernel/memos.ts";
@@ -20,11 +21,17 @@ const laterMs = 10_000;
 
 /** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
 export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
-  const said: Said = { patch: {}, messages: [] };
+  const said: Said = { patch: {}, messages: [], starts: [] };
   try {
     const handler = handlerOf(taken, options.fakes);
     const { abort, log } = options;
-    const step = makeStep(taken, said, { abort, log, once: (name, work) => once(kernel, taken, name, work) });
+    const step = makeStep(taken, said, {
+      abort,
+      log,
+      once: (name, work) => once(kernel, taken, name, work),
+      planChild: (lifecycle, given, place) => planChild(kernel, taken, lifecycle, given, place),
+      children: (lifecycle) => childrenOf(kernel, taken, lifecycle),
+    });
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
     return { kind: "failed", error };
@@ -56,9 +63,9 @@ function outcomeOf(taken: Taken, said: Said, given: unknown): Outcome {
     return { kind: "retry_later", afterMs, reason: returned.reason ?? null };
   }
   if (returned?.kind === "give_up") return { kind: "gave_up", reason: returned.reason };
-  if (taken.kind === "effect") return { kind: "done" };
+  if (taken.kind === "effect") return { kind: "done", starts: said.starts };
   const event = returned?.event ?? onlyOutcome(taken);
-  return { kind: "event", event, payload: returned?.payload, patch: said.patch, messages: said.messages };
+  return { kind: "event", event, payload: returned?.payload, ...said };
 }
 
 function asReturned(given: unknown): Returned | undefined {

@@ -1,6 +1,7 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
+import type { ChildStart } from "../kernel/children.ts";
 import type { Outgoing } from "../kernel/course.ts";
 import type { Taken } from "../kernel/take.ts";
 
@@ -8,6 +9,7 @@ import type { Taken } from "../kernel/take.ts";
 export interface Said {
   patch: Record<string, unknown>;
   readonly messages: Outgoing[];
+  readonly starts: ChildStart[];
 }
 
 /** What a handler returned, once it is known to be something that a handler may return. */
@@ -23,11 +25,14 @@ export interface Surroundings {
   readonly abort: { readonly signal: AbortSignal };
   readonly log: Log;
   readonly once: (name: string, work: () => unknown) => Promise<unknown>;
+  /** Checks a child that is to be started; `place` tells it from others without a key. */
+  readonly planChild: (lifecycle: unknown, options: unknown, place: number) => ChildStart;
+  readonly children: (lifecycle: unknown) => Promise<unknown>;
 }
 
 /** The object that a state's `run`, or an edge's `after`, is called with. */
 export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): Record<string, unknown> {
-  const { abort, log, once } = surroundings;
+  const { abort, log, once, planChild, children } = surroundings;
   const { row } = taken;
   const payload = taken.work === null ? undefined : (taken.work.payload ?? undefined);
   return {
@@ -35,6 +40,7 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
     payload: taken.lifecycle.job ? row.data : payload,
     id: row.id,
     key: row.key,
+    parent: row.parent_id === null ? null : { lifecycle: row.parent_lifecycle, id: row.parent_id },
     attempt: taken.attempt,
     // An effect belongs to the move that caused it, a step to its visit: the same over all their attempts.
     idempotencyKey:
@@ -60,8 +66,10 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
     giveUp: (reason: string): Returned => ({ kind: "give_up", reason: String(reason) }),
     log: (message: string, fields: Record<string, unknown> = {}) =>
       log(message, { ...fields, instance: row.id, lane: taken.lane, attempt: taken.attempt }),
-    start: notYet("step.start"),
-    children: notYet("step.children"),
+    start(lifecycle: unknown, options?: unknown) {
+      said.starts.push(planChild(lifecycle, options, said.starts.length));
+    },
+    children: (lifecycle?: unknown) => children(lifecycle),
     send: notYet("step.send"),
     once,
     progress: notYet("step.progress"),

@@ -1,0 +1,68 @@
+import { insertRefusals } from "../store/attempts.ts";
+import { insertChecks } from "../store/checks.ts";
+import type { Executor } from "../store/db.ts";
+import { insertDeadLetters } from "../store/dead-letters.ts";
+import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
+import { insertMessages } from "../store/messages.ts";
+import { insertRequests } from "../store/requests.ts";
+import { insertEffects } from "../store/tasks.ts";
+import { insertTimers } from "../store/timers.ts";
+import type { Course } from "./course.ts";
+import type { Kernel } from "./kernel.ts";
+import { noRows, type Rows } from "./rows.ts";
+import { checksTopic } from "./signals.ts";
+
+/** Writes courses in one statement; gives back which were written, and when. */
+export async function moveCourses(
+  kernel: Kernel,
+  db: Executor,
+  courses: readonly Course[],
+): Promise<Map<string, number>> {
+  const rows = noRows();
+  const moved = courses.map((course) => course.plan(rows));
+  if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
+  const written = await moveInstances(db, moved, rows.earlier, belongingsOf(rows));
+  if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
+  if (written.some((one) => one.granted !== null)) hand(courses, written);
+  return noted(kernel, written, rows);
+}
+
+/** Writes new instances, those whose key is not taken, in one statement; gives back which those were, and when. */
+export async function commitStarts(
+  kernel: Kernel,
+  db: Executor,
+  starts: readonly NewInstance[],
+  rows: Rows,
+): Promise<Map<string, number>> {
+  if (kernel.faults !== undefined) await kernel.faults.at("start.before");
+  const written = await insertInstances(db, starts, belongingsOf(rows));
+  if (kernel.faults !== undefined) await kernel.faults.at("start.after");
+  return noted(kernel, written, rows);
+}
+
+/** Tells courses of the steps that came leased with them. */
+function hand(courses: readonly Course[], written: readonly Written[]): void {
+  const tokens = new Map(written.map((one) => [one.id, one]));
+  for (const course of courses) {
+    const one = tokens.get(course.instance.id);
+    if (one?.granted != null) course.granted = { token: one.granted, atMs: one.now_ms };
+  }
+}
+
+function belongingsOf(rows: Rows): Belongings {
+  return {
+    effects: insertEffects(rows.effects),
+    timers: insertTimers(rows.timers),
+    messages: insertMessages(rows.messages),
+    requests: insertRequests(rows.requests),
+    refusals: insertRefusals(rows.refusals),
+    deadLetters: insertDeadLetters(rows.deadLetters),
+    checks: insertChecks(rows.checks),
+  };
+}
+
+function noted(kernel: Kernel, written: readonly Written[], rows: Rows): Map<string, number> {
+  if (written.length > 0) kernel.clock.observe(written[0]!.now_ms);
+  if (rows.checks.length > 0) kernel.signals.hint(checksTopic);
+  return new Map(written.map((one) => [one.id, one.now_ms]));
+}

@@ -1,0 +1,126 @@
+import { storableText } from "../base/json.ts";
+import type { InstanceModel } from "../definition/instance.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { Decision, PlannedTimer } from "../definition/move.ts";
+import type { RefusalRow } from "../store/attempts.ts";
+import type { CheckRow } from "../store/checks.ts";
+import type { DeadLetterRow } from "../store/dead-letters.ts";
+import type { InstanceRow } from "../store/instances.ts";
+import type { JournalRow } from "../store/journal.ts";
+import type { MessageRow } from "../store/messages.ts";
+import type { RequestRow } from "../store/requests.ts";
+import type { EffectRow } from "../store/tasks.ts";
+import type { TimerRow } from "../store/timers.ts";
+import type { Maker } from "./course.ts";
+
+/** What a set of decisions writes beside their instances, the last move of each and its next step. */
+export interface Rows {
+  /** Moves before the last one of their instance. */
+  readonly earlier: JournalRow[];
+  readonly effects: EffectRow[];
+  readonly timers: TimerRow[];
+  readonly messages: MessageRow[];
+  readonly requests: RequestRow[];
+  readonly refusals: RefusalRow[];
+  readonly deadLetters: DeadLetterRow[];
+  readonly checks: CheckRow[];
+}
+
+export function noRows(): Rows {
+  return {
+    earlier: [],
+    effects: [],
+    timers: [],
+    messages: [],
+    requests: [],
+    refusals: [],
+    deadLetters: [],
+    checks: [],
+  };
+}
+
+export function journalRow(id: string, lifecycle: LifecycleModel, decision: Decision, maker: Maker): JournalRow {
+  return {
+    instanceId: id,
+    version: decision.instance.version,
+    lifecycle: lifecycle.name,
+    definition: lifecycle.version,
+    event: decision.event,
+    from: decision.from,
+    to: decision.to,
+    source: maker.source,
+    actor: decision.actor,
+    reason: decision.reason,
+    payloadText:
+      decision.payload === undefined ? null : storableText(decision.payload, `The payload of \`${decision.event}\``),
+    patchText: decision.patch === null ? null : storableText(decision.patch, "The data"),
+    cleared: storableKeys(decision.cleared),
+    requestId: maker.requestId,
+    taskId: maker.lease?.taskId ?? null,
+    token: maker.lease?.token ?? null,
+  };
+}
+
+function storableKeys(keys: readonly string[] | null): readonly string[] | null {
+  if (keys !== null) storableText(keys, "What is removed from the data");
+  return keys;
+}
+
+/** The state, unless a worker works on it. */
+export function shelfOf(lifecycle: LifecycleModel, state: string): string | null {
+  return lifecycle.states.get(state)?.kind === "work" ? null : state;
+}
+
+/** The first of the moments that timers name in one of their two ways. */
+export function earliest<By extends string>(
+  timers: readonly { readonly [key in By]: number | null }[],
+  by: By,
+): number | null {
+  let first: number | null = null;
+  for (const timer of timers) {
+    const at = timer[by];
+    if (at !== null && (first === null || at < first)) first = at;
+  }
+  return first;
+}
+
+/** A timer that comes with a move, as a row. */
+export function timerRow(instanceId: string, id: string, visit: number, timer: PlannedTimer): TimerRow {
+  return {
+    instanceId,
+    id,
+    kind: timer.kind,
+    visit: timer.kind === "timeout" ? visit : null,
+    afterMs: timer.afterMs,
+    atMs: null,
+    event: timer.event,
+    payloadText: timer.payload === undefined ? null : storableText(timer.payload, "The timer"),
+    actor: null,
+    reason: null,
+  };
+}
+
+/** The deadline of a run that begins with this decision. */
+export function deadlineAfterMs(decision: Decision): number | null {
+  return decision.timers.find((timer) => timer.kind === "deadline")?.afterMs ?? null;
+}
+
+export function modelOf(row: InstanceRow): InstanceModel {
+  return {
+    id: row.id,
+    lifecycle: row.lifecycle,
+    definition: row.definition,
+    key: row.key,
+    parent: row.parent_id === null ? null : { lifecycle: row.parent_lifecycle!, id: row.parent_id },
+    state: row.state,
+    version: row.version,
+    visit: row.visit,
+    run: row.run,
+    data: row.data,
+    deadlineAtMs: row.deadline_ms,
+    failedFrom: row.failed_from,
+    failedVisit: row.failed_visit,
+    outcome: row.outcome,
+    createdAtMs: row.created_ms,
+  };
+}
