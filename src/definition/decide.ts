@@ -157,7 +157,12 @@ export function permissions(
 
 /** Whether an event can be sent with something. */
 export function takesPayload(lifecycle: LifecycleModel, event: string): boolean {
-  return lifecycle.events.has(event) || event === "fail";
+  return lifecycle.events.has(event) || event === "fail" || isJoined(lifecycle, event);
+}
+
+/** `joined` of a lifecycle that joins: Pawl sends it, with the counts. */
+function isJoined(lifecycle: LifecycleModel, event: string): boolean {
+  return event === "joined" && [...lifecycle.states.values()].some((state) => state.kind === "join");
 }
 
 /** Where a failed instance resumes: the checkpoint of the state that failed, else that state. */
@@ -224,6 +229,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
 /** The payload held against its schema. */
 export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
   if (event.name === "fail") return failurePayload(event);
+  if (!lifecycle.events.has(event.name) && isJoined(lifecycle, event.name)) return joinedPayload(event);
   return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
 }
 
@@ -238,6 +244,13 @@ function failurePayload(event: LifecycleEvent): Validated {
   if (!Number.isInteger(attempts) || (attempts as number) < 0) faults.push("attempts: must be a whole number");
   if (faults.length > 0) return { value: undefined, faults };
   return { value: { ...given, reason, error, attempts }, faults: undefined };
+}
+
+function joinedPayload({ payload }: LifecycleEvent): Validated {
+  const counts = ["total", "succeeded", "failed", "discarded"];
+  const isCount = (name: string) => isPlainObject(payload) && Number.isInteger(payload[name]);
+  const faults = counts.filter((name) => !isCount(name)).map((name) => `${name}: must be a whole number`);
+  return faults.length === 0 ? { value: payload, faults: undefined } : { value: undefined, faults };
 }
 
 function isError(error: unknown): boolean {

@@ -10,13 +10,24 @@ export interface EdgeRow {
 
 /** What of a definition must not shrink under the same version: its states and its edges, as plain sorted JSON. */
 export interface Shape {
-  readonly states: readonly { readonly name: string; readonly kind: StateKind; readonly final: string | null }[];
+  readonly states: readonly {
+    readonly name: string;
+    readonly kind: StateKind;
+    readonly final: string | null;
+    /** What a failed child does to a state that joins. */
+    readonly join?: string;
+  }[];
   readonly edges: readonly EdgeRow[];
 }
 
 /** The same definition gives the same shape, in whichever order it was written. */
 export function shapeOf(model: LifecycleModel): Shape {
-  const states = [...model.states.values()].map(({ name, kind, final = null }) => ({ name, kind, final }));
+  const states = [...model.states.values()].map(({ name, kind, final = null, join }) => ({
+    name,
+    kind,
+    final,
+    ...(join === undefined ? {} : { join: join.failed }),
+  }));
   return { states: states.sort((one, other) => compare(one.name, other.name)), edges: statesAndEdges(model) };
 }
 

@@ -252,12 +252,14 @@ export class Course {
     this.#heldMs = this.row.now_ms;
   }
 
-  refuse(timerId: string, detail: unknown): void {
+  /** An event that was refused when its time came; `timerId` is the timer's, where it was one. */
+  refuse(detail: unknown, timerId = this.#newId()): void {
     this.#more.refusals.push({
       instanceId: this.instance.id,
       timerId,
       detailText: storableText(detail, "The refusal"),
     });
+    this.#alarmed = true;
   }
 
   /** Its step was given up: a dead letter tells of it, written with the move that it caused. */

@@ -58,6 +58,6 @@ function ring(course: Course, timers: readonly DueTimer[]): void {
     // A delayed event carries the mark of the call that sent it, which may have lost its reply.
     const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.id : null, lease: null };
     if (decided.kind === "decided") course.add(decided, maker);
-    else if (timer.kind !== "deadline") course.refuse(timer.id, { event: timer.event, blockers: decided.blockers });
+    else if (timer.kind !== "deadline") course.refuse({ event: timer.event, blockers: decided.blockers }, timer.id);
   }
 }

@@ -27,6 +27,7 @@ export const faultPoints = [
   "schedule.taken",
   "schedule.started",
   "schedule.committed",
+  "check.read",
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number];

@@ -1,5 +1,6 @@
 import { type Fired, fire } from "../kernel/fire.ts";
 import { tidyGates } from "../kernel/gates.ts";
+import { lookAtParents } from "../kernel/join.ts";
 import { keepSchedules } from "../kernel/keep-schedules.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { releaseParked } from "../kernel/release.ts";
@@ -14,18 +15,31 @@ export interface Round extends Fired {
   readonly released: number;
   /** Ticks of schedules that were run. */
   readonly ticks: number;
+  readonly joined: number;
 }
 
 const pageSize = 500;
 
-/** One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is parked, runs schedules, sums up counts. */
+/**
+ * One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is
+ * parked, looks at parents, runs schedules, sums up counts.
+ */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const lapsed = await reportLapsed(kernel, lanes, pageSize);
   const promoted = await promote(kernel, lanes, pageSize);
   const fired = await fire(kernel, pageSize);
   const released = await releaseParked(kernel);
+  const { joined, failures: unjoined } = await lookAtParents(kernel, pageSize);
   const { ticks, failures } = await keepSchedules(kernel);
   await tidy(kernel);
   await tidyGates(kernel, lanes);
-  return { lapsed, promoted, released, ticks, ...fired, failures: [...fired.failures, ...failures] };
+  return {
+    lapsed,
+    promoted,
+    released,
+    joined,
+    ticks,
+    ...fired,
+    failures: [...fired.failures, ...unjoined, ...failures],
+  };
 }

@@ -7,6 +7,7 @@ import type { AnySchedule } from "../definition/schedule.ts";
 import { closuresOf } from "../kernel/closures.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import { gatesOf } from "../kernel/gates.ts";
+import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { report } from "../kernel/report.ts";
@@ -141,8 +142,8 @@ export class TestPawl {
   }
 
   /**
-   * Runs what is ready, and what becomes ready by it, until nothing is left that may run now (a lane can be paused, a rate
-   * used up); gives back how many tasks it ran.
+   * Runs what is ready, and what becomes ready by it (joins too), until nothing is left that may run now (a lane can be
+   * paused, a rate used up); gives back how many tasks it ran.
    */
   async work(): Promise<number> {
     const { kernel, fakes } = this.#parts;
@@ -151,7 +152,12 @@ export class TestPawl {
     const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs });
     for (let ran = 0; ; ) {
       const taken = await claims.take(100);
-      if (taken.length === 0) return ran;
+      if (taken.length === 0) {
+        const { joined, failures } = await lookAtParents(kernel, 500);
+        if (failures.length > 0) throw failures[0]!.error;
+        if (joined === 0) return ran;
+        continue;
+      }
       const outcomes = await Promise.all(
         taken.map((one) => run(kernel, one, { abort: neverAborted(), log: () => {}, fakes })),
       );

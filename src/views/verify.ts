@@ -1,9 +1,10 @@
 import { type Executor, type Part, part, type Statement, sql } from "../store/db.ts";
+import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
   /** I1 to I6 are those of the fault tests: a known state, one path, no stale holder, counted attempts. */
-  readonly invariant: "I1" | "I2" | "I3" | "I6" | "tasks" | "timers" | "counts";
+  readonly invariant: "I1" | "I2" | "I3" | "I6" | "tasks" | "timers" | "children" | "counts";
   /** Null when it is not about one instance. */
   readonly instance: string | null;
   readonly message: string;
@@ -49,7 +50,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
 }
 
 /** A range of instances' ids. */
-interface Slice {
+export interface Slice {
   readonly after: string;
   readonly upTo: string;
 }
@@ -65,6 +66,8 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["tasks", tasksAstray],
   ["tasks", leasesUnclaimed],
   ["timers", timersAstray],
+  ["children", childrenAstray],
+  ["children", joinsForgotten],
 ];
 
 function statesUnknown(ids: Slice): Statement {
@@ -94,6 +97,9 @@ function rowsWithoutInstance(ids: Slice): Statement {
       where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
       union all
       select distinct 'memos', instance_id from pawl.memos
+      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
+      union all
+      select distinct 'progress', instance_id from pawl.progress
       where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
       union all
       select distinct 'dead letters', instance_id from pawl.dead_letters

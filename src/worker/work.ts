@@ -5,8 +5,10 @@ import { PawlError } from "../base/errors.ts";
 import type { Granting } from "../kernel/course.ts";
 import type { Outcome, Report, Reported } from "../kernel/filing.ts";
 import { Gatherer } from "../kernel/gather.ts";
+import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { report } from "../kernel/report.ts";
+import { checksTopic } from "../kernel/signals.ts";
 import type { Taken } from "../kernel/take.ts";
 import type { LeaseKeeper } from "../store/db.ts";
 import { Abort } from "./abort.ts";
@@ -28,6 +30,7 @@ export type Maintain = (
 ) => Promise<{ failures: readonly { error: unknown }[] }>;
 
 const errorWaitMs = 5_000;
+const looksAtOnce = 500;
 
 /** A task in hand: waiting here, running, or being reported. */
 interface Held {
@@ -59,6 +62,8 @@ export class Worker {
   #running = 0;
   #stopping = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
+  /** A parent is to be looked at. */
+  #toLook = false;
 
   constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, fakes?: ReadonlyMap<string, Handler>) {
     this.#kernel = kernel;
@@ -111,7 +116,12 @@ export class Worker {
         if (isNew) {
           await this.#lanes.read();
           forget();
-          forget = this.#lanes.watch(() => this.#rest.end());
+          const forgetLanes = this.#lanes.watch(() => this.#rest.end());
+          const forgetChecks = this.#kernel.signals.wait(checksTopic, () => this.#lookSoon());
+          forget = () => {
+            forgetLanes();
+            forgetChecks();
+          };
         }
         this.#states.enter("Recovery");
         await this.#maintain();
@@ -264,7 +274,17 @@ export class Worker {
     }
   }
 
+  #lookSoon(): void {
+    this.#toLook = true;
+    this.#rest.end();
+  }
+
   async #maintain(): Promise<void> {
+    if (this.#toLook) {
+      this.#toLook = false;
+      const { failures } = await lookAtParents(this.#kernel, looksAtOnce);
+      for (const failure of failures) this.#settings.onFailure(failure.error);
+    }
     const now = performance.now();
     if (now - this.#maintainedAt < this.#settings.maintainEveryMs) return;
     this.#maintainedAt = now;

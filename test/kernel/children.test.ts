@@ -276,6 +276,52 @@ eachStore((store) => {
     expect(await t.pawl.find(solve)).toEqual([]);
   });
 
+  test("`verify` finds children without a parent, doubles, wrong ends, and joins that nobody will look at", async () => {
+    const past = (change: string) =>
+      t.db.script(`set session_replication_role = replica; ${change}; set session_replication_role = origin;`);
+    await using t = await open();
+    await t.work();
+    const [q2, q1] = await t.pawl.find(solve);
+    const messages = async () =>
+      (await t.pawl.verify()).map((one) => `${one.invariant} ${one.instance} ${one.message}`);
+    expect(await messages()).toEqual([]);
+    await past(`update pawl.instances set key = 'q1' where id = '${q2!.id}'`);
+    expect(await messages()).toEqual([
+      `children ${q1!.id} It is a child under the key "q1", and so is ${q2!.id}.`,
+      `children ${q2!.id} It is a child under the key "q1", and so is ${q1!.id}.`,
+    ]);
+    await past(`update pawl.instances set key = 'q2', child_outcome = 'success' where id = '${q2!.id}'`);
+    expect(await messages()).toEqual([
+      `children ${q2!.id} It stands in "checking", and counts as "success" for its parent.`,
+    ]);
+    await past(`update pawl.instances set child_outcome = 'success' where id = '${q1!.id}'`);
+    expect(await messages()).toContain(
+      `children ${q1!.parent!.id} Its children have ended, it stands in "solving", and no check is to come.`,
+    );
+    await past(`update pawl.instances set parent_id = '${q2!.id}', child_outcome = null where id = '${q1!.id}'`);
+    expect(await messages()).toContain(`children ${q1!.id} It is a child of a "attempt", and its parent is a "solve".`);
+    await past(`update pawl.instances set parent_id = gen_random_uuid(), child_outcome = null where id = '${q1!.id}'`);
+    expect((await messages())[0]).toMatch(/It is a child of .*, which does not exist/);
+  });
+
+  test("a child that is kept for longer than its parent has none any more", async () => {
+    const brief = lifecycle("brief", {
+      initial: "starting",
+      keepClosed: "1d",
+      states: {
+        starting: { run: (step) => step.start(note, { key: "n" }), on: { started: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [brief, note] });
+    const { id } = await t.pawl.start(brief, {});
+    await t.work();
+    await t.advance("25h");
+    await t.db.script(`delete from pawl.instances where id = '${id}'`);
+    expect(await t.pawl.find(note)).toMatchObject([{ key: "n", parent: null, state: "open" }]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
   test("whose child an instance is cannot be changed by hand", async () => {
     await using t = await open();
     await t.work();

@@ -1,0 +1,84 @@
+import { decide } from "../definition/decide.ts";
+import { deleteChecks, readChecks } from "../store/checks.ts";
+import { readStandings, type Standing } from "../store/children.ts";
+import type { Executor } from "../store/db.ts";
+import { readInstances } from "../store/instances.ts";
+import type { Course, Maker } from "./course.ts";
+import { catchUp } from "./due.ts";
+import { isNewer, type Kernel } from "./kernel.ts";
+import { sweep } from "./sweep.ts";
+
+/** What a look at parents did, and what stood in its way. */
+export interface Looked {
+  readonly joined: number;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
+
+/**
+ * Looks at the parents that checks wait for: when the children of one in a join have ended, it is told. A check goes when
+ * it was made; one that came while its parent was looked at has an id of its own and is made next. Any number of
+ * processes may look at once: the parent is moved by one of them.
+ */
+export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<Looked> {
+  const lifecycles = [...kernel.lifecycles.keys()];
+  const failures: { id: string; error: unknown }[] = [];
+  let joined = 0;
+  for (let afterId = "0"; ; ) {
+    const checks = await readChecks(kernel.db, { lifecycles, afterId, limit: pageSize });
+    if (checks.length === 0) return { joined, failures };
+    if (kernel.faults !== undefined) await kernel.faults.at("check.read");
+    // Read after the checks, and so with the ends that they tell of.
+    const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
+    const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
+    const ours = rows.filter((row) => !newer.has(row.id));
+    const swept = await sweep(kernel, ours, lookAtAll);
+    joined += swept.written.size;
+    failures.push(...swept.failures);
+    const made = checks.filter(({ instance_id }) => !newer.has(instance_id) && !swept.missed.has(instance_id));
+    if (made.length > 0) {
+      await deleteChecks(
+        kernel.db,
+        made.map((check) => check.id),
+      );
+    }
+    if (checks.length < pageSize) return { joined, failures };
+    afterId = checks.at(-1)!.id;
+  }
+}
+
+/** What is due comes first, then the children of those that are in a join. */
+async function lookAtAll(db: Executor, courses: readonly Course[]): Promise<void> {
+  await catchUp(db, courses);
+  const joining = courses.filter((course) => course.failure === undefined && policyOf(course) !== undefined);
+  if (joining.length === 0) return;
+  const runs = joining.map(({ instance }) => ({ id: instance.id, run: instance.run }));
+  const standings = new Map((await readStandings(db, runs)).map((one) => [one.id, one]));
+  for (const course of joining) course.attempt(() => look(course, standings.get(course.row.id)!));
+}
+
+function policyOf({ lifecycle, instance }: Course): "fail" | "count" | "wait" | undefined {
+  return lifecycle.states.get(instance.state)?.join?.failed;
+}
+
+function look(course: Course, standing: Standing): void {
+  const event = eventOf(policyOf(course)!, standing);
+  if (event === undefined) return;
+  const { lifecycle, instance, row } = course;
+  const decided = decide(lifecycle, instance, { ...event, actor: null }, row.now_ms);
+  if (decided.kind === "decided") course.add(decided, byPawl);
+  else course.refuse({ event: event.name, visit: instance.visit, blockers: decided.blockers });
+}
+
+/** What a parent is told, if anything. */
+function eventOf(policy: "fail" | "count" | "wait", standing: Standing) {
+  const { failed_lifecycle: lifecycle, failed_id: id, failed_key: key } = standing;
+  if (policy === "fail" && lifecycle !== null && id !== null) {
+    const reason = `child ${lifecycle} ${key === null ? id : `"${key}"`} failed`;
+    return { name: "fail", payload: { reason, error: null, attempts: 0, child: { lifecycle, id, key } }, reason };
+  }
+  if (standing.open || (policy === "wait" && id !== null)) return undefined;
+  const { total, succeeded, failed, discarded } = standing;
+  return { name: "joined", payload: { total, succeeded, failed, discarded }, reason: null };
+}
