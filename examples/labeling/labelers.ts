@@ -1,0 +1,64 @@
+import type { Json } from "pawl";
+import { moods, shapes } from "./queues.ts";
+import type { Example } from "./samples.ts";
+
+/** Somebody who labels in this example. */
+export interface SimulatedLabeler {
+  readonly name: string;
+  /** How often they look properly, from 0 to 1. When they do not, they guess. */
+  readonly diligence: number;
+  /** Does not even guess, but always takes the first choice. */
+  readonly takesTheFirst?: boolean;
+}
+
+export const team: readonly SimulatedLabeler[] = [
+  { name: "ada", diligence: 0.98 },
+  { name: "ben", diligence: 0.93 },
+  { name: "chloe", diligence: 0.9 },
+  { name: "dina", diligence: 0.8 },
+  { name: "eddy", diligence: 0.15 },
+  { name: "finn", diligence: 0, takesTheFirst: true },
+];
+
+/** What somebody does with a sample: a label, or they skip it. */
+export type Done = { readonly label: Readonly<Record<string, Json>> } | { readonly skip: string };
+
+/** The values between which a labeler chooses, by field. */
+const choices: Readonly<Record<string, readonly Json[]>> = {
+  mood: moods,
+  urgency: [1, 2, 3, 4, 5],
+  shape: shapes,
+  count: [1, 2, 3, 4, 5],
+};
+
+/** What a labeler says of a sample: the same for the same seed, in whichever order they work. */
+export function labelBy(labeler: SimulatedLabeler, { key, truth }: Example, seed: number): Done {
+  const random = randomFrom(`${seed} ${labeler.name} ${key}`);
+  if (random() < 0.02) return { skip: "I cannot tell." };
+  const fields = Object.entries(truth).map(([field, right]): [string, Json] => {
+    const all = choices[field]!;
+    if (labeler.takesTheFirst === true) return [field, all[0]!];
+    const looks = random() < labeler.diligence;
+    const guess = all[Math.floor(random() * all.length)]!;
+    return [field, looks ? (field === "urgency" ? nearly(right as number, random()) : right) : guess];
+  });
+  return { label: Object.fromEntries(fields) };
+}
+
+/** How urgent a thing is, even careful people do not always see alike. */
+function nearly(right: number, random: number): number {
+  if (random < 0.85) return right;
+  return random < 0.925 ? Math.max(1, right - 1) : Math.min(5, right + 1);
+}
+
+/** Numbers from 0 to 1 that a text stands for. */
+function randomFrom(text: string): () => number {
+  let state = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193);
+  return () => {
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  };
+}

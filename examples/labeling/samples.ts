@@ -1,0 +1,38 @@
+import { createReadStream, readFileSync } from "node:fs";
+import { type Json, samplesFromCsv, samplesFromJsonl } from "pawl";
+
+/** A sample, what is true of it, and whether the queue is told so. */
+export interface Example {
+  readonly key: string;
+  readonly content: Readonly<Record<string, Json>>;
+  /** What an attentive labeler would say. Only the simulation knows it, and the queue where it is gold. */
+  readonly truth: Readonly<Record<string, Json>>;
+  readonly isGold: boolean;
+}
+
+const data = (name: string) => new URL(`data/${name}`, import.meta.url);
+
+/** Short texts, from JSON Lines. */
+export async function loadMessages(): Promise<Example[]> {
+  const examples: Example[] = [];
+  for await (const line of samplesFromJsonl(createReadStream(data("messages.jsonl")), { key: "id" })) {
+    if (!line.ok) throw new Error(`messages.jsonl, line ${line.line}: ${line.problem} ${line.remedy}`);
+    const { text = "", mood = "", urgency = 1, gold = false } = line.sample.data;
+    examples.push({ key: line.sample.key!, content: { text }, truth: { mood, urgency }, isGold: gold === true });
+  }
+  return examples;
+}
+
+/** Small pictures, from a CSV file that names them. */
+export async function loadPictures(): Promise<Example[]> {
+  const columns = { count: "number", gold: "boolean" } as const;
+  const examples: Example[] = [];
+  for await (const line of samplesFromCsv(createReadStream(data("pictures.csv")), { key: "id", columns })) {
+    if (!line.ok) throw new Error(`pictures.csv, line ${line.line}: ${line.problem} ${line.remedy}`);
+    const { file = "", shape = "", count = 0, gold = false } = line.sample.data;
+    const svg = readFileSync(data(`pictures/${String(file)}`), "utf8").trim();
+    const image = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+    examples.push({ key: line.sample.key!, content: { image }, truth: { shape, count }, isGold: gold === true });
+  }
+  return examples;
+}
