@@ -1,9 +1,10 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/json.ts";
 import { alphaOf, krippendorffAlpha, type Scale } from "./alpha.ts";
-import { columnsOf, type GivenLabel, pickField, rowsBySample } from "./label-columns.ts";
+import { columnsOf, type GivenLabel, rowsBySample } from "./label-columns.ts";
 import {
   type Answer,
+  answerIn,
   answersOf,
   isRemark,
   type LabelShape,
@@ -43,7 +44,7 @@ export function agreementOf(labels: Iterable<GivenLabel>, shape?: LabelShape): A
   const given = [...labels];
   const known = shape ?? shapeOf(given.map(({ label }) => label as Json));
   const fields = answersOf(known).map(([field, answer]): [string, FieldAgreement] => {
-    return [field, fieldAgreement(known.kind === "fields" ? pickField(given, field) : given, answer)];
+    return [field, fieldAgreement(answersIn(given, known, field), answer)];
   });
   const counted = fields.filter((_, index) => !isRemark(answersOf(known)[index]![1]));
   const byAlpha = counted.filter(([, { alpha }]) => alpha !== null).sort(([, one], [, two]) => one.alpha! - two.alpha!);
@@ -53,6 +54,14 @@ export function agreementOf(labels: Iterable<GivenLabel>, shape?: LabelShape): A
     alpha: meanOf(counted.map(([, { alpha }]) => alpha)),
     weakest: byAlpha[0]?.[0] ?? null,
   };
+}
+
+/** What labels say to one answer; those that say nothing are left out. */
+function answersIn(labels: readonly GivenLabel[], shape: LabelShape, field: string): GivenLabel[] {
+  return labels.flatMap(({ sample, labeler, label }) => {
+    const value = answerIn(label as Json, shape, field);
+    return value === undefined ? [] : [{ sample, labeler, label: value }];
+  });
 }
 
 function fieldAgreement(labels: readonly GivenLabel[], answer: Answer): FieldAgreement {
@@ -76,12 +85,25 @@ function fieldAgreement(labels: readonly GivenLabel[], answer: Answer): FieldAgr
   };
 }
 
+/** Labels that are not on the answer's scale, from a time when the schema was another, are as if they were missing. */
 function alphaFor(labels: readonly GivenLabel[], answer: Answer): number | null {
   const scale = scaleOf(answer);
-  if (scale === "sets") return alphaOfSets(labels);
-  if (answer.kind !== "text")
-    return krippendorffAlpha(labels, scale, answer.kind === "categorical" ? answer.order : undefined);
-  return krippendorffAlpha(labels.map((given) => ({ ...given, label: ready(answer, given.label as Json) as string })));
+  if (answer.kind === "multiple" || scale === "sets") return alphaOfSets(labels);
+  if (answer.kind === "text") {
+    return krippendorffAlpha(
+      labels.map((given) => ({ ...given, label: ready(answer, given.label as Json) as string })),
+    );
+  }
+  if (answer.kind === "numeric")
+    return krippendorffAlpha(
+      labels.filter(({ label }) => typeof label === "number"),
+      scale,
+    );
+  const { order } = answer;
+  const known = order?.map(canonicalJson);
+  const held =
+    known === undefined ? labels : labels.filter(({ label }) => known.includes(canonicalJson(label as Json)));
+  return krippendorffAlpha(held, scale, order);
 }
 
 /**
@@ -123,7 +145,7 @@ export function agreementByLabeler(labels: Iterable<GivenLabel>, shape?: LabelSh
   const known = shape ?? shapeOf(given.map(({ label }) => label as Json));
   const sums = new Map<string, { sum: number; count: number }>();
   for (const [field, answer] of answersOf(known)) {
-    addAgreements(known.kind === "fields" ? pickField(given, field) : given, answer, sums);
+    addAgreements(answersIn(given, known, field), answer, sums);
   }
   const counts = new Map<string, number>();
   for (const { labeler } of given) counts.set(labeler, (counts.get(labeler) ?? 0) + 1);

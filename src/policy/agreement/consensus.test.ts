@@ -94,6 +94,16 @@ describe("the consensus of labels", () => {
     expect(consensusOf<Json>([{}, { defect: "dent" }, { defect: "dent" }], shape).label).toEqual({ defect: "dent" });
   });
 
+  test("takes null for a choice among choices, and for silence where a number or a text is asked", () => {
+    const fields = { kind: { kind: "categorical" }, size: { kind: "numeric", optional: true } } as const;
+    const labels = [
+      { kind: null, size: null },
+      { kind: null, size: 4 },
+      { kind: "a", size: 6 },
+    ];
+    expect(consensusOf<Json>(labels, { kind: "fields", fields }).label).toEqual({ kind: null, size: 5 });
+  });
+
   test("does not depend on the order of the labels, nor on what they are called", () => {
     const animals = fc.array(fc.constantFrom("cat", "dog", "cow"), { minLength: 1, maxLength: 9 });
     fc.assert(

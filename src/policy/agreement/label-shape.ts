@@ -35,9 +35,12 @@ export function isRemark(answer: Answer): boolean {
   return answer.kind === "text" && answer.optional === true;
 }
 
-/** What a label says to one answer; undefined where it says nothing. */
+/** What a label says to one answer; undefined where it says nothing. Null is a choice like others, but no number and no text. */
 export function answerIn(label: Json, shape: LabelShape, field: string): Json | undefined {
-  return shape.kind === "fields" ? fieldOf(label, field) : label;
+  const value = shape.kind === "fields" ? fieldOf(label, field) : label;
+  if (value !== null) return value;
+  const answer = shape.kind === "fields" ? shape.fields[field] : shape;
+  return answer?.kind === "categorical" ? value : undefined;
 }
 
 /** The shape that labels have by their looks. A schema knows better: it tells a choice from a text. */

@@ -319,6 +319,21 @@ describe("agreement by field", () => {
     expect(found.weakest).toBe("tags");
   });
 
+  test("counts what says nothing, or nothing that is on the scale, as missing", () => {
+    const size = { kind: "numeric", optional: true } as const;
+    const grade = { kind: "categorical", order: ["poor", "good"] } as const;
+    const given = (labeler: string, sizes: Json[]) =>
+      sizes.map((value, sample) => ({ sample: `s${sample}`, labeler, label: { size: value, grade: value } }));
+    const numbers = [...given("ada", [1, 5, null, "big"]), ...given("bob", [1, 5, 7, 8])];
+    expect(agreementOf(numbers, { kind: "fields", fields: { size } })).toMatchObject({
+      alpha: 1,
+      fields: { size: { labels: 7 } },
+    });
+    const words = [...given("ada", ["poor", "good", "odd"]), ...given("bob", ["poor", "good", "good"])];
+    expect(agreementOf(words, { kind: "fields", fields: { grade } }).alpha).toBe(1);
+    expect(agreementOf(words, grade).alpha).toBeNull();
+  });
+
   test("of sets adds up the yes and no of each choice", () => {
     // With one choice only, a set is a yes or a no: the nominal alpha of the same.
     const yesNo = ["0100000010", "1110010000"].flatMap((row, labeler) =>
