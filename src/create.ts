@@ -9,6 +9,7 @@ import type { Faults } from "./kernel/faults.ts";
 import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, makeKernel } from "./kernel/kernel.ts";
 import { registerLifecycles } from "./kernel/register.ts";
+import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
@@ -28,6 +29,8 @@ export interface PawlOptions {
   readonly migrate?: boolean;
   /** The most connections to PostgreSQL; 10 unless given. */
   readonly connections?: number;
+  /** Where messages go that steps and `pawl.publish` put into the outbox, and how. */
+  readonly outbox?: RelayOptions | undefined;
   /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. Logged unless given. */
   readonly onWarning?: (text: string) => void;
   /** A pino logger (or one like it), options for pino, or `false`. Unless given: warnings and errors as JSON on stderr. */
@@ -52,7 +55,7 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
 export async function openOn(
   db: Db,
-  options: Pick<PawlOptions, "lifecycles" | "schedules" | "migrate" | "logger">,
+  options: Pick<PawlOptions, "lifecycles" | "schedules" | "migrate" | "logger" | "outbox">,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   try {
@@ -66,7 +69,7 @@ export async function openOn(
       forget();
       return db.close();
     };
-    return { kernel, pawl: new Pawl(kernel, close) };
+    return { kernel, pawl: new Pawl(kernel, { close, outbox: options.outbox }) };
   } catch (error) {
     await db.close();
     throw error;
@@ -131,6 +134,7 @@ function checkOptions(options: PawlOptions): void {
   }
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
+  if (given.outbox !== undefined) relaySettings(given.outbox);
   const { database, folder, connections } = given;
   if (folder !== undefined && (typeof folder !== "string" || folder === "")) {
     throw new PawlError("option_invalid", "`folder` must be the path of a folder, for the embedded database.");

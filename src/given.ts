@@ -6,6 +6,7 @@ import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/fac
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import { itemInvalid } from "./kernel/errors.ts";
+import type { Aggregate } from "./kernel/publish.ts";
 import type { Send } from "./kernel/send.ts";
 import { refOf } from "./kernel/verbs.ts";
 import type { Tx } from "./store/db.ts";
@@ -34,6 +35,12 @@ export interface SendOptions extends StartCallOptions {
   /** Send it later: kept in the database until then. */
   readonly after?: Duration;
   readonly at?: Date;
+}
+
+/** About what a message is published, and within which transaction. */
+export interface PublishOptions extends CallOptions {
+  /** Messages about the same thing are sent in their order. */
+  readonly aggregate: Aggregate;
 }
 
 /** The end of `send`'s arguments: a payload where the event takes one, then options. */

@@ -27,13 +27,27 @@ export type {
   InstanceRef,
   LanesOptions,
   PauseOptions,
+  PublishOptions,
   ResumeOptions,
   SendArguments,
   SendItem,
   SendOptions,
   StartCallOptions,
 } from "./given.ts";
+export type { Aggregate } from "./kernel/publish.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
+export { type Broker, BrokerAway, type OutboxMessage } from "./outbox/broker.ts";
+export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
+export type {
+  DeadMessages,
+  MessageFilter,
+  Outbox,
+  OutboxLag,
+  OutboxTypeStatus,
+  StoredMessage,
+} from "./outbox/outbox.ts";
+export { Relay, type RelayCounts } from "./outbox/relay.ts";
+export type { RelayOptions } from "./outbox/settings.ts";
 export { Pawl } from "./pawl.ts";
 export {
   type CsvExportOptions,

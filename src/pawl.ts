@@ -7,6 +7,7 @@ import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import type { StartOptions } from "./definition/step.ts";
+import type { Storable } from "./definition/storable.ts";
 import {
   type CallOptions,
   checkedItems,
@@ -21,6 +22,7 @@ import {
   idOf,
   type LanesOptions,
   type PauseOptions,
+  type PublishOptions,
   type ResumeOptions,
   type SendArguments,
   type SendItem,
@@ -34,6 +36,7 @@ import { asPawlError } from "./kernel/errors.ts";
 import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
+import { publish } from "./kernel/publish.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import type { Send, Sent } from "./kernel/send.ts";
 import { type Lane, showLanes } from "./kernel/show-lanes.ts";
@@ -43,6 +46,9 @@ import { refOf, requestHash, Verbs } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
 import { driveMaintenance } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
+import { Outbox } from "./outbox/outbox.ts";
+import { Relay } from "./outbox/relay.ts";
+import type { RelayOptions } from "./outbox/settings.ts";
 import {
   type AttemptEntry,
   attemptOf,
@@ -74,6 +80,12 @@ import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 import type { WorkOptions } from "./worker/settings.ts";
 import { Worker } from "./worker/work.ts";
 
+/** What a Pawl stands on. */
+interface Surroundings {
+  readonly close: () => Promise<void>;
+  readonly outbox: RelayOptions | undefined;
+}
+
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
  *
@@ -86,16 +98,20 @@ import { Worker } from "./worker/work.ts";
 export class Pawl {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
-  readonly #close: () => Promise<void>;
+  readonly #surroundings: Surroundings;
   #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
 
   /** @internal Use `createPawl`. */
-  constructor(kernel: Kernel, close: () => Promise<void>) {
+  constructor(kernel: Kernel, surroundings: Surroundings) {
     this.#kernel = kernel;
     this.#verbs = new Verbs(kernel);
-    this.#close = close;
+    this.#surroundings = surroundings;
+    this.outbox = new Outbox(kernel);
   }
+
+  /** What waits to be sent, what was given up, and what to do about it. */
+  readonly outbox: Outbox;
 
   /** The lifecycles that this process declares. */
   get lifecycles(): readonly AnyLifecycle[] {
@@ -476,16 +492,50 @@ export class Pawl {
    */
   work(options: WorkOptions = {}): Worker {
     this.#refuseClosed();
-    const worker = new Worker(this.#kernel, maintain, options);
+    const beside = this.#surroundings.outbox === undefined ? [] : [this.relay()];
+    const worker = new Worker(this.#kernel, maintain, options, { beside });
     this.#drivers.add(worker);
     return worker;
+  }
+
+  /**
+   * Puts a message into the outbox; a relay sends it. With `tx` it is there if and only if your transaction commits. Those
+   * about one aggregate are sent in their order, also when several transactions publish, as long as each has locked what it
+   * publishes about.
+   *
+   * ```ts
+   * await pawl.publish("grading.request", { text }, { aggregate: { type: "submission", id: "42" }, tx });
+   * ```
+   */
+  async publish<Payload>(
+    type: string,
+    payload: Payload & Storable<Payload>,
+    options: PublishOptions,
+  ): Promise<{ id: string }> {
+    const { aggregate, tx } = checkedOptions(options, ["aggregate", "tx"], `publish of \`${String(type)}\``);
+    if (typeof aggregate !== "object" || aggregate === null) {
+      throw new PawlError("option_invalid", "`publish` needs `aggregate: { type, id }`: what the message is about.");
+    }
+    return publish(this.#kernel, { type, payload, aggregate }, tx);
+  }
+
+  /**
+   * Sends messages from the outbox in this process, and does nothing else; `work` does so beside the steps. Any number of
+   * processes may: the messages of one aggregate are sent by one of them at a time, in their order.
+   */
+  relay(options: Partial<RelayOptions> = {}): Relay {
+    this.#refuseClosed();
+    const relay = new Relay(this.#kernel, { ...this.#surroundings.outbox, ...options } as RelayOptions);
+    this.#drivers.add(relay);
+    return relay;
   }
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const driver of this.#drivers) await driver.stop();
-    await this.#close();
+    for (const broker of this.#surroundings.outbox?.brokers ?? []) await broker.close();
+    await this.#surroundings.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,7 +10,7 @@ import { insertTimers } from "../store/timers.ts";
 import type { Course } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
 import { noRows, type Rows } from "./rows.ts";
-import { checksTopic } from "./signals.ts";
+import { checksTopic, outboxTopic } from "./signals.ts";
 
 /** Writes courses in one statement; gives back which were written, and when. */
 export async function moveCourses(
@@ -64,5 +64,6 @@ function belongingsOf(rows: Rows): Belongings {
 function noted(kernel: Kernel, written: readonly Written[], rows: Rows): Map<string, number> {
   if (written.length > 0) kernel.clock.observe(written[0]!.now_ms);
   if (rows.checks.length > 0) kernel.signals.hint(checksTopic);
+  if (rows.messages.length > 0) kernel.signals.hint(outboxTopic);
   return new Map(written.map((one) => [one.id, one.now_ms]));
 }

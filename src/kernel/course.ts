@@ -159,7 +159,7 @@ export class Course {
   add(decision: Decision, maker: Maker, said: Said = {}, grant: Granting = () => null): void {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
-    const journal = journalRow(id, this.lifecycle, decision, maker);
+    const journal = journalRow(id, this.lifecycle, decision, maker, said.messages?.length || null);
     const messages =
       said.messages === undefined || said.messages.length === 0
         ? none
@@ -372,4 +372,5 @@ const noMove: LastMove = {
   patchText: null,
   cleared: null,
   requestId: null,
+  messages: null,
 };

@@ -28,6 +28,10 @@ export const faultPoints = [
   "schedule.started",
   "schedule.committed",
   "check.read",
+  "relay.afterLock",
+  "relay.afterPublish",
+  "relay.afterConfirm",
+  "relay.afterMark",
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number];

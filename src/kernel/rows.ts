@@ -39,7 +39,13 @@ export function noRows(): Rows {
   };
 }
 
-export function journalRow(id: string, lifecycle: LifecycleModel, decision: Decision, maker: Maker): JournalRow {
+export function journalRow(
+  id: string,
+  lifecycle: LifecycleModel,
+  decision: Decision,
+  maker: Maker,
+  messages: number | null = null,
+): JournalRow {
   return {
     instanceId: id,
     version: decision.instance.version,
@@ -58,6 +64,7 @@ export function journalRow(id: string, lifecycle: LifecycleModel, decision: Deci
     requestId: maker.requestId,
     taskId: maker.lease?.taskId ?? null,
     token: maker.lease?.token ?? null,
+    messages,
   };
 }
 

@@ -1,6 +1,9 @@
 /** The topic of those who look at parents: a check waits. */
 export const checksTopic = "checks";
 
+/** What whoever waits for messages to send waits for. */
+export const outboxTopic = "outbox";
+
 /**
  * Hints inside this process: an instance moved, a lane has work. Whoever waits looks at the database again; a hint that
  * is lost costs time, never truth.

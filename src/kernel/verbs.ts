@@ -12,6 +12,7 @@ import { Gatherer } from "./gather.ts";
 import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import { modelOf } from "./rows.ts";
 import { type Ref, type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
+import { outboxTopic } from "./signals.ts";
 import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
 const batchSize = 500;
@@ -98,9 +99,11 @@ export class Verbs {
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const kernel = this.#kernel;
     refuseInside(kernel, "transaction");
-    return kernel.db.transaction((tx) =>
+    const result = await kernel.db.transaction((tx) =>
       kernel.db.kind === "pglite" ? kernel.inside.run("an embedded transaction", () => work(tx)) : work(tx),
     );
+    kernel.signals.hint(outboxTopic);
+    return result;
   }
 
   #inTransaction<T>(tx: unknown, work: (own: Tx) => Promise<T>): Promise<T> {

@@ -110,6 +110,7 @@ export interface LastMove {
   readonly patchText: string | null;
   readonly cleared: readonly string[] | null;
   readonly requestId: string | null;
+  readonly messages: number | null;
 }
 
 /** The work of the state that an instance comes to. */
@@ -361,6 +362,7 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.move.patchText))}::text)::text[],
         (select ${textArray(rows.map((row) => keysText(row.move.cleared)))}::text)::text[],
         (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.move.messages))}::text)::int[],
         (select ${textArray(rows.map((row) => row.from))}::text)::text[],
         (select ${textArray(rows.map((row) => row.reported))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
@@ -372,7 +374,7 @@ export function moveInstances(
       ) as decided(
         id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
         failed_from, failed_visit, outcome, child_outcome, has_children, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
-        event, source, actor, reason, payload, patch, cleared, request_id, from_state, reported,
+        event, source, actor, reason, payload, patch, cleared, request_id, messages, from_state, reported,
         lane, priority, step_after_ms, step_at_ms, worker, lease_ms
       )
       cross join lateral (
@@ -415,7 +417,7 @@ export function moveInstances(
       where instance.id = free.id
       returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
         free.held_due_at, free.settled_ms, free.leased, instance.definition, instance.version, instance.visit,
-        free.event, free.source, free.actor, free.reason, free.payload, free.patch, free.cleared, free.request_id,
+        free.event, free.source, free.actor, free.reason, free.payload, free.patch, free.cleared, free.request_id, free.messages,
         coalesce(free.from_state, free.left_state) as from_state,
         case when free.reported then free.token end as token,
         free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
@@ -449,14 +451,14 @@ export function moveInstances(
     journaled as (
       insert into pawl.journal (
         instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
-        payload, patch, cleared, request_id, task_id, token, granted
+        payload, patch, cleared, request_id, task_id, token, granted, messages
       )
       ${earlierMoves(earlier)}
       union all
       select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
         written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
         written.patch::jsonb, written.cleared::text[], written.request_id,
-        case when written.token is not null then written.id end, written.token, written.granted
+        case when written.token is not null then written.id end, written.token, written.granted, written.messages
       from written where written.event is not null
     ),
     followed as (${belongings.effects}),

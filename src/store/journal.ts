@@ -18,6 +18,8 @@ export interface JournalRow {
   readonly requestId: string | null;
   readonly taskId: string | null;
   readonly token: number | null;
+  /** How many messages come with it; null for none. */
+  readonly messages: number | null;
 }
 
 /**
@@ -28,7 +30,7 @@ export function earlierMoves(rows: readonly JournalRow[]) {
   return part`
     select move.instance_id, move.version, move.lifecycle, move.definition, move.event, move.from_state, move.to_state,
       clock.now, move.source, move.actor, move.reason, move.payload::jsonb, move.patch::jsonb, move.cleared::text[],
-      move.request_id, move.task_id, move.token, null::bigint
+      move.request_id, move.task_id, move.token, null::bigint, move.messages
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.version))}::text)::int[],
@@ -45,10 +47,11 @@ export function earlierMoves(rows: readonly JournalRow[]) {
       (select ${textArray(rows.map((row) => keysText(row.cleared)))}::text)::text[],
       (select ${textArray(rows.map((row) => row.requestId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.taskId))}::text)::uuid[],
-      (select ${textArray(rows.map((row) => row.token))}::text)::bigint[]
+      (select ${textArray(rows.map((row) => row.token))}::text)::bigint[],
+      (select ${textArray(rows.map((row) => row.messages))}::text)::int[]
     ) as move(
       instance_id, version, lifecycle, definition, event, from_state, to_state, source, actor, reason,
-      payload, patch, cleared, request_id, task_id, token
+      payload, patch, cleared, request_id, task_id, token, messages
     )
     where (move.instance_id in (select id from written)) is true`;
 }

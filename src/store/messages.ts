@@ -1,6 +1,6 @@
-import { part, textArray } from "./db.ts";
+import { type Executor, part, sql, textArray } from "./db.ts";
 
-/** A message for the outbox; `place` orders those of one move. */
+/** A message that comes with a move; `place` orders those of one move. */
 export interface MessageRow {
   readonly id: string;
   readonly instanceId: string;
@@ -15,7 +15,7 @@ export interface MessageRow {
 export function insertMessages(rows: readonly MessageRow[]) {
   return part`
     insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at, version, place)
-    select message.id, message.aggregate_id, message.aggregate_type, message.message_type, message.payload::jsonb,
+    select message.id, message.aggregate_id::text, message.aggregate_type, message.message_type, message.payload::jsonb,
       clock.now, message.version, message.place
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
@@ -27,4 +27,25 @@ export function insertMessages(rows: readonly MessageRow[]) {
       (select ${textArray(rows.map((row) => row.place))}::text)::int[]
     ) as message(id, aggregate_id, aggregate_type, message_type, payload, version, place)
     where (message.aggregate_id in (select id from written)) is true`;
+}
+
+/** A message that comes with no move: a user's own, about an aggregate of his. */
+export interface LooseMessage {
+  readonly id: string;
+  readonly aggregateType: string;
+  readonly aggregateId: string;
+  readonly type: string;
+  readonly payloadText: string;
+}
+
+/** Its position is taken here: whoever holds a lock on the aggregate, and publishes then, is in order with all who do so. */
+export async function insertMessage(db: Executor, message: LooseMessage): Promise<{ now_ms: number }> {
+  const [written] = await db.rows<{ now_ms: number }>(sql`
+    insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
+    values (
+      ${message.id}::uuid, ${message.aggregateId}::text, ${message.aggregateType}::text, ${message.type}::text,
+      ${message.payloadText}::text::jsonb, pawl.now()
+    )
+    returning pawl.ms(created_at) as now_ms`);
+  return written!;
 }

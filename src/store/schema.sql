@@ -95,7 +95,8 @@ begin
   delete from pawl.tasks as task using gone where task.id = gone.id;
   delete from pawl.tasks as task using gone where task.instance_id = gone.id and task.kind = 'effect';
   delete from pawl.timers as timer using gone where timer.instance_id = gone.id;
-  delete from pawl.messages as message using gone where message.aggregate_id = gone.id;
+  delete from pawl.messages as message using gone
+  where message.aggregate_id = gone.id::text and message.aggregate_type = gone.lifecycle and message.processed_at is not null;
   delete from pawl.requests as request using gone where request.instance_id = gone.id;
   delete from pawl.attempts as attempt using gone where attempt.instance_id = gone.id;
   delete from pawl.journal as move using gone where move.instance_id = gone.id;
@@ -250,7 +251,7 @@ CREATE TABLE pawl.counts (
 
 CREATE TABLE pawl.dead_letters (
     id uuid NOT NULL,
-    instance_id uuid NOT NULL,
+    instance_id uuid,
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     kind text NOT NULL COLLATE pg_catalog."C",
     origin text NOT NULL COLLATE pg_catalog."C",
@@ -264,8 +265,9 @@ CREATE TABLE pawl.dead_letters (
     created_at timestamp with time zone NOT NULL,
     decided_at timestamp with time zone,
     CONSTRAINT dead_letters_decided CHECK (((status = 'open'::text) = (decided_at IS NULL))),
-    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text]))),
-    CONSTRAINT dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'requeued'::text, 'discarded'::text, 'archived'::text])))
+    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text, 'message'::text]))),
+    CONSTRAINT dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'requeued'::text, 'discarded'::text, 'archived'::text]))),
+    CONSTRAINT dead_letters_work_has_instance CHECK (((kind = 'message'::text) OR (instance_id IS NOT NULL)))
 );
 
 CREATE TABLE pawl.edges (
@@ -335,6 +337,8 @@ CREATE TABLE pawl.journal (
     task_id uuid,
     token bigint,
     granted bigint,
+    messages integer,
+    CONSTRAINT journal_messages_check CHECK ((messages > 0)),
     CONSTRAINT journal_source_check CHECK ((source = ANY (ARRAY['call'::text, 'worker'::text, 'timer'::text, 'pawl'::text]))),
     CONSTRAINT journal_start_comes_from_nowhere CHECK (((version = 1) = (from_state IS NULL))),
     CONSTRAINT journal_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
@@ -362,7 +366,7 @@ CREATE TABLE pawl.memos (
 
 CREATE TABLE pawl.messages (
     id uuid NOT NULL,
-    aggregate_id uuid NOT NULL,
+    aggregate_id text NOT NULL COLLATE pg_catalog."C",
     aggregate_type text NOT NULL COLLATE pg_catalog."C",
     message_type text NOT NULL COLLATE pg_catalog."C",
     payload jsonb NOT NULL,
@@ -371,10 +375,26 @@ CREATE TABLE pawl.messages (
     processed_at timestamp with time zone,
     retry_count integer DEFAULT 0 NOT NULL,
     error_message text,
-    version integer NOT NULL,
-    place integer NOT NULL,
-    CONSTRAINT messages_published_is_processed CHECK (((status <> 'published'::text) OR (processed_at IS NOT NULL))),
-    CONSTRAINT messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'published'::text, 'dead'::text])))
+    version integer,
+    place integer,
+    "position" bigint NOT NULL,
+    shard integer GENERATED ALWAYS AS (((hashtextextended(((aggregate_type || '/'::text) || aggregate_id), (0)::bigint) & (63)::bigint))::integer) STORED,
+    next_attempt_at timestamp with time zone,
+    CONSTRAINT messages_dead_is_held CHECK (((status <> 'dead'::text) OR (next_attempt_at = 'infinity'::timestamp with time zone))),
+    CONSTRAINT messages_done_is_processed CHECK (((status = ANY (ARRAY['published'::text, 'discarded'::text])) = (processed_at IS NOT NULL))),
+    CONSTRAINT messages_done_waits_for_nothing CHECK (((processed_at IS NULL) OR (next_attempt_at IS NULL))),
+    CONSTRAINT messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'published'::text, 'dead'::text, 'discarded'::text]))),
+    CONSTRAINT messages_version_has_place CHECK (((version IS NULL) = (place IS NULL)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='2000');
+
+ALTER TABLE pawl.messages ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pawl.messages_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE pawl.migrations (
@@ -416,6 +436,11 @@ CREATE TABLE pawl.progress (
     CONSTRAINT progress_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision)))
 );
 
+CREATE TABLE pawl.pruned (
+    what text NOT NULL COLLATE pg_catalog."C",
+    up_to timestamp with time zone NOT NULL
+);
+
 CREATE TABLE pawl.releases (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -448,6 +473,16 @@ CREATE TABLE pawl.schedules (
     CONSTRAINT schedules_last_result_check CHECK ((last_result = ANY (ARRAY['started'::text, 'existed'::text, 'failed'::text]))),
     CONSTRAINT schedules_run_has_result CHECK ((num_nulls(last_at, last_run_at, last_result) = ANY (ARRAY[0, 3])))
 );
+
+CREATE TABLE pawl.shards (
+    shard integer NOT NULL,
+    relay text COLLATE pg_catalog."C",
+    token bigint DEFAULT 0 NOT NULL,
+    leased_until timestamp with time zone,
+    CONSTRAINT shards_lease_has_end CHECK (((relay IS NULL) = (leased_until IS NULL))),
+    CONSTRAINT shards_shard_check CHECK (((shard >= 0) AND (shard <= 63)))
+)
+WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
 
 CREATE TABLE pawl.sweeps (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
@@ -549,9 +584,6 @@ ALTER TABLE ONLY pawl.memos
     ADD CONSTRAINT memos_pkey PRIMARY KEY (instance_id, owner, name);
 
 ALTER TABLE ONLY pawl.messages
-    ADD CONSTRAINT messages_order UNIQUE (aggregate_id, version, place);
-
-ALTER TABLE ONLY pawl.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pawl.migrations
@@ -563,6 +595,9 @@ ALTER TABLE ONLY pawl.pauses
 ALTER TABLE ONLY pawl.progress
     ADD CONSTRAINT progress_pkey PRIMARY KEY (instance_id, task_id);
 
+ALTER TABLE ONLY pawl.pruned
+    ADD CONSTRAINT pruned_pkey PRIMARY KEY (what);
+
 ALTER TABLE ONLY pawl.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (lifecycle, state);
 
@@ -571,6 +606,9 @@ ALTER TABLE ONLY pawl.requests
 
 ALTER TABLE ONLY pawl.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY pawl.shards
+    ADD CONSTRAINT shards_pkey PRIMARY KEY (shard);
 
 ALTER TABLE ONLY pawl.sweeps
     ADD CONSTRAINT sweeps_pkey PRIMARY KEY (lifecycle, state);
@@ -601,6 +639,12 @@ CREATE INDEX instances_key_history ON pawl.instances USING btree (lifecycle, key
 CREATE INDEX instances_shelf ON pawl.instances USING btree (lifecycle, shelf, id) WHERE (shelf IS NOT NULL);
 
 CREATE INDEX messages_aggregate ON pawl.messages USING btree (aggregate_id, aggregate_type);
+
+CREATE INDEX messages_due ON pawl.messages USING btree (next_attempt_at) WHERE (next_attempt_at < 'infinity'::timestamp with time zone);
+
+CREATE INDEX messages_held ON pawl.messages USING btree (aggregate_id, aggregate_type, "position") WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX messages_ready ON pawl.messages USING btree (shard, "position") WHERE ((status = 'pending'::text) AND (next_attempt_at IS NULL));
 
 CREATE INDEX messages_waiting ON pawl.messages USING btree (status, created_at);
 

@@ -10,9 +10,13 @@ import { gatesOf } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
+import { type MessageOutcome, promoteDue, pruneSent } from "../kernel/outbox.ts";
 import { report } from "../kernel/report.ts";
 import { renew, type Taken, take, takeGated } from "../kernel/take.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
+import { Delivery } from "../outbox/delivery.ts";
+import { relayRound } from "../outbox/round.ts";
+import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Db } from "../store/db.ts";
 import { migrate } from "../store/migrate.ts";
@@ -31,6 +35,8 @@ export interface TestPawlOptions {
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
   /** Where it logs; nowhere unless given. */
   readonly logger?: PawlOptions["logger"];
+  /** Where messages go when the test says `t.relay()`: what `memoryBroker()` returns, or a broker of its own. */
+  readonly outbox?: RelayOptions;
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
   /** A transaction pooler in front of that server, to test through it. */
@@ -57,12 +63,21 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
   const faults = new PlantedFaults();
   const { pawl, kernel } = await openOn(
     store.db,
-    { lifecycles, schedules, logger: options.logger ?? false },
+    { lifecycles, schedules, logger: options.logger ?? false, outbox: options.outbox },
     { clock, faults },
   );
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));
   for (const name of fakes.keys()) refuseUnknownStep(options.lifecycles, name);
-  return new TestPawl({ pawl, kernel, store, clock, faults, fakes, lanes: await lanesOf(kernel) });
+  return new TestPawl({
+    pawl,
+    kernel,
+    store,
+    clock,
+    faults,
+    fakes,
+    lanes: await lanesOf(kernel),
+    outbox: options.outbox,
+  });
 }
 
 function refuseUnknownStep(lifecycles: readonly AnyLifecycle[], name: string): void {
@@ -83,6 +98,7 @@ interface Parts {
   readonly faults: PlantedFaults;
   readonly fakes: ReadonlyMap<string, Handler>;
   readonly lanes: readonly string[];
+  readonly outbox?: RelayOptions | undefined;
 }
 
 /** See `testPawl`. */
@@ -166,6 +182,24 @@ export class TestPawl {
         taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
       );
       ran += taken.length;
+    }
+  }
+
+  /**
+   * Sends what is in the outbox and may go at the present moment, until nothing is left, and removes what was sent long
+   * ago; gives back what became of each.
+   */
+  async relay(): Promise<{ id: string; what: MessageOutcome["what"] }[]> {
+    const { kernel, outbox } = this.#parts;
+    if (outbox === undefined) throw new PawlError("option_invalid", "Give testPawl an `outbox` with brokers first.");
+    const settings = relaySettings(outbox);
+    const delivery = new Delivery(kernel, settings);
+    await promoteDue(kernel, 10_000);
+    if (settings.keepMs !== null) await pruneSent(kernel, settings.keepMs, 10_000);
+    for (const outcomes: MessageOutcome[] = []; ; ) {
+      const round = await relayRound(kernel, settings, delivery, "test-relay");
+      if (round === undefined) return outcomes.map(({ id, what }) => ({ id, what }));
+      outcomes.push(...round.outcomes);
     }
   }
 

@@ -1,10 +1,12 @@
 import { type Executor, type Part, part, type Statement, sql } from "../store/db.ts";
+
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
+import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
-  /** I1 to I6 are those of the fault tests: a known state, one path, no stale holder, counted attempts. */
-  readonly invariant: "I1" | "I2" | "I3" | "I6" | "tasks" | "timers" | "children" | "counts";
+  /** I1 to I6 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them, counted attempts. */
+  readonly invariant: "I1" | "I2" | "I3" | "I4" | "I6" | "tasks" | "timers" | "children" | "counts";
   /** Null when it is not about one instance. */
   readonly instance: string | null;
   readonly message: string;
@@ -45,6 +47,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
     }
     after = ids.upTo;
   }
+  for (const found of await db.rows<Found>(messagesBehindNothing())) violations.push({ invariant: "I4", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
   return violations.slice(0, most);
 }
@@ -61,6 +64,9 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["I2", pathsBroken],
   ["I2", instancesElsewhere],
   ["I3", holdersStale],
+  ["I4", messagesWithoutMove],
+  ["I4", messagesMissing],
+  ["I4", messagesOutOfOrder],
   ["I6", attemptsOutOfOrder],
   ["I6", setbacksUnclaimed],
   ["tasks", tasksAstray],
@@ -104,9 +110,6 @@ function rowsWithoutInstance(ids: Slice): Statement {
       union all
       select distinct 'dead letters', instance_id from pawl.dead_letters
       where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'messages', aggregate_id from pawl.messages
-      where aggregate_id > ${ids.after}::uuid and aggregate_id <= ${ids.upTo}::uuid
       union all
       select distinct 'tasks', each.instance_id from (${tasksOf(ids)}) as each
     )

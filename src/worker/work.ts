@@ -29,6 +29,14 @@ export type Maintain = (
   lanes: readonly string[],
 ) => Promise<{ failures: readonly { error: unknown }[] }>;
 
+/** What comes with a worker from inside Pawl. */
+export interface Company {
+  /** Handlers that stand in for the real ones, by `lifecycle/state`. */
+  readonly fakes?: ReadonlyMap<string, Handler>;
+  /** What runs beside it and is stopped with it: a relay. */
+  readonly beside?: readonly { stop(): Promise<void> }[];
+}
+
 const errorWaitMs = 5_000;
 const looksAtOnce = 500;
 
@@ -58,6 +66,7 @@ export class Worker {
   readonly #held = new Map<string, Held>();
   readonly #waiting: Held[] = [];
   readonly #fakes: ReadonlyMap<string, Handler> | undefined;
+  readonly #beside: readonly { stop(): Promise<void> }[];
   readonly #ended: Promise<void>;
   #running = 0;
   #stopping = false;
@@ -65,14 +74,15 @@ export class Worker {
   /** A parent is to be looked at. */
   #toLook = false;
 
-  constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, fakes?: ReadonlyMap<string, Handler>) {
+  constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, company: Company = {}) {
     this.#kernel = kernel;
     this.#maintainOnce = maintain;
     this.#settings = settingsOf(options, kernel.telemetry.log);
     this.#lanes = new Lanes(kernel, options.only);
     this.#claims = new Claims(kernel, this.#lanes, { worker: this.id, leaseMs: this.#settings.leaseMs });
     this.#states = new WorkerStates(options.onMove ?? (() => {}));
-    this.#fakes = fakes;
+    this.#fakes = company.fakes;
+    this.#beside = company.beside ?? [];
     // Two at once keep database and process busy at the same time.
     this.#reports = new Gatherer((batch) => this.#report(batch), { most: 500, atOnce: 2 });
     this.#keeper = keepLeases(kernel, {
@@ -98,7 +108,7 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#rest.end();
-    await this.#ended;
+    await Promise.all([this.#ended, ...this.#beside.map((one) => one.stop())]);
   }
 
   #tellEnd(): void {

@@ -38,7 +38,17 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     lines: "waits for what is due or lost",
   },
   outbox: {
-    may: ["base", "policy", "telemetry", "kernel", "worker", "maintenance", "type definition", "type store/db.ts"],
+    may: [
+      "base",
+      "policy",
+      "telemetry",
+      "views",
+      "kernel",
+      "worker",
+      "maintenance",
+      "type definition",
+      "type store/db.ts",
+    ],
     lines: "publishes a message",
   },
   people: { may: ["base", "definition", "policy", "kernel", "views", "type store/db.ts"], lines: "asks people" },

@@ -1,12 +1,17 @@
-import { job, lifecycle } from "pawl";
+import { job, lifecycle, memoryBroker } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
 import { gatesOf } from "../../src/kernel/gates.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
+import { decideDead, promoteDue, pruneSent } from "../../src/kernel/outbox.ts";
+import { publish } from "../../src/kernel/publish.ts";
 import { report } from "../../src/kernel/report.ts";
 import { renew, take, takeGated } from "../../src/kernel/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
+import { Delivery } from "../../src/outbox/delivery.ts";
+import { relayRound } from "../../src/outbox/round.ts";
+import { relaySettings } from "../../src/outbox/settings.ts";
 import type { Pawl } from "../../src/pawl.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Claims } from "../../src/worker/claims.ts";
@@ -18,7 +23,7 @@ const chain = lifecycle("chain", {
   data: z.object({ n: z.number().default(0) }),
   initial: "one",
   states: {
-    one: { run: () => {}, on: { next: { to: "two", after: () => {} } } },
+    one: { run: (step) => step.publish("stepped", { n: step.data.n }), on: { next: { to: "two", after: () => {} } } },
     two: { run: (step) => step.retryLater({ after: "1h" }), on: { next: "wait" } },
     wait: { timeout: { after: "1h", send: "expire" }, on: { answer: "done", expire: "done", note: {} } },
     done: { final: "success" },
@@ -28,6 +33,24 @@ const model = job("model", { run: () => {}, limit: 20, rate: "5000/m" });
 const lanes = ["chain@1/one", "chain@1/two", "chain@1:after", "model@1/pending"];
 const holder = { worker: "w", leaseMs: 30_000 };
 const claim = { lanes: lanes.slice(0, 3), limit: 50, share: 50, ...holder };
+
+/** Sends some messages, fails with others, lets go of those whose pause is over, and removes old ones. */
+async function everyRelayStatement(kernel: Kernel): Promise<void> {
+  const broker = memoryBroker();
+  broker.on("fails", () => {
+    throw new Error("no");
+  });
+  const settings = relaySettings({ brokers: [broker], retry: { maxAttempts: 2, backoff: () => 0 } });
+  for (const id of ["a", "b", "b"]) {
+    await publish(kernel, { type: "fails", payload: {}, aggregate: { type: "thing", id } }, undefined);
+  }
+  for (let turn = 0; turn < 3; turn++) {
+    await relayRound(kernel, settings, new Delivery(kernel, settings), "r");
+    await promoteDue(kernel, 500);
+  }
+  await decideDead(kernel, { ids: null, type: "fails" }, "requeue");
+  await pruneSent(kernel, 365 * 86_400_000, 100);
+}
 
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
@@ -56,6 +79,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   }
   await everyClaim(pawl, kernel);
   await pawl.lanes();
+  await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
   if (first !== undefined) await report(kernel, [{ taken: first, outcome: { kind: "failed", error: new Error("x") } }]);
   await pawl.sendMany(
@@ -87,7 +111,7 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
 }
 
 /** Small and bounded by what is declared, not by how much work there is. */
-const mayBeScanned = ["migrations", "lifecycles", "edges", "counts"];
+const mayBeScanned = ["migrations", "lifecycles", "edges", "counts", "shards", "pruned"];
 
 function sequentialScans(plans: readonly string[]): string[] {
   return plans.flatMap((plan) => {
@@ -107,7 +131,7 @@ describe.skipIf(server === undefined)(
     beforeAll(async () => {
       store = await newPostgresStore(server!);
       // Statistics are what this test says they are.
-      for (const table of ["instances", "journal", "tasks", "timers", "attempts", "begun", "pauses"]) {
+      for (const table of ["instances", "journal", "tasks", "timers", "attempts", "begun", "pauses", "messages"]) {
         await store.db.script(`alter table pawl.${table} set (autovacuum_enabled = off)`);
       }
     });
@@ -166,6 +190,7 @@ describe.skipIf(server === undefined)(
     });
     test("on a million rows whose statistics say that there are few", async () => {
       await store.db.script(million);
+      await store.db.script(sentMessages);
       await holds();
     }, 120_000);
     test("on a million rows with fresh statistics", async () => {
@@ -202,3 +227,10 @@ const million = `
   insert into pawl.attempts (instance_id, task_id, token, what, at)
   select instance_id, instance_id, 1, 'claimed', now() from pawl.journal where version = 2 limit 300000 on conflict do nothing;
   set session_replication_role = origin;`;
+
+/** In the order of every index, for time's sake. */
+const sentMessages = `
+  insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, status, created_at, processed_at)
+  select lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(n), 32, '0'), 'chain', 'stepped', '{"n": 0}', 'published',
+    now() - (1000000 - n) * interval '1 second', now()
+  from generate_series(1, 1000000) as n`;

@@ -1,0 +1,142 @@
+import { messageOf } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
+import { PermanentError, TransientError } from "../base/step-errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { MessageOutcome, ReadyMessage } from "../kernel/outbox.ts";
+import { nextAttemptMs } from "../policy/retry.ts";
+import { type Broker, BrokerAway, type OutboxMessage } from "./broker.ts";
+import type { RelaySettings } from "./settings.ts";
+
+/** A broker that does not settle by itself is not waited for much longer. */
+const patienceMs = 500;
+const errorLength = 2_000;
+
+/** Hands messages to their brokers and tells what became of them. */
+export class Delivery {
+  readonly #kernel: Kernel;
+  readonly #settings: RelaySettings;
+  #stopping = false;
+
+  constructor(kernel: Kernel, settings: RelaySettings) {
+    this.#kernel = kernel;
+    this.#settings = settings;
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Whether nothing can be sent at all. */
+  isAway(): boolean {
+    return this.#settings.brokers.every((broker) => broker.awayMs() > 0);
+  }
+
+  /**
+   * Sends a batch: the messages of one aggregate one after the other, each when the one before it is confirmed, those of
+   * different aggregates at once. What is not on its way by `sendUntil` is left as it is, and not spoken of.
+   */
+  async send(messages: readonly ReadyMessage[], sendUntil: number): Promise<MessageOutcome[]> {
+    const outcomes: MessageOutcome[] = [];
+    await Promise.all(streamsOf(messages).map((stream) => this.#sendStream(stream, sendUntil, outcomes)));
+    return outcomes;
+  }
+
+  async #sendStream(stream: readonly ReadyMessage[], sendUntil: number, outcomes: MessageOutcome[]): Promise<void> {
+    let isHeld = false;
+    for (const message of stream) {
+      isHeld ||= message.behind;
+      if (isHeld) {
+        outcomes.push({ id: message.id, what: "behind", error: null, pauseMs: null, letter: null });
+        continue;
+      }
+      if (this.#stopping || performance.now() >= sendUntil) return;
+      const outcome = await this.#sendOne(message);
+      outcomes.push(outcome);
+      isHeld = outcome.what !== "published";
+    }
+  }
+
+  async #sendOne(row: ReadyMessage): Promise<MessageOutcome> {
+    const { faults } = this.#kernel;
+    try {
+      const broker = this.#brokerOf(row.message_type);
+      const awayMs = broker.awayMs();
+      if (awayMs > 0) throw new BrokerAway(`The broker \`${broker.name}\` is away.`, { retryAfterMs: awayMs });
+      const confirmed = confirmedInTime(broker, messageFor(row));
+      if (faults !== undefined) {
+        confirmed.catch(() => {}); // It is waited for below; until then a failure of it is nobody's.
+        await faults.at("relay.afterPublish");
+      }
+      await confirmed;
+      if (faults !== undefined) await faults.at("relay.afterConfirm");
+      return { id: row.id, what: "published", error: null, pauseMs: null, letter: null };
+    } catch (error) {
+      return this.#failureOf(row, error);
+    }
+  }
+
+  #brokerOf(type: string): Broker {
+    const broker = this.#settings.brokers.find((one) => one.takes(type));
+    if (broker === undefined) throw new Error(`None of the brokers takes \`${type}\`.`);
+    return broker;
+  }
+
+  #failureOf(row: ReadyMessage, thrown: unknown): MessageOutcome {
+    const error = cleanText(messageOf(thrown), errorLength);
+    if (thrown instanceof BrokerAway) {
+      return { id: row.id, what: "deferred", error, pauseMs: Math.max(10, thrown.retryAfterMs), letter: null };
+    }
+    const isPermanent = thrown instanceof PermanentError;
+    const pauseMs = isPermanent ? undefined : this.#pauseAfter(row.retry_count + 1, thrown);
+    if (pauseMs !== undefined) return { id: row.id, what: "failed", error, pauseMs, letter: null };
+    const reason = isPermanent ? "undeliverable" : "attempts_used_up";
+    return { id: row.id, what: "dead", error, pauseMs: null, letter: { id: this.#kernel.newId(), reason } };
+  }
+
+  #pauseAfter(failures: number, thrown: unknown): number | undefined {
+    const pauseMs = nextAttemptMs(this.#settings.retry, failures, Math.random());
+    if (pauseMs === undefined || !(thrown instanceof TransientError)) return pauseMs;
+    return Math.max(pauseMs, thrown.retryAfterMs ?? 0);
+  }
+}
+
+/** Messages of one aggregate each, in their order. */
+function streamsOf(messages: readonly ReadyMessage[]): ReadyMessage[][] {
+  const streams = new Map<string, ReadyMessage[]>();
+  for (const message of messages) {
+    const key = `${message.aggregate_type}/${message.aggregate_id}`;
+    const stream = streams.get(key);
+    if (stream === undefined) streams.set(key, [message]);
+    else stream.push(message);
+  }
+  return [...streams.values()];
+}
+
+function messageFor(row: ReadyMessage): OutboxMessage {
+  return {
+    id: row.id,
+    type: row.message_type,
+    aggregate: { type: row.aggregate_type, id: row.aggregate_id },
+    body: row.payload,
+    createdAt: new Date(row.created_ms),
+    version: row.version,
+    attempt: row.retry_count + 1,
+  };
+}
+
+/** The broker's own word, or none in time: a link can die without a sound. */
+async function confirmedInTime(broker: Broker, message: OutboxMessage): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`The broker \`${broker.name}\` did not confirm within ${broker.timeoutMs} ms.`)),
+      broker.timeoutMs + patienceMs,
+    );
+  });
+  try {
+    await Promise.race([broker.publish(message), silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

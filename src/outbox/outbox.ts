@@ -1,0 +1,149 @@
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { checkedText } from "../base/text.ts";
+import { type Kernel, refuseInside } from "../kernel/kernel.ts";
+import { decideDead } from "../kernel/outbox.ts";
+import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "../views/outbox.ts";
+
+/** How far behind the relays are. */
+export interface OutboxLag {
+  /** Messages that are to be sent. */
+  readonly pending: number;
+  /** Messages that were given up and wait for a decision. */
+  readonly dead: number;
+  /** How long the oldest one to be sent has waited; null when there is none. */
+  readonly oldestPendingMs: number | null;
+}
+
+/** The same for one type of message. */
+export interface OutboxTypeStatus {
+  readonly type: string;
+  readonly pending: number;
+  /** Of those pending: failed and resting, or waiting behind one that is. */
+  readonly held: number;
+  readonly dead: number;
+  readonly oldestPendingAt: Date | null;
+}
+
+/** A message in the outbox. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly type: string;
+  readonly aggregate: { readonly type: string; readonly id: string };
+  readonly payload: unknown;
+  readonly status: MessageView["status"];
+  readonly createdAt: Date;
+  /** When it was sent, or discarded. */
+  readonly processedAt: Date | null;
+  /** Attempts that failed. */
+  readonly retryCount: number;
+  readonly error: string | null;
+  readonly nextAttemptAt: Date | null;
+  /** It waits for an earlier one of its aggregate that is held up. */
+  readonly behind: boolean;
+}
+
+export interface MessageFilter {
+  readonly status?: MessageView["status"] | readonly MessageView["status"][];
+  readonly type?: string;
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+}
+
+/** Which dead messages are meant. */
+export type DeadMessages =
+  | { readonly id: string | readonly string[] }
+  | { readonly type: string }
+  | { readonly all: true };
+
+const statuses: readonly MessageView["status"][] = ["pending", "published", "dead", "discarded"];
+
+/** What is in the outbox, and what an operator may do about it: `pawl.outbox`. */
+export class Outbox {
+  readonly #kernel: Kernel;
+
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** How far behind the relays are, in three numbers. */
+  async lag(): Promise<OutboxLag> {
+    refuseInside(this.#kernel, "outbox.lag");
+    const { pending, dead, oldest_age_ms } = await readOutboxLag(this.#kernel.db);
+    return { pending, dead, oldestPendingMs: oldest_age_ms };
+  }
+
+  /** What waits and what was given up, by type. */
+  async status(): Promise<OutboxTypeStatus[]> {
+    refuseInside(this.#kernel, "outbox.status");
+    const rows = await readOutboxByType(this.#kernel.db);
+    return rows.map(({ message_type, pending, held, dead, oldest_ms }) => ({
+      type: message_type,
+      pending,
+      held,
+      dead,
+      oldestPendingAt: dateOf(oldest_ms),
+    }));
+  }
+
+  /** Messages, the oldest first: those that are to be sent and the dead ones unless told otherwise. */
+  async messages(filter: MessageFilter = {}): Promise<StoredMessage[]> {
+    refuseInside(this.#kernel, "outbox.messages");
+    const wanted = [filter.status ?? (["pending", "dead"] as const)].flat();
+    const stray = wanted.find((status) => !statuses.includes(status));
+    if (stray !== undefined) {
+      throw new PawlError("option_invalid", `\`status\` is one of ${statuses.join(", ")}, not \`${String(stray)}\`.`);
+    }
+    const limit = filter.limit ?? 100;
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
+      throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000.");
+    }
+    const type = filter.type === undefined ? null : checkedText(filter.type, "`type`");
+    return (await readMessages(this.#kernel.db, { statuses: wanted, type, limit })).map(storedMessageOf);
+  }
+
+  /** Lets dead messages be tried anew, with all their attempts and in their old place; gives back how many. */
+  requeue(which: DeadMessages): Promise<number> {
+    refuseInside(this.#kernel, "outbox.requeue");
+    return decideDead(this.#kernel, deadFilterOf(which), "requeue");
+  }
+
+  /** Gives dead messages up for good, so that those behind them go on; gives back how many. */
+  discard(which: DeadMessages): Promise<number> {
+    refuseInside(this.#kernel, "outbox.discard");
+    return decideDead(this.#kernel, deadFilterOf(which), "discard");
+  }
+}
+
+function deadFilterOf(which: DeadMessages): { ids: readonly string[] | null; type: string | null } {
+  const given = which as { id?: unknown; type?: unknown; all?: unknown } | undefined;
+  if (given?.id !== undefined) {
+    const ids = [given.id].flat();
+    if (ids.every(isId)) return { ids, type: null };
+    throw new PawlError("option_invalid", "`id` must be the id of a message, or a list of them.");
+  }
+  if (given?.type !== undefined) return { ids: null, type: checkedText(given.type, "`type`") };
+  if (given?.all === true) return { ids: null, type: null };
+  throw new PawlError("option_invalid", "Say which dead messages are meant: { id }, { type } or { all: true }.");
+}
+
+function storedMessageOf(row: MessageView): StoredMessage {
+  return {
+    id: row.id,
+    type: row.message_type,
+    aggregate: { type: row.aggregate_type, id: row.aggregate_id },
+    payload: row.payload,
+    status: row.status,
+    createdAt: new Date(row.created_ms),
+    processedAt: dateOf(row.processed_ms),
+    retryCount: row.retry_count,
+    error: row.error_message,
+    nextAttemptAt: dateOf(row.next_attempt_ms),
+    behind: row.behind,
+  };
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { Kernel } from "../kernel/kernel.ts";
+import { promoteDue, pruneSent } from "../kernel/outbox.ts";
+import { outboxTopic } from "../kernel/signals.ts";
+import { Delivery } from "./delivery.ts";
+import { type Round, relayRound } from "./round.ts";
+import { type RelayOptions, type RelaySettings, relaySettings } from "./settings.ts";
+
+const promoteAtOnce = 500;
+const pruneAtOnce = 1_000;
+const pruneEveryMs = 60_000;
+
+/** What a relay has done since it began. */
+export interface RelayCounts {
+  published: number;
+  failed: number;
+  /** Given up. */
+  dead: number;
+  /** Not tried, since their broker was away. */
+  deferred: number;
+  /** Rounds whose lease was gone at their end: their messages are sent again. */
+  leasesLost: number;
+}
+
+/** Sends what is in the outbox, as long as it is not stopped. Any number of relays may do so at once. */
+export class Relay {
+  /** New at each start, so that no other relay is ever taken for this one. */
+  readonly id = `relay-${hostname()}-${process.pid}-${randomBytes(4).toString("hex")}`;
+  readonly counts: Readonly<RelayCounts>;
+  readonly #counts: RelayCounts = { published: 0, failed: 0, dead: 0, deferred: 0, leasesLost: 0 };
+  readonly #kernel: Kernel;
+  readonly #settings: RelaySettings;
+  readonly #delivery: Delivery;
+  readonly #hands = new Set<Promise<void>>();
+  readonly #forget: () => void;
+  readonly #poll: NodeJS.Timeout;
+  #stopping = false;
+  /** Somebody hinted while all hands were busy: there may be more than they have seen. */
+  #hinted = false;
+  #promotedAt = Number.NEGATIVE_INFINITY;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(kernel: Kernel, options: RelayOptions) {
+    this.#kernel = kernel;
+    this.#settings = relaySettings(options);
+    this.#delivery = new Delivery(kernel, this.#settings);
+    this.counts = this.#counts;
+    this.#forget = kernel.signals.wait(outboxTopic, () => this.#look());
+    this.#poll = setInterval(() => this.#look(), this.#settings.pollMs);
+    this.#poll.unref();
+    this.#look();
+  }
+
+  /** Begins nothing more, waits for what is on its way, and gives its shards back. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#delivery.stop();
+    clearInterval(this.#poll);
+    this.#forget();
+    while (this.#hands.size > 0) await Promise.all(this.#hands);
+  }
+
+  /** Puts one more hand to work, if one is free. */
+  #look(): void {
+    if (this.#stopping) return;
+    if (this.#hands.size >= this.#settings.concurrency) {
+      this.#hinted = true;
+      return;
+    }
+    const hand = this.#work().finally(() => this.#hands.delete(hand));
+    this.#hands.add(hand);
+  }
+
+  /** Rounds until one finds nothing. Whoever finds something calls one more hand: they grow with the work. */
+  async #work(): Promise<void> {
+    try {
+      while (!this.#stopping && !this.#delivery.isAway()) {
+        await this.#tend();
+        this.#hinted = false;
+        const round = await relayRound(this.#kernel, this.#settings, this.#delivery, this.id);
+        if (round !== undefined) {
+          this.#look();
+          this.#note(round);
+        } else if (!this.#hinted) return;
+      }
+    } catch (error) {
+      // The next look comes with the poll; what is still leased here lapses.
+      this.#settings.onFailure(error);
+    }
+  }
+
+  #note({ outcomes, held }: Round): void {
+    if (!held) this.#counts.leasesLost += 1;
+    else for (const { what } of outcomes) if (what !== "behind") this.#counts[what] += 1;
+    const failure = outcomes.find((one) => one.error !== null);
+    if (failure !== undefined) this.#settings.onFailure(new Error(failure.error!));
+  }
+
+  /** What is looked after between rounds: pauses that are over, and what was sent long ago. */
+  async #tend(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#promotedAt >= this.#settings.pollMs) {
+      this.#promotedAt = now;
+      while ((await promoteDue(this.#kernel, promoteAtOnce)) === promoteAtOnce);
+    }
+    const { keepMs } = this.#settings;
+    if (keepMs === null || now - this.#prunedAt < pruneEveryMs) return;
+    this.#prunedAt = now;
+    while (!this.#stopping && (await pruneSent(this.#kernel, keepMs, pruneAtOnce)) === pruneAtOnce);
+  }
+}

@@ -1,0 +1,54 @@
+import { isPawlError } from "../base/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { type MessageOutcome, readReady, type ShardLease, settle, shardCount, takeShards } from "../kernel/outbox.ts";
+import { pause } from "../kernel/pause.ts";
+import type { Delivery } from "./delivery.ts";
+import type { RelaySettings } from "./settings.ts";
+
+/** What a round did; `held` is false when its lease was gone at the end, and its messages are sent again. */
+export interface Round {
+  readonly outcomes: readonly MessageOutcome[];
+  readonly held: boolean;
+}
+
+/**
+ * One round of a relay: leases shards, reads what is to be sent in them, publishes it outside any transaction, and writes
+ * down what was confirmed under the same lease. Undefined when there was nothing to lease.
+ */
+export async function relayRound(
+  kernel: Kernel,
+  settings: RelaySettings,
+  delivery: Delivery,
+  relay: string,
+): Promise<Round | undefined> {
+  const begun = performance.now();
+  const atMost = Math.ceil(shardCount / settings.concurrency);
+  const lease = await takeShards(kernel, { relay, atMost, leaseMs: settings.leaseMs });
+  if (lease === undefined) return undefined;
+  let outcomes: readonly MessageOutcome[] = [];
+  try {
+    const messages = await readReady(kernel, lease, settings.batch);
+    outcomes = await delivery.send(messages, begun + settings.sendWithinMs);
+  } catch (error) {
+    await settle(kernel, lease, outcomes).catch(() => {}); // What was thrown first says more; the lease will lapse.
+    throw error;
+  }
+  return { outcomes, held: await settleInTime(kernel, lease, outcomes, begun + settings.leaseMs) };
+}
+
+/** A database that is away for a moment is waited for as long as the lease may hold: each word lost is a message twice. */
+async function settleInTime(
+  kernel: Kernel,
+  lease: ShardLease,
+  outcomes: readonly MessageOutcome[],
+  endAt: number,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      return await settle(kernel, lease, outcomes);
+    } catch (error) {
+      if (!isPawlError(error, "database_unreachable") || performance.now() >= endAt) throw error;
+      await pause(200);
+    }
+  }
+}

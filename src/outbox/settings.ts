@@ -1,0 +1,101 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
+import { exponential, type RetryPolicy } from "../policy/retry.ts";
+import type { Broker } from "./broker.ts";
+
+export interface RelayOptions {
+  /** Where messages go. Each goes to the first broker of the list that takes its type. */
+  readonly brokers: readonly Broker[];
+  /** How many messages are sent together; 100 unless given. */
+  readonly batch?: number;
+  /** How often it looks for messages that nobody hinted at; `"1s"` unless given. */
+  readonly poll?: Duration;
+  /** How many batches are on their way at once; 4 unless given. */
+  readonly concurrency?: number;
+  /** How often a message is tried and how long it rests in between; 20 times within about an hour unless given. */
+  readonly retry?: RetryPolicy;
+  /** For how long the messages of an aggregate are this relay's to send; long enough for its brokers unless given. */
+  readonly lease?: Duration;
+  /** How long messages are kept that were sent; `"7d"` unless given, `null` keeps them for ever. */
+  readonly keep?: Duration | null;
+  /** Hears of what could not be sent, once a batch, and of what went wrong around it. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export interface RelaySettings {
+  readonly brokers: readonly Broker[];
+  readonly batch: number;
+  readonly pollMs: number;
+  readonly concurrency: number;
+  readonly retry: RetryPolicy;
+  readonly leaseMs: number;
+  /** By our own clock, from before the lease was asked for: what is not on its way by then is left to the next round. */
+  readonly sendWithinMs: number;
+  readonly keepMs: number | null;
+  readonly onFailure: (error: unknown) => void;
+}
+
+const standardRetry: RetryPolicy = { maxAttempts: 20, backoff: exponential({ first: "1s", cap: "5m" }) };
+const shortestLeaseMs = 15_000;
+const longestLeaseMs = 10 * 60_000;
+/** For what comes after the last confirm: writing it down. */
+const marginMs = 1_000;
+
+export function relaySettings(options: RelayOptions): RelaySettings {
+  const brokers = checkedBrokers(options?.brokers);
+  const slowestMs = Math.max(...brokers.map((broker) => broker.timeoutMs));
+  const leaseMs =
+    options.lease === undefined
+      ? Math.max(shortestLeaseMs, 2 * slowestMs + marginMs)
+      : durationMs(options.lease, "outbox.lease");
+  const leastMs = slowestMs + 2 * marginMs;
+  if (leaseMs < leastMs || leaseMs > longestLeaseMs) {
+    throw new PawlError(
+      "option_invalid",
+      `\`outbox.lease\` must be from ${leastMs} ms (a broker may take ${slowestMs} ms to confirm) to ten minutes.`,
+    );
+  }
+  return {
+    brokers,
+    leaseMs,
+    sendWithinMs: leaseMs - slowestMs - marginMs,
+    batch: wholeNumber(options.batch ?? 100, "batch", 10_000),
+    pollMs: Math.max(10, durationMs(options.poll ?? "1s", "outbox.poll")),
+    concurrency: wholeNumber(options.concurrency ?? 4, "concurrency", 64),
+    retry: checkedRetry(options.retry ?? standardRetry),
+    keepMs: options.keep === null ? null : durationMs(options.keep ?? "7d", "outbox.keep"),
+    onFailure: options.onFailure ?? ((error) => process.emitWarning(`Pawl's relay: ${messageOf(error)}`)),
+  };
+}
+
+function checkedBrokers(given: unknown): readonly Broker[] {
+  const brokers = given as readonly Partial<Broker>[] | undefined;
+  if (!Array.isArray(brokers) || brokers.length === 0) {
+    throw new PawlError(
+      "option_invalid",
+      "`outbox.brokers` must list what carries messages away, such as rabbitmq({ url }).",
+    );
+  }
+  for (const broker of brokers) {
+    if (typeof broker?.publish !== "function" || typeof broker.takes !== "function" || !(broker.timeoutMs! > 0)) {
+      throw new PawlError(
+        "option_invalid",
+        "`outbox.brokers` takes what rabbitmq(), webhooks() or memoryBroker() return.",
+      );
+    }
+  }
+  const twice = brokers.find((one, at) => brokers.findIndex((other) => other.name === one.name) < at);
+  if (twice === undefined) return brokers as readonly Broker[];
+  throw new PawlError("option_invalid", `Two brokers are called \`${twice.name}\`; give one of them another \`name\`.`);
+}
+
+function checkedRetry(given: RetryPolicy): RetryPolicy {
+  if (Number.isInteger(given.maxAttempts) && given.maxAttempts >= 1 && typeof given.backoff === "function")
+    return given;
+  throw new PawlError("option_invalid", "`outbox.retry` must be { maxAttempts, backoff }, with at least one attempt.");
+}
+
+function wholeNumber(given: unknown, name: string, most: number): number {
+  if (Number.isInteger(given) && (given as number) >= 1 && (given as number) <= most) return given as number;
+  throw new PawlError("option_invalid", `\`outbox.${name}\` must be a whole number from 1 to ${most}.`);
+}

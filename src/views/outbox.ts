@@ -1,0 +1,81 @@
+import { type Executor, sql, textArray } from "../store/db.ts";
+
+/** How much of one type waits to be sent, and how much was given up. */
+export interface OutboxTypeView {
+  readonly message_type: string;
+  readonly pending: number;
+  /** Of those pending: failed and resting, or waiting behind one that is. */
+  readonly held: number;
+  readonly dead: number;
+  readonly oldest_ms: number | null;
+}
+
+/** What waits and what was given up, by type of message. */
+export function readOutboxByType(db: Executor): Promise<OutboxTypeView[]> {
+  return db.rows<OutboxTypeView>(sql`
+    select message.message_type,
+      (count(*) filter (where message.status = 'pending'))::int as pending,
+      (count(*) filter (where message.status = 'pending' and message.next_attempt_at is not null))::int as held,
+      (count(*) filter (where message.status = 'dead'))::int as dead,
+      pawl.ms(min(message.created_at) filter (where message.status = 'pending')) as oldest_ms
+    from pawl.messages as message
+    where message.status in ('pending', 'dead')
+    group by message.message_type
+    order by message.message_type`);
+}
+
+export interface OutboxLagView {
+  readonly pending: number;
+  readonly dead: number;
+  /** How long the oldest message that is to be sent has waited; null when there is none. */
+  readonly oldest_age_ms: number | null;
+}
+
+/** How far behind the relays are, in one number each. */
+export async function readOutboxLag(db: Executor): Promise<OutboxLagView> {
+  const [lag] = await db.rows<OutboxLagView>(sql`
+    select
+      (select count(*)::int from pawl.messages where status = 'pending') as pending,
+      (select count(*)::int from pawl.messages where status = 'dead') as dead,
+      pawl.ms(pawl.now()) - pawl.ms((
+        select created_at from pawl.messages where status = 'pending' order by created_at limit 1
+      )) as oldest_age_ms`);
+  return lag!;
+}
+
+export interface MessageView {
+  readonly id: string;
+  readonly aggregate_id: string;
+  readonly aggregate_type: string;
+  readonly message_type: string;
+  readonly payload: unknown;
+  readonly status: "pending" | "published" | "dead" | "discarded";
+  readonly created_ms: number;
+  readonly processed_ms: number | null;
+  readonly retry_count: number;
+  readonly error_message: string | null;
+  readonly version: number | null;
+  /** Null when it may go at once, or is done; not a number while it waits behind another one, or is dead. */
+  readonly next_attempt_ms: number | null;
+  readonly behind: boolean;
+}
+
+/** Messages in one of these states, the oldest first. */
+export function readMessages(
+  db: Executor,
+  page: { statuses: readonly string[]; type: string | null; limit: number },
+): Promise<MessageView[]> {
+  return db.rows<MessageView>(sql`
+    select message.id::text as id, message.aggregate_id, message.aggregate_type, message.message_type, message.payload,
+      message.status, pawl.ms(message.created_at) as created_ms, pawl.ms(message.processed_at) as processed_ms,
+      message.retry_count, message.error_message, message.version,
+      case when message.next_attempt_at < 'infinity' then pawl.ms(message.next_attempt_at) end as next_attempt_ms,
+      message.status = 'pending' and coalesce(message.next_attempt_at = 'infinity', false) as behind
+    from unnest((select ${textArray(page.statuses)}::text)::text[]) as wanted(status)
+    cross join lateral (
+      select * from pawl.messages as each
+      where each.status = wanted.status and (${page.type}::text is null or each.message_type = ${page.type}::text)
+      order by each.created_at limit ${page.limit}::int
+    ) as message
+    order by message.created_at, message.position limit ${page.limit}::int`);
+}

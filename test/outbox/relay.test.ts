@@ -1,0 +1,365 @@
+import {
+  type Broker,
+  BrokerAway,
+  lifecycle,
+  memoryBroker,
+  PermanentError,
+  type RelayOptions,
+  TransientError,
+} from "pawl";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { sql } from "../../src/store/db.ts";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { onPostgres } from "../setup/suites.ts";
+import { eachStore, type Store } from "../support/each-store.ts";
+
+const essay = lifecycle("essay", {
+  data: z.object({ n: z.number() }),
+  initial: "submitted",
+  states: {
+    submitted: {
+      run: (step) => {
+        step.publish("essay.requested", { n: step.data.n });
+        step.publish("essay.noted", { n: step.data.n });
+      },
+      on: { requested: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
+const retry = { maxAttempts: 3, backoff: (failures: number) => failures * 1_000 };
+
+/** A test's Pawl with a broker in memory, which refuses what `refuses` throws for. */
+async function open(
+  store: Store,
+  options: { refuses?: (type: string, id: string) => void; outbox?: Partial<RelayOptions> } = {},
+): Promise<{ t: TestPawl; sent: () => string[]; [Symbol.asyncDispose](): Promise<void> }> {
+  const broker = memoryBroker();
+  broker.on("#", ({ type, aggregate }) => options.refuses?.(type, aggregate.id));
+  const t = await store.open({ lifecycles: [essay], outbox: { brokers: [broker], retry, ...options.outbox } });
+  return {
+    t,
+    sent: () => broker.messages.map(({ type, aggregate }) => `${aggregate.id} ${type}`),
+    [Symbol.asyncDispose]: () => t.close(),
+  };
+}
+
+async function publish(t: TestPawl, ...list: readonly string[]): Promise<void> {
+  for (const one of list) {
+    const [id = "", type = ""] = one.split(" ");
+    await t.pawl.publish(type, { n: 1 }, { aggregate: { type: "thing", id } });
+  }
+}
+
+async function rowsOf(t: TestPawl): Promise<Record<string, unknown>[]> {
+  return t.db.rows(sql`
+    select message_type as type, status, retry_count, error_message as error, processed_at is not null as processed
+    from pawl.messages order by position`);
+}
+
+eachStore((store) => {
+  describe("a relay", () => {
+    test("R60 the outbox has the columns and the indexes that outside readers know", async () => {
+      await using opened = await open(store);
+      const columns = await opened.t.db.rows<{ column: string }>(sql`
+        select column_name || ' ' || data_type || coalesce(' default ' || column_default, '') as column
+        from information_schema.columns where table_schema = 'pawl' and table_name = 'messages'`);
+      expect(columns.map((row) => row.column)).toEqual(
+        expect.arrayContaining([
+          "id uuid",
+          "aggregate_id text",
+          "aggregate_type text",
+          "message_type text",
+          "payload jsonb",
+          "status text default 'pending'::text",
+          "created_at timestamp with time zone",
+          "processed_at timestamp with time zone",
+          "retry_count integer default 0",
+          "error_message text",
+        ]),
+      );
+      const indexes = await opened.t.db.rows<{ on: string }>(sql`
+        select substring(indexdef from '\\(.*') as on from pg_indexes where schemaname = 'pawl' and tablename = 'messages'`);
+      expect(indexes.map((row) => row.on)).toEqual(
+        expect.arrayContaining(["(status, created_at)", "(aggregate_id, aggregate_type)"]),
+      );
+    });
+
+    test("R61 R62 sends what is pending, the oldest first and a hundred at a time, and marks it published", async () => {
+      const batches: number[] = [];
+      await using opened = await open(store, { outbox: { concurrency: 1 } });
+      const { t } = opened;
+      const ids = Array.from({ length: 120 }, (_, n) => String(n).padStart(3, "0"));
+      await t.pawl.transaction(async (tx) => {
+        for (const id of ids) await t.pawl.publish("a", { id }, { aggregate: { type: "thing", id }, tx });
+      });
+      t.faults.plant("relay.afterMark", async () => {
+        const [row] = await t.db.rows<{ sent: number }>(
+          sql`select count(*)::int as sent from pawl.messages where status = 'published' and processed_at is not null`,
+        );
+        batches.push(row!.sent);
+      });
+      expect(await t.relay()).toHaveLength(120);
+      expect(opened.sent().sort()).toEqual(ids.map((id) => `${id} a`));
+      // All shards were leased in the first round, and the hundred oldest of them sent.
+      expect(batches).toEqual([100]);
+      expect(opened.sent().slice(0, 100).sort()).toEqual(ids.slice(0, 100).map((id) => `${id} a`));
+      expect(await t.pawl.outbox.lag()).toEqual({ pending: 0, dead: 0, oldestPendingMs: null });
+    });
+
+    test("R63 a failure counts, is told in the row, leaves it pending, and is tried again after a pause", async () => {
+      let fails = true;
+      await using opened = await open(store, {
+        refuses: () => {
+          if (fails) throw new Error("The queue is full.");
+        },
+      });
+      const { t } = opened;
+      await publish(t, "1 a");
+      await t.relay();
+      const pending = { type: "a", status: "pending", processed: false, error: "The queue is full." };
+      expect(await rowsOf(t)).toEqual([{ ...pending, retry_count: 1 }]);
+      expect(await t.relay()).toEqual([]);
+      await t.advance("1s");
+      await t.relay();
+      expect(await rowsOf(t)).toEqual([{ ...pending, retry_count: 2 }]);
+      fails = false;
+      await t.advance("2s");
+      await t.relay();
+      expect(await rowsOf(t)).toEqual([{ ...pending, retry_count: 2, status: "published", processed: true }]);
+      expect(opened.sent()).toEqual(["1 a"]);
+    });
+
+    test("the messages of an instance go out in the order of its moves, with their ids", async () => {
+      await using opened = await open(store);
+      const { t } = opened;
+      const { id } = await t.pawl.start(essay, { data: { n: 7 } });
+      await t.work();
+      await t.pawl.send(essay, { id }, "restart");
+      await t.work();
+      const sent = await t.relay();
+      expect(opened.sent()).toEqual([
+        `${id} essay.requested`,
+        `${id} essay.noted`,
+        `${id} essay.requested`,
+        `${id} essay.noted`,
+      ]);
+      const rows = await t.db.rows<{ id: string }>(sql`select id::text as id from pawl.messages order by position`);
+      expect(sent.map((one) => one.id)).toEqual(rows.map((row) => row.id));
+      expect(await t.pawl.verify()).toEqual([]);
+    });
+
+    test("one that fails holds up those behind it, and nobody else", async () => {
+      let fails = true;
+      await using opened = await open(store, {
+        refuses: (type, id) => {
+          if (fails && id === "1" && type === "b") throw new Error("no");
+        },
+      });
+      const { t } = opened;
+      await publish(t, "1 a", "1 b", "1 c", "2 a", "2 b");
+      await t.relay();
+      expect(opened.sent().filter((one) => one.startsWith("1"))).toEqual(["1 a"]);
+      expect(opened.sent().filter((one) => one.startsWith("2"))).toEqual(["2 a", "2 b"]);
+      await publish(t, "1 d"); // While it is held up.
+      expect(await t.relay()).toMatchObject([{ what: "behind" }]);
+      expect(await t.relay()).toEqual([]); // What waits is not looked at again and again.
+      fails = false;
+      await t.advance("1s");
+      await t.relay();
+      expect(opened.sent().filter((one) => one.startsWith("1"))).toEqual(["1 a", "1 b", "1 c", "1 d"]);
+      expect(await t.pawl.verify()).toEqual([]);
+    });
+
+    test("one that is given up is a dead letter, and those behind it wait until somebody decides", async () => {
+      let fails = true;
+      await using opened = await open(store, {
+        refuses: (type) => {
+          if (fails && type === "essay.requested") throw new Error("no such queue");
+        },
+      });
+      const { t } = opened;
+      const [one, other] = await t.pawl.startMany(essay, [{ data: { n: 1 } }, { data: { n: 2 } }]);
+      await t.work();
+      for (const pause of ["0s", "1s", "2s"] as const) {
+        await t.advance(pause);
+        await t.relay();
+      }
+      const dead = await t.pawl.outbox.messages({ status: "dead" });
+      expect(dead).toHaveLength(2);
+      expect(dead[0]).toMatchObject({ type: "essay.requested", retryCount: 3, error: "no such queue" });
+      expect(await t.pawl.outbox.status()).toMatchObject([
+        { type: "essay.noted", pending: 2, held: 2, dead: 0 },
+        { type: "essay.requested", pending: 0, held: 0, dead: 2 },
+      ]);
+      expect(await t.pawl.deadLetters(essay)).toMatchObject([
+        { kind: "message", origin: "essay.requested", reason: "attempts_used_up", attempts: 3 },
+        { kind: "message", error: { message: "no such queue" }, payload: { n: expect.any(Number) } },
+      ]);
+      await t.advance("1h");
+      expect(await t.relay()).toEqual([]);
+      expect(opened.sent()).toEqual([]);
+      fails = false;
+      const mine = dead.find((message) => message.aggregate.id === one!.id)!;
+      expect(await t.pawl.outbox.requeue({ id: mine.id })).toBe(1);
+      await t.relay();
+      expect(opened.sent()).toEqual([`${one!.id} essay.requested`, `${one!.id} essay.noted`]);
+      expect(await t.pawl.outbox.discard({ type: "essay.requested" })).toBe(1);
+      await t.relay();
+      expect(opened.sent().slice(2)).toEqual([`${other!.id} essay.noted`]);
+      expect(await t.pawl.deadLetters(essay)).toEqual([]);
+      expect(await t.pawl.outbox.discard({ all: true })).toBe(0);
+      expect(await t.pawl.verify()).toEqual([]);
+    });
+
+    test("what can never be sent is given up at once, and what says when to come again is heard", async () => {
+      await using opened = await open(store, {
+        refuses: (type) => {
+          if (type === "a") throw new PermanentError("It is too large.");
+          throw new TransientError("Come again.", { retryAfterMs: 60_000 });
+        },
+      });
+      const { t } = opened;
+      await publish(t, "1 a", "2 b");
+      await t.relay();
+      expect(await rowsOf(t)).toMatchObject([
+        { type: "a", status: "dead", retry_count: 1, error: "It is too large." },
+        { type: "b", status: "pending", retry_count: 1 },
+      ]);
+      await t.advance("59s");
+      expect(await t.relay()).toEqual([]);
+      await t.advance("1s");
+      expect(await t.relay()).toHaveLength(1);
+    });
+
+    test("a broker that is away costs no attempt, and does not hold up what goes elsewhere", async () => {
+      let awayMs = 5_000;
+      const down: Broker = {
+        name: "down",
+        timeoutMs: 1_000,
+        takes: (type) => type === "a",
+        publish: async () => {
+          if (awayMs > 0) throw new BrokerAway("It is gone.", { retryAfterMs: awayMs });
+        },
+        awayMs: () => awayMs,
+        close: async () => {},
+      };
+      const broker = memoryBroker();
+      await using opened = await open(store, { outbox: { brokers: [down, broker] } });
+      const { t } = opened;
+      await publish(t, "1 a", "1 b", "2 b");
+      await t.relay();
+      expect(broker.messages.map((message) => message.aggregate.id)).toEqual(["2"]);
+      expect((await rowsOf(t))[0]).toMatchObject({
+        status: "pending",
+        retry_count: 0,
+        error: "The broker `down` is away.",
+      });
+      awayMs = 0;
+      await t.advance("5s");
+      await t.relay();
+      expect((await rowsOf(t)).map((row) => row.status)).toEqual(["published", "published", "published"]);
+    });
+
+    test("a message that no broker takes fails, and says so", async () => {
+      await using opened = await open(store, { outbox: { brokers: [memoryBroker({ types: ["known.*"] })] } });
+      await publish(opened.t, "1 unknown");
+      await opened.t.relay();
+      expect(await rowsOf(opened.t)).toMatchObject([{ retry_count: 1, error: "None of the brokers takes `unknown`." }]);
+    });
+
+    test("a broker that never answers is not waited for, and a dead relay's shards come free", async () => {
+      const silent: Broker = {
+        name: "silent",
+        timeoutMs: 20,
+        takes: () => true,
+        publish: () => new Promise(() => {}),
+        awayMs: () => 0,
+        close: async () => {},
+      };
+      await using opened = await open(store, { outbox: { brokers: [silent] } });
+      const { t } = opened;
+      await publish(t, "1 a");
+      await t.relay();
+      expect(await rowsOf(t)).toMatchObject([{ retry_count: 1, error: expect.stringContaining("did not confirm") }]);
+      await t.advance("1s");
+      t.faults.plant("relay.afterLock", "throw");
+      await expect(t.relay()).rejects.toThrow("planted");
+      expect(await t.relay()).toEqual([]); // Still leased.
+      await t.advance("15s");
+      expect(await t.relay()).toMatchObject([{ what: "failed" }]);
+    });
+
+    test("what was sent is kept for a while and then removed; what was not, stays", async () => {
+      await using opened = await open(store, {
+        refuses: (type) => {
+          if (type === "b") throw new PermanentError("no");
+        },
+        outbox: { keep: "1d" },
+      });
+      const { t } = opened;
+      const { id } = await t.pawl.start(essay, { data: { n: 1 } });
+      await t.work();
+      await publish(t, "1 a", "2 b");
+      await t.relay();
+      await t.advance("23h");
+      const types = async () => (await rowsOf(t)).map((row) => row.type);
+      await t.relay();
+      expect(await types()).toEqual(["essay.requested", "essay.noted", "a", "b"]);
+      await t.advance("2h");
+      await t.relay();
+      expect(await types()).toEqual(["b"]);
+      // Its journal still counts what it published, and it is known that such old ones may be gone.
+      expect(await t.pawl.verify()).toEqual([]);
+      await t.db.script(`delete from pawl.pruned`);
+      expect(await t.pawl.verify()).toMatchObject([{ invariant: "I4", instance: id }]);
+    });
+
+    test("verify misses a message that is gone, and sees one that waits behind nothing or was overtaken", async () => {
+      await using opened = await open(store);
+      const { t } = opened;
+      await t.pawl.startMany(essay, [{ data: { n: 1 } }, { data: { n: 2 } }, { data: { n: 3 } }]);
+      await t.work();
+      await publish(t, "1 a");
+      expect(await t.pawl.verify()).toEqual([]);
+      await t.db.script(`
+        delete from pawl.messages where message_type = 'essay.noted' and payload ->> 'n' = '1';
+        update pawl.messages set place = 5 where message_type = 'essay.noted' and payload ->> 'n' = '2';
+        update pawl.messages set status = 'published', processed_at = created_at
+        where message_type = 'essay.noted' and payload ->> 'n' = '3';
+        update pawl.messages set next_attempt_at = 'infinity' where message_type = 'a';`);
+      const found = (await t.pawl.verify()).map(({ invariant, message }) => `${invariant} ${message}`).sort();
+      expect(found).toEqual([
+        expect.stringMatching(/^I4 Its move 2 published 2 messages, and 1 are in the outbox/),
+        expect.stringMatching(/^I4 Message .* number 6 of its move 2, and the journal counts 2/),
+        expect.stringMatching(/^I4 Message .* is pending, and message .* was sent/),
+        expect.stringMatching(/^I4 Message .* about thing 1 waits behind another one, and there is none/),
+      ]);
+    });
+  });
+});
+
+onPostgres("a running relay", () => {
+  test("is woken by what is published here, sends it beside the worker's steps, and stops with it", async () => {
+    const { createPawl } = await import("pawl");
+    const { newPostgresStore } = await import("../../src/testing/stores.ts");
+    const store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+    const broker = memoryBroker();
+    const outbox = { brokers: [broker], poll: "10m" } as const;
+    const pawl = await createPawl({ database: store.url, lifecycles: [essay], outbox });
+    try {
+      const worker = pawl.work();
+      const sent = new Promise((resolve) => broker.on("essay.noted", resolve));
+      await pawl.start(essay, { data: { n: 1 } });
+      await sent;
+      await worker.stop();
+      await pawl.publish("late", {}, { aggregate: { type: "thing", id: "1" } });
+      expect(await pawl.outbox.lag()).toMatchObject({ pending: 1 });
+    } finally {
+      await pawl.close();
+      await store.dispose();
+    }
+  });
+});
