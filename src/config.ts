@@ -1,5 +1,6 @@
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
+import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
 
 /** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */
@@ -8,6 +9,8 @@ export interface PawlConfig {
   readonly lifecycles: readonly AnyLifecycle[];
   /** What is started at set times: what schedule() returns. */
   readonly schedules?: readonly AnySchedule[] | undefined;
+  /** Where messages go that are put into the outbox: `{ brokers: [rabbitmq({ … })] }`. */
+  readonly outbox?: RelayOptions | undefined;
   /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
   readonly database?: string | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */

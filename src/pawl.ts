@@ -492,7 +492,8 @@ export class Pawl {
    */
   work(options: WorkOptions = {}): Worker {
     this.#refuseClosed();
-    const beside = this.#surroundings.outbox === undefined ? [] : [this.relay()];
+    const { outbox } = this.#surroundings;
+    const beside = outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
     const worker = new Worker(this.#kernel, maintain, options, { beside });
     this.#drivers.add(worker);
     return worker;

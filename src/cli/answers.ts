@@ -85,3 +85,27 @@ export interface LaneAnswer {
   readonly rate: string | null;
   readonly closed: { readonly since: string; readonly reason: string; readonly actor: string | null } | null;
 }
+
+export interface OutboxTypeAnswer {
+  readonly type: string;
+  readonly pending: number;
+  readonly held: number;
+  readonly dead: number;
+  readonly oldestPendingAt: string | null;
+}
+
+export interface OutboxAnswer {
+  readonly lag: { readonly pending: number; readonly dead: number; readonly oldestPendingMs: number | null };
+  readonly types: readonly OutboxTypeAnswer[];
+}
+
+export interface MessageAnswer {
+  readonly id: string;
+  readonly type: string;
+  readonly aggregate: { readonly type: string; readonly id: string };
+  readonly status: "pending" | "published" | "dead" | "discarded";
+  readonly createdAt: string;
+  readonly retryCount: number;
+  readonly error: string | null;
+  readonly behind: boolean;
+}

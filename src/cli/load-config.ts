@@ -14,7 +14,7 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = ["lifecycles", "schedules", "database", "folder", "seed"];
+const keys = ["lifecycles", "schedules", "outbox", "database", "folder", "seed"];
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
@@ -39,8 +39,15 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
-  const { lifecycles, schedules = [], database, folder, seed } = given as Record<string, unknown>;
+  const { lifecycles, schedules = [], outbox, database, folder, seed } = given as Record<string, unknown>;
   if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
+  if (outbox !== undefined && (typeof outbox !== "object" || outbox === null || path.endsWith(".json"))) {
+    throw invalid(
+      path,
+      "has an `outbox` that is none",
+      "Write it in a config of code: outbox: { brokers: [rabbitmq({ … })] }.",
+    );
+  }
   if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
   for (const [key, value] of [
     ["database", database],

@@ -5,6 +5,8 @@ import { addDiagram } from "./commands/diagram.ts";
 import { addInstance } from "./commands/instance.ts";
 import { addLanes } from "./commands/lanes.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addOutbox } from "./commands/outbox.ts";
+import { addRelay } from "./commands/relay.ts";
 import { addSchedules } from "./commands/schedules.ts";
 import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
@@ -82,10 +84,12 @@ function makeProgram(version: string, act: Act): Command {
   for (const add of [
     addStart,
     addWork,
+    addRelay,
     addStatus,
     addInstance,
     addLanes,
     addSchedules,
+    addOutbox,
     addCheck,
     addDiagram,
     addMigrate,

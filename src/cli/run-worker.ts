@@ -1,5 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import { openDatabase, openOn } from "../create.ts";
+import type { Pawl } from "../pawl.ts";
 import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
@@ -8,13 +9,32 @@ import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
-export async function runWorker(context: Context, concurrency: number): Promise<number> {
+export function runWorker(context: Context, concurrency: number): Promise<number> {
+  return runOnServer(context, "work", (pawl, server) => {
+    const worker = pawl.work({ concurrency });
+    return `${worker.id} works on ${server}, ${concurrency} steps at once.`;
+  });
+}
+
+/** Sends what is in the outbox of a server until it is told to stop. */
+export function runRelay(context: Context): Promise<number> {
+  return runOnServer(context, "relay", (pawl, server) => {
+    const relay = pawl.relay();
+    return `${relay.id} sends what is in the outbox of ${server}.`;
+  });
+}
+
+async function runOnServer(
+  context: Context,
+  command: string,
+  begin: (pawl: Pawl, server: string) => string,
+): Promise<number> {
   const { terminal } = context;
   const { database, folder, config } = await loadProject(context.flags, context.env, context.cwd);
   if (database === undefined) {
     throw new PawlError(
       "option_invalid",
-      "`pawl work` shares a database server with other processes, and none is set. Set DATABASE_URL; the embedded database is run by `pawl start`.",
+      `\`pawl ${command}\` shares a database server with other processes, and none is set. Set DATABASE_URL; the embedded database is run by \`pawl start\`.`,
     );
   }
   const stopped = untilStopped();
@@ -22,8 +42,7 @@ export async function runWorker(context: Context, concurrency: number): Promise<
   const db = await openDatabase({ database, folder, onWarning: (text) => telemetry.log.warn({}, text) });
   const { pawl } = await openOn(db, config, { telemetry });
   try {
-    const worker = pawl.work({ concurrency });
-    terminal.print(`${worker.id} works on ${shownUrl(database)}, ${concurrency} steps at once.`);
+    terminal.print(begin(pawl, shownUrl(database)));
     terminal.note(`${await stopped}: finishing what runs.`);
   } finally {
     await pawl.close();

@@ -48,7 +48,6 @@ export class Relay {
     this.counts = this.#counts;
     this.#forget = kernel.signals.wait(outboxTopic, () => this.#look());
     this.#poll = setInterval(() => this.#look(), this.#settings.pollMs);
-    this.#poll.unref();
     this.#look();
   }
 

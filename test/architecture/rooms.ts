@@ -90,10 +90,11 @@ export const packages: Readonly<Record<string, string>> = {
 
 export const pureRooms = ["base", "definition", "policy"];
 
-/** Node's modules that a pure file may use: random bytes for ids, and a hash of a definition's shape. */
+/** Node's modules that a pure file may use: random bytes for ids, a hash of a definition's shape, signatures. */
 export const pureImports: Readonly<Record<string, string>> = {
   "base/ids.ts": "node:crypto",
   "definition/shape.ts": "node:crypto",
+  "policy/webhook-signature.ts": "node:crypto",
 };
 
 export const impure: readonly (readonly [RegExp, string])[] = [

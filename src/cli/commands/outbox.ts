@@ -1,0 +1,140 @@
+import type { Command } from "commander";
+import { PawlError } from "../../base/errors.ts";
+import type { MessageAnswer, OutboxAnswer, OutboxTypeAnswer } from "../answers.ts";
+import { several, wholeNumber } from "../arguments.ts";
+import type { Act, Context } from "../program.ts";
+import type { Reached } from "../reach.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+
+interface ListOptions {
+  readonly status?: readonly string[];
+  readonly type?: string;
+  readonly limit?: number;
+}
+
+interface DecideOptions {
+  readonly type?: string;
+  readonly all?: boolean;
+}
+
+export function addOutbox(program: Command, act: Act): void {
+  const outbox = program
+    .command("outbox")
+    .description("what waits to be sent, what was given up, and what to do about it");
+  outbox
+    .command("status", { isDefault: true })
+    .description("show how much of each type waits, is held up or was given up")
+    .action(act((context) => reached(context, (pawl) => status(context, pawl))));
+  outbox
+    .command("list")
+    .description("list messages: those that wait and the dead ones unless told otherwise")
+    .option("--status <status>", "pending, published, dead or discarded; may be given several times", several)
+    .option("--type <type>", "of this type only")
+    .option("--limit <number>", "at most so many; 100 unless given", wholeNumber)
+    .action(act<ListOptions>((context, options) => reached(context, (pawl) => list(context, pawl, options))));
+  for (const [verb, description] of [
+    ["requeue", "let dead messages be tried anew, in their old place"],
+    ["discard", "give dead messages up for good, so that those behind them go on"],
+  ] as const) {
+    outbox
+      .command(verb)
+      .description(description)
+      .argument("[id...]", "the messages")
+      .option("--type <type>", "all dead ones of this type")
+      .option("--all", "all dead ones")
+      .action(
+        act<DecideOptions>((context, options, ids) =>
+          reached(context, (pawl) => decide(context, pawl, verb, deadArgs(ids as unknown as string[], options))),
+        ),
+      );
+  }
+}
+
+async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
+  const { withPawl } = await import("../with-pawl.ts");
+  await withPawl(context, {}, work);
+}
+
+async function status({ terminal }: Context, pawl: Reached): Promise<void> {
+  const answer = (await pawl.call("outbox", {})) as OutboxAnswer;
+  if (terminal.json) {
+    printJson(terminal, answer);
+    return;
+  }
+  const { ago } = await import("../show-instance.ts");
+  printTable(terminal, answer.types, typeColumns(ago));
+  const { pending, dead, oldestPendingMs } = answer.lag;
+  const waited = oldestPendingMs === null ? "" : `, the oldest for ${Math.round(oldestPendingMs / 1_000)} s`;
+  if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} wait${waited}; ${dead} are dead.`));
+}
+
+async function list({ terminal }: Context, pawl: Reached, options: ListOptions): Promise<void> {
+  const messages = (await pawl.call("messages", { ...options })) as MessageAnswer[];
+  if (terminal.json) printJson(terminal, messages);
+  else printTable(terminal, messages, messageColumns((await import("../show-instance.ts")).ago));
+}
+
+async function decide(
+  { terminal }: Context,
+  pawl: Reached,
+  verb: string,
+  args: Record<string, unknown>,
+): Promise<void> {
+  const { messages } = (await pawl.call(`${verb}Messages`, args)) as { messages: number };
+  if (terminal.json) printJson(terminal, { messages });
+  else
+    terminal.print(`${messages} ${messages === 1 ? "message" : "messages"} ${verb}${verb.endsWith("e") ? "d" : "ed"}.`);
+}
+
+function deadArgs(ids: readonly string[], { type, all }: DecideOptions): Record<string, unknown> {
+  if (Number(ids.length > 0) + Number(type !== undefined) + Number(all === true) === 1) {
+    return ids.length > 0 ? { id: ids } : { type, all };
+  }
+  throw new PawlError("option_invalid", "Say which dead messages are meant: their ids, --type TYPE, or --all.");
+}
+
+function typeColumns(ago: (moment: string) => string): Column<OutboxTypeAnswer>[] {
+  return [
+    { title: "type", text: (one) => one.type, shown: (one, paint) => paint.bold(visible(one.type)) },
+    { title: "pending", text: (one) => String(one.pending), alignRight: true },
+    {
+      title: "held",
+      text: (one) => String(one.held),
+      shown: (one, paint) => counted(one.held, paint.yellow, paint),
+      alignRight: true,
+    },
+    {
+      title: "dead",
+      text: (one) => String(one.dead),
+      shown: (one, paint) => counted(one.dead, paint.red, paint),
+      alignRight: true,
+    },
+    {
+      title: "oldest",
+      text: (one) => one.oldestPendingAt ?? "",
+      shown: (one, paint) => (one.oldestPendingAt === null ? paint.dim("–") : ago(one.oldestPendingAt)),
+    },
+  ];
+}
+
+function counted(count: number, colour: (text: string) => string, paint: Paint): string {
+  return count === 0 ? paint.dim("0") : colour(String(count));
+}
+
+function messageColumns(ago: (moment: string) => string): Column<MessageAnswer>[] {
+  return [
+    { title: "id", text: (one) => one.id },
+    { title: "type", text: (one) => one.type },
+    { title: "about", text: (one) => `${one.aggregate.type} ${one.aggregate.id}` },
+    { title: "status", text: (one) => (one.behind ? "behind" : one.status), shown: shownStatus },
+    { title: "failed", text: (one) => String(one.retryCount), alignRight: true },
+    { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
+    { title: "error", text: (one) => one.error ?? "" },
+  ];
+}
+
+function shownStatus(one: MessageAnswer, paint: Paint): string {
+  if (one.status === "dead") return paint.red("dead");
+  if (one.behind) return paint.yellow("behind");
+  return one.status === "published" ? paint.green("published") : one.status;
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { onPostgres } from "../setup/suites.ts";
+import { build, newProject, type Project } from "./pawl-command.ts";
+
+const config = `
+import { defineConfig, job, memoryBroker, PermanentError } from "pawl";
+
+const broker = memoryBroker();
+broker.on("bad.*", () => {
+  throw new PermanentError("It is bad.");
+});
+const speak = job("speak", { run: () => {} });
+
+export default defineConfig({ lifecycles: [speak], outbox: { brokers: [broker], poll: "50ms" } });
+`;
+
+onPostgres("pawl outbox", () => {
+  let store: TestStore;
+  let project: Project;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    build();
+    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+    project = newProject({ "pawl.config.mjs": config });
+    env = { DATABASE_URL: store.url! };
+    for (const [n, type] of ["bad.one", "good", "bad.two"].entries()) {
+      await store.db.script(`
+        insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
+        values ('00000000-0000-7000-8000-00000000000${n}', '${n}', 'thing', '${type}', '{}', pawl.now())`);
+    }
+  }, 120_000);
+  afterAll(async () => {
+    await project.remove();
+    await store.dispose();
+  });
+  const outbox = (...args: string[]) => project.begin(["outbox", ...args], env).ended;
+  const counts = async () => {
+    const { stdout } = await outbox("--json");
+    return (JSON.parse(stdout) as { lag: { pending: number; dead: number } }).lag;
+  };
+
+  test("shows what waits and what was given up; a relay sends it; requeue and discard decide about the dead", async () => {
+    expect(await outbox()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^type\tpending\theld\tdead\toldest\nbad\.one\t1\t0\t0\t\S+\nbad\.two/),
+    });
+    const relaying = project.begin(["relay"], env);
+    await relaying.says("sends what is in the outbox");
+    while ((await counts()).dead < 2);
+    expect(await relaying.end()).toMatchObject({ code: 0 });
+    expect(await counts()).toMatchObject({ pending: 0, dead: 2 });
+    const listed = await outbox("list", "--status", "dead", "--json");
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { type: "bad.one", aggregate: { type: "thing", id: "0" }, status: "dead", error: "It is bad.", retryCount: 1 },
+      { type: "bad.two" },
+    ]);
+    expect(await outbox("discard")).toMatchObject({ code: 2, stderr: expect.stringContaining("Say which") });
+    expect(await outbox("requeue", "00000000-0000-7000-8000-000000000000")).toMatchObject({
+      code: 0,
+      stdout: "1 message requeued.\n",
+    });
+    expect(await outbox("discard", "--type", "bad.two", "--json")).toMatchObject({ stdout: '{"messages":1}\n' });
+    expect(await counts()).toMatchObject({ pending: 1, dead: 0 });
+  }, 60_000);
+});
