@@ -8,6 +8,10 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^pawl$/, replacement: fileURLToPath(new URL("src/index.ts", import.meta.url)) },
+      {
+        find: /^pawl\/rabbitmq$/,
+        replacement: fileURLToPath(new URL("src/outbox/brokers/rabbitmq/index.ts", import.meta.url)),
+      },
       { find: /^pawl\/testing$/, replacement: fileURLToPath(new URL("src/testing/index.ts", import.meta.url)) },
     ],
   },

@@ -64,6 +64,7 @@ test("what a small step of a version could break is pinned exactly", () => {
 /** What a user writes: it must compile, and the misspelt event must not. */
 const program = `
 import { createPawl, isPawlError, lifecycle } from "pawl";
+import { consume, rabbitmq } from "pawl/rabbitmq";
 import * as testing from "pawl/testing";
 
 const parcel = lifecycle("parcel", {
@@ -77,7 +78,9 @@ const parcel = lifecycle("parcel", {
 });
 
 export async function ship(key: string): Promise<string> {
-  const pawl = await createPawl({ lifecycles: [parcel] });
+  const url = "amqp://localhost";
+  const pawl = await createPawl({ lifecycles: [parcel], outbox: { brokers: [rabbitmq({ url })] } });
+  const consumer = consume({ url, queue: "parcels", handler: async ({ id }) => (id === undefined ? "reject" : "ack") });
   try {
     const moved = await pawl.send(parcel, key, "shipped");
     const state: "packed" | "under_way" | "delivered" | "missing" | "failed" | "discarded" = moved.state;
@@ -87,6 +90,7 @@ export async function ship(key: string): Promise<string> {
   } catch (error) {
     return isPawlError(error, "transition_refused") ? error.message : "?";
   } finally {
+    await consumer.stop();
     await pawl.close();
   }
 }
@@ -109,6 +113,17 @@ describe("a strict program that uses the package compiles", () => {
     writeFileSync(join(folder, "program.ts"), program);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("it runs without what is optional, and says what to install when that is used", () => {
+    const script = `
+      const { rabbitmq } = await import("pawl/rabbitmq");
+      await rabbitmq({ url: "amqp://localhost" }).publish({ body: "{}", type: "a" }).catch((error) => console.log(error.message));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(stdout + stderr).toContain("Install it: npm install amqplib@2.");
+  });
 
   const setups = [
     ["installed", "nodenext", "nodenext"],

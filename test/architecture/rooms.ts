@@ -79,6 +79,7 @@ export function belongs(target: string): string {
 export const packages: Readonly<Record<string, string>> = {
   pg: "store/postgres/",
   "@electric-sql/pglite": "store/pglite/",
+  amqplib: "outbox/brokers/rabbitmq/",
   commander: "cli/",
   picocolors: "cli/",
   "@viz-js/viz": "definition/",

@@ -3,6 +3,8 @@ export interface Service {
   readonly name: string;
   /** Without it a run on CI fails; elsewhere its suites are named as skipped. */
   readonly required: boolean;
+  /** Is started when a suite asks for it, at the address in this variable. */
+  readonly onDemand?: string;
   /** Environment variables of services before it in the list, without which it is of no use. */
   readonly needs: readonly string[];
   /** What brings it on Debian and Ubuntu. */

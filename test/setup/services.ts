@@ -1,10 +1,12 @@
 import { canInstall, install } from "./apt.ts";
+import { OnDemand } from "./on-demand.ts";
 import { pgbouncer } from "./pgbouncer.ts";
 import { postgres } from "./postgres.ts";
+import { rabbitmq } from "./rabbitmq.ts";
 import type { RunningService, Service, Start } from "./service.ts";
 
 /** In the order in which they start: a later one may stand on an earlier one. */
-const services: readonly Service[] = [postgres, pgbouncer];
+const services: readonly Service[] = [postgres, pgbouncer, rabbitmq];
 
 export interface Services {
   readonly about: readonly string[];
@@ -16,8 +18,11 @@ export interface Services {
 /** Starts what there is. What is missing is said in a line; on CI a required one that is missing ends the run. */
 export async function startServices(options: { mayInstall: boolean; say(line: string): void }): Promise<Services> {
   const running: RunningService[] = [];
+  const about: string[] = [];
+  const onDemand = new OnDemand();
   const env: NodeJS.ProcessEnv = { ...process.env };
   async function stop(): Promise<void> {
+    await onDemand.stop();
     for (const each of running.splice(0).toReversed()) await each.stop();
   }
   try {
@@ -28,7 +33,13 @@ export async function startServices(options: { mayInstall: boolean; say(line: st
         options.say(missing(service));
         continue;
       }
+      if (service.onDemand !== undefined) {
+        env[service.onDemand] = await onDemand.offer(service.name, () => start(env));
+        about.push(`${service.name}, started when a suite asks for it`);
+        continue;
+      }
       const started = await start(env);
+      about.push(started.about);
       running.push(started);
       Object.assign(env, started.env);
       for (const [name, value] of Object.entries(started.env)) if (value === undefined) delete env[name];
@@ -37,7 +48,7 @@ export async function startServices(options: { mayInstall: boolean; say(line: st
     await stop();
     throw error;
   }
-  return { about: running.map((each) => each.about), env, stop };
+  return { about, env, stop };
 }
 
 async function find(

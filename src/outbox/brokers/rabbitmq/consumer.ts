@@ -1,0 +1,212 @@
+import type { Channel, ConsumeMessage } from "amqplib";
+import { messageOf, PawlError } from "../../../base/errors.ts";
+import { exponential } from "../../../policy/retry.ts";
+import { Rest } from "../../../worker/rest.ts";
+import { maxBodyBytes } from "./bounds.ts";
+import { checkedUrl, connectTo, cut, Patience } from "./connect.ts";
+import { declareTopology } from "./declare.ts";
+import { checkTopology, type Topology } from "./topology.ts";
+
+/** A message that came in. */
+export interface IncomingMessage {
+  /** What its sender called it; undefined when he gave it no id. */
+  readonly id: string | undefined;
+  readonly queue: string;
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly correlationId: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+  /** How often it was delivered before, as far as the broker tells. */
+  readonly deliveries: number;
+}
+
+/** What becomes of a message: it is done, it comes again, or it goes to the dead letters. */
+export type Verdict = "ack" | "requeue" | "reject";
+
+export interface ConsumeOptions {
+  readonly url: string;
+  readonly queue: string;
+  /** Stores what came and then says `"ack"`. A throw lets the message come again, after a pause that grows. */
+  readonly handler: (message: IncomingMessage) => Promise<Verdict>;
+  /** How many messages may be in the handler's hands at once; 20 unless given. */
+  readonly prefetch?: number;
+  /** What is declared whenever it connects. */
+  readonly topology?: Topology;
+  /** A larger message is rejected without a look at it; 1 MiB unless given. */
+  readonly maxBytes?: number;
+  /** Hears of what the handler threw, and of lost connections. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/**
+ * Takes messages from a queue, for as long as it is not stopped; it comes back by itself when the connection is lost.
+ *
+ * ```ts
+ * const consumer = consume({ url, queue: "grading.callback", handler: async (message) => { await store(message); return "ack"; } });
+ * ```
+ */
+export function consume(options: ConsumeOptions): Consumer {
+  return new Consumer(options);
+}
+
+const redelivery = exponential({ first: "100ms", cap: "5s" });
+
+export class Consumer {
+  readonly #options: ConsumeOptions;
+  readonly #topology: Topology;
+  readonly #patience = new Patience();
+  readonly #rest = new Rest();
+  readonly #inHand = new Set<Promise<void>>();
+  /** What ends at once when it is stopped: the session under way, and pauses before a message comes again. */
+  readonly #waits = new Set<() => void>();
+  readonly #ended: Promise<void>;
+  #stopping = false;
+  #setReady: () => void = () => {};
+  /** Comes when it takes messages for the first time. */
+  readonly ready = new Promise<void>((resolve) => {
+    this.#setReady = resolve;
+  });
+
+  /** @internal Use `consume`. */
+  constructor(options: ConsumeOptions) {
+    checkedUrl(options?.url);
+    if (typeof options.handler !== "function" || typeof options.queue !== "string" || options.queue === "") {
+      throw new PawlError("option_invalid", "`consume` needs `queue`, a name, and `handler`, a function.");
+    }
+    const { prefetch = standardPrefetch } = options;
+    if (!Number.isInteger(prefetch) || prefetch < 1 || prefetch > 10_000) {
+      throw new PawlError("option_invalid", "`prefetch` must be a whole number from 1 to 10,000.");
+    }
+    this.#options = options;
+    this.#topology = checkTopology(options.topology ?? {});
+    this.#ended = this.#run();
+  }
+
+  /** Takes nothing more, lets the handler finish what it has in hand, and ends. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#rest.end();
+    for (const end of this.#waits) end();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        await this.#session();
+      } catch (error) {
+        const text = `The queue \`${this.#options.queue}\` cannot be read: ${messageOf(error)}`;
+        this.#options.onFailure?.(new Error(text, { cause: error }));
+      }
+      if (!this.#stopping) await this.#rest.take(this.#patience.failed());
+    }
+  }
+
+  /** One connection, until it is lost or the consumer is stopped. */
+  async #session(): Promise<void> {
+    const { url, queue, prefetch = standardPrefetch } = this.#options;
+    const connection = await connectTo(url, `pawl consumer of ${queue}`);
+    let end: (lost?: unknown) => void = () => {};
+    const stop = () => end();
+    try {
+      const over = new Promise<unknown>((resolve) => {
+        end = resolve;
+      });
+      connection.on("close", (error) => end(error ?? new Error("the connection was closed")));
+      const channel = await connection.createChannel();
+      channel.on("error", (error) => end(error));
+      channel.on("close", () => end(new Error("the channel was closed")));
+      await declareTopology(channel, this.#topology);
+      await channel.prefetch(prefetch);
+      const { consumerTag } = await channel.consume(queue, (delivery) => {
+        if (delivery === null) end(new Error("it was deleted"));
+        else this.#take(channel, delivery);
+      });
+      this.#patience.succeeded();
+      this.#setReady();
+      this.#waits.add(stop);
+      if (this.#stopping) stop();
+      const lost = await over;
+      if (lost !== undefined) throw lost;
+      await channel.cancel(consumerTag);
+      while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+      await channel.close();
+    } finally {
+      this.#waits.delete(stop);
+      cut(connection);
+    }
+  }
+
+  #take(channel: Channel, delivery: ConsumeMessage): void {
+    const work = this.#settle(channel, delivery).finally(() => this.#inHand.delete(work));
+    this.#inHand.add(work);
+  }
+
+  async #settle(channel: Channel, delivery: ConsumeMessage): Promise<void> {
+    const verdict = await this.#verdictOn(delivery);
+    try {
+      if (verdict === "ack") channel.ack(delivery);
+      else channel.nack(delivery, false, verdict === "requeue");
+    } catch {
+      // The channel is gone, and the broker delivers the message again.
+    }
+  }
+
+  async #verdictOn(delivery: ConsumeMessage): Promise<Verdict> {
+    const { maxBytes = maxBodyBytes, queue, handler, onFailure } = this.#options;
+    const message = incomingOf(queue, delivery);
+    if (message.body.length > maxBytes) {
+      onFailure?.(
+        new Error(`A message in \`${queue}\` of ${message.body.length} bytes was rejected; ${maxBytes} are the most.`),
+      );
+      return "reject";
+    }
+    try {
+      const verdict = await handler(message);
+      if (verdicts.includes(verdict)) return verdict;
+      throw new Error(`The handler of \`${queue}\` must say ack, requeue or reject.`);
+    } catch (error) {
+      onFailure?.(error);
+      await this.#pause(redelivery(message.deliveries + 1, Math.random()));
+      return "requeue";
+    }
+  }
+
+  /** So that a message which fails at once does not come again at once, for ever. */
+  async #pause(ms: number): Promise<void> {
+    if (this.#stopping) return;
+    let end: () => void = () => {};
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      end = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waits.add(end);
+    });
+    this.#waits.delete(end);
+  }
+}
+
+const standardPrefetch = 20;
+const verdicts: readonly unknown[] = ["ack", "requeue", "reject"];
+
+function incomingOf(queue: string, { content, fields, properties }: ConsumeMessage): IncomingMessage {
+  const headers = (properties.headers ?? {}) as Record<string, unknown>;
+  const counted = Number(headers["x-delivery-count"]);
+  return {
+    id: textOf(properties.messageId),
+    queue,
+    exchange: fields.exchange,
+    routingKey: fields.routingKey,
+    correlationId: textOf(properties.correlationId),
+    headers,
+    body: content,
+    deliveries: counted > 0 ? counted : fields.redelivered ? 1 : 0,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,4 @@
+export { type ConsumeOptions, Consumer, consume, type IncomingMessage, type Verdict } from "./consumer.ts";
+export { consumeDeadLetters, type DeadLetterOptions, type DeadMessage } from "./dead-letters.ts";
+export { RabbitmqBroker, type RabbitmqOptions, rabbitmq } from "./publisher.ts";
+export { type ExchangeDeclaration, grading, type QueueDeclaration, type Topology } from "./topology.ts";

@@ -1,0 +1,246 @@
+import type { ChannelModel, ConfirmChannel } from "amqplib";
+import { type Duration, durationMs } from "../../../base/duration.ts";
+import { messageOf } from "../../../base/errors.ts";
+import { PermanentError } from "../../../base/step-errors.ts";
+import { matchesTopic } from "../../../policy/topic.ts";
+import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
+import { boundedHeaders, maxBodyBytes } from "./bounds.ts";
+import { checkedUrl, connectTo, cut, Patience } from "./connect.ts";
+import { declareTopology } from "./declare.ts";
+import { checkTopology, type Topology } from "./topology.ts";
+
+export interface RabbitmqOptions {
+  /** `amqp://` or `amqps://`, with user, password and virtual host. */
+  readonly url: string;
+  /** What it is called; `"rabbitmq"` unless given. */
+  readonly name?: string;
+  /** Where messages are published; `"pawl.exchange"`, a topic exchange, unless given. */
+  readonly exchange?: string;
+  /** Another exchange, or another routing key than the message's type. */
+  readonly route?: (message: OutboxMessage) => { readonly exchange?: string; readonly key?: string };
+  /** Which types of messages it takes, `grading.*` and `#` too; all unless given. */
+  readonly types?: readonly string[];
+  /** What is declared whenever it connects. */
+  readonly topology?: Topology;
+  /** More headers; what is too long is cut. */
+  readonly headers?: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
+  /** How long the broker may take to confirm a message; `"5s"` unless given. */
+  readonly confirmTimeout?: Duration;
+}
+
+/**
+ * Publishes to RabbitMQ: persistent, with a confirm for each, and mandatory, so that a message which no queue takes is not
+ * taken for delivered.
+ *
+ * ```ts
+ * import { rabbitmq, grading } from "pawl/rabbitmq";
+ * createPawl({ lifecycles: [essay], outbox: { brokers: [rabbitmq({ url: process.env.PAWL_AMQP_URL, ...grading })] } });
+ * ```
+ */
+export function rabbitmq(options: RabbitmqOptions): RabbitmqBroker {
+  return new RabbitmqBroker(options);
+}
+
+const defaultExchange = "pawl.exchange";
+const blockedPauseMs = 1_000;
+const redeclareEveryMs = 5_000;
+const longestKey = 255;
+
+/** A connection with its channel, and what is on its way over it. */
+interface Link {
+  readonly connection: ChannelModel;
+  readonly channel: ConfirmChannel;
+  readonly sendings: Map<string, Sending>;
+  /** When the broker last said anything about a message. */
+  heardAt: number;
+  blocked: string | undefined;
+}
+
+interface Sending {
+  /** The broker gave it back, since no queue takes it. A confirm follows all the same. */
+  returned: string | undefined;
+}
+
+export class RabbitmqBroker implements Broker {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly #options: RabbitmqOptions;
+  readonly #exchange: string;
+  readonly #types: readonly string[];
+  readonly #topology: Topology;
+  readonly #patience = new Patience();
+  #link: Link | undefined;
+  #connecting: Promise<Link> | undefined;
+  #declaredAt = 0;
+  #closed = false;
+
+  /** @internal Use `rabbitmq`. */
+  constructor(options: RabbitmqOptions) {
+    checkedUrl(options?.url);
+    this.#options = options;
+    this.name = options.name ?? "rabbitmq";
+    this.timeoutMs = durationMs(options.confirmTimeout ?? "5s", "confirmTimeout");
+    this.#exchange = options.exchange ?? defaultExchange;
+    this.#types = options.types ?? ["#"];
+    const bare = options.topology === undefined && options.exchange === undefined;
+    this.#topology = checkTopology(bare ? { exchanges: { [defaultExchange]: {} } } : (options.topology ?? {}));
+  }
+
+  takes(type: string): boolean {
+    return this.#types.some((pattern) => matchesTopic(pattern, type));
+  }
+
+  awayMs(): number {
+    if (this.#link !== undefined) return this.#link.blocked === undefined ? 0 : blockedPauseMs;
+    return this.#connecting === undefined ? this.#patience.leftMs : 0;
+  }
+
+  async publish(message: OutboxMessage): Promise<void> {
+    const body = bodyOf(message);
+    const link = this.#link ?? (await this.#connected());
+    if (link.blocked !== undefined) {
+      throw new BrokerAway(`RabbitMQ takes no messages now: ${link.blocked}.`, { retryAfterMs: blockedPauseMs });
+    }
+    await this.#send(link, message, body);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const link = this.#link ?? (await this.#connecting?.catch(() => undefined));
+    if (link === undefined) return;
+    await Promise.race([link.connection.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000))]);
+    cut(link.connection);
+  }
+
+  /** The link, for all who wait for it at once. */
+  #connected(): Promise<Link> {
+    if (this.#connecting !== undefined) return this.#connecting;
+    const retryAfterMs = this.#patience.leftMs;
+    if (retryAfterMs > 0 || this.#closed) {
+      return Promise.reject(new BrokerAway("RabbitMQ cannot be reached.", { retryAfterMs }));
+    }
+    this.#connecting = this.#connect()
+      .catch((error: unknown) => {
+        const text = `RabbitMQ cannot be reached: ${messageOf(error)}`;
+        throw new BrokerAway(text, { retryAfterMs: this.#patience.failed(), cause: error });
+      })
+      .finally(() => {
+        this.#connecting = undefined;
+      });
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<Link> {
+    const connection = await connectTo(this.#options.url, `pawl ${this.name}`);
+    try {
+      const channel = await connection.createConfirmChannel();
+      const link: Link = { connection, channel, sendings: new Map(), heardAt: performance.now(), blocked: undefined };
+      channel.on("error", () => {}); // `close` follows.
+      channel.on("return", ({ properties, fields }) => {
+        const sending = link.sendings.get(String(properties.messageId));
+        if (sending !== undefined) sending.returned = (fields as { replyText?: string }).replyText ?? "NO_ROUTE";
+      });
+      channel.on("close", () => this.#lose(link));
+      connection.on("close", () => this.#lose(link));
+      connection.on("blocked", (reason) => {
+        link.blocked = reason;
+      });
+      connection.on("unblocked", () => {
+        link.blocked = undefined;
+      });
+      await this.#declare(connection);
+      this.#patience.succeeded();
+      this.#link = link;
+      return link;
+    } catch (error) {
+      cut(connection);
+      throw error;
+    }
+  }
+
+  /** On a channel of its own, which the broker closes when something exists with other settings. */
+  async #declare(connection: ChannelModel): Promise<void> {
+    this.#declaredAt = performance.now();
+    const channel = await connection.createChannel();
+    channel.on("error", () => {});
+    await declareTopology(channel, this.#topology);
+    await channel.close();
+  }
+
+  #lose(link: Link): void {
+    cut(link.connection);
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    this.#patience.failed();
+  }
+
+  #send(link: Link, message: OutboxMessage, body: Buffer): Promise<void> {
+    const { exchange = this.#exchange, key = message.type } = this.#options.route?.(message) ?? {};
+    if (Buffer.byteLength(key) > longestKey) {
+      throw new PermanentError(`The routing key of \`${message.type.slice(0, 100)}\` is over ${longestKey} bytes.`);
+    }
+    const properties = this.#propertiesOf(message);
+    return new Promise((resolve, reject) => {
+      const sending: Sending = { returned: undefined };
+      const timer = setTimeout(() => {
+        reject(new Error(`RabbitMQ did not confirm within ${this.timeoutMs} ms.`));
+        // Not a word about any message for so long: the link is dead, whatever the socket says.
+        const silentMs = performance.now() - link.heardAt;
+        if (silentMs >= this.timeoutMs && link.blocked === undefined) this.#lose(link);
+      }, this.timeoutMs);
+      const confirmed = (error: Error | null): void => {
+        clearTimeout(timer);
+        if (link.sendings.get(message.id) === sending) link.sendings.delete(message.id);
+        if (this.#link === link) link.heardAt = performance.now();
+        if (error !== null) reject(new Error(`RabbitMQ did not take it: ${error.message}.`));
+        else if (sending.returned === undefined) resolve();
+        else reject(this.#unroutable(link, sending.returned, exchange, key));
+      };
+      link.sendings.set(message.id, sending);
+      try {
+        if (link.sendings.size === 1) link.heardAt = performance.now();
+        link.channel.publish(exchange, key, body, properties, confirmed);
+      } catch (error) {
+        confirmed(error as Error); // The channel is closed, or the message cannot be written down.
+      }
+    });
+  }
+
+  /** What the topology declares may have been deleted: it is declared anew, and the next attempt may find it. */
+  #unroutable(link: Link, reason: string, exchange: string, key: string): Error {
+    if (performance.now() - this.#declaredAt >= redeclareEveryMs) {
+      this.#declare(link.connection).catch(() => this.#lose(link));
+    }
+    return new Error(`No queue takes it (${reason}): nothing is bound to exchange \`${exchange}\` for \`${key}\`.`);
+  }
+
+  #propertiesOf(message: OutboxMessage): Record<string, unknown> {
+    const { type, id } = message.aggregate;
+    return {
+      persistent: true,
+      mandatory: true,
+      messageId: message.id,
+      type: message.type.slice(0, 60),
+      appId: "pawl",
+      contentType: "application/json",
+      timestamp: Math.floor(message.createdAt.getTime() / 1_000),
+      headers: boundedHeaders({
+        "message-type": message.type,
+        "aggregate-type": type,
+        "aggregate-id": id,
+        version: message.version ?? undefined,
+        attempt: message.attempt,
+        ...this.#options.headers?.(message),
+      }),
+    };
+  }
+}
+
+/** The body, or `PermanentError`: what is too large today is too large tomorrow. Spaces that only the database put in go first. */
+function bodyOf({ body, type }: OutboxMessage): Buffer {
+  const bytes = Buffer.from(body);
+  if (bytes.length <= maxBodyBytes) return bytes;
+  const compact = Buffer.from(JSON.stringify(JSON.parse(body)));
+  if (compact.length <= maxBodyBytes) return compact;
+  throw new PermanentError(`The message \`${type.slice(0, 100)}\` is over ${maxBodyBytes} bytes.`);
+}

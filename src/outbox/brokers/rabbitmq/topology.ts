@@ -1,0 +1,76 @@
+import type { Duration } from "../../../base/duration.ts";
+import { PawlError } from "../../../base/errors.ts";
+
+/** Exchanges, queues and what binds them. What is declared here is there whenever a relay or a consumer is connected. */
+export interface Topology {
+  readonly exchanges?: Readonly<Record<string, ExchangeDeclaration>>;
+  readonly queues?: Readonly<Record<string, QueueDeclaration>>;
+}
+
+export interface ExchangeDeclaration {
+  /** `"topic"` unless given. */
+  readonly type?: "direct" | "topic" | "fanout" | "headers";
+}
+
+export interface QueueDeclaration {
+  /** Quorum queues survive the loss of a node; they are what is declared unless told otherwise. */
+  readonly type?: "quorum" | "classic";
+  readonly bindings?: readonly { readonly exchange: string; readonly key: string }[];
+  /** Where messages go that are rejected, too old, too many or delivered too often. */
+  readonly deadLetter?: { readonly exchange: string; readonly key: string };
+  /** How often a quorum queue delivers a message before it is dead; 20 unless given. */
+  readonly deliveryLimit?: number;
+  readonly maxLength?: number;
+  /** What becomes of a message for a queue that is full: the oldest one goes, or the new one is refused (nacked). */
+  readonly overflow?: "drop-head" | "reject-publish";
+  readonly messageTtl?: Duration;
+  /** Whatever else the broker takes, such as `x-max-length-bytes`. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+}
+
+const longestName = 255;
+
+/** Refuses names that the broker could not take, before anything is declared. */
+export function checkTopology(topology: Topology): Topology {
+  for (const name of Object.keys(topology.exchanges ?? {})) checkName(name, "An exchange");
+  for (const [name, queue] of Object.entries(topology.queues ?? {})) {
+    checkName(name, "A queue");
+    for (const binding of queue.bindings ?? []) {
+      checkName(binding?.exchange, `An exchange that \`${name}\` is bound to`);
+      if (typeof binding.key !== "string") throw invalid(`A binding of \`${name}\` has no \`key\`.`);
+    }
+    if (queue.deadLetter === undefined) continue;
+    checkName(queue.deadLetter.exchange, `The dead-letter exchange of \`${name}\``);
+    if (typeof queue.deadLetter.key !== "string") throw invalid(`\`deadLetter\` of \`${name}\` has no \`key\`.`);
+  }
+  return topology;
+}
+
+function checkName(name: unknown, what: string): void {
+  if (typeof name === "string" && name !== "" && Buffer.byteLength(name) <= longestName) return;
+  throw invalid(`${what} must have a name of 1 to ${longestName} bytes.`);
+}
+
+function invalid(text: string): PawlError {
+  return new PawlError("option_invalid", text);
+}
+
+/** Requests to a grading service and its answers, each with the same dead-letter queue: `rabbitmq({ url, ...grading })`. */
+export const grading = {
+  exchange: "vstep.exchange",
+  topology: {
+    exchanges: { "vstep.exchange": { type: "direct" }, "vstep.dlx": { type: "direct" } },
+    queues: {
+      "grading.request": gradingQueue("grading.request"),
+      "grading.callback": gradingQueue("grading.callback"),
+      "grading.dlq": { bindings: [{ exchange: "vstep.dlx", key: "grading.dlq" }] },
+    },
+  },
+} as const satisfies { exchange: string; topology: Topology };
+
+function gradingQueue(name: string): QueueDeclaration {
+  return {
+    bindings: [{ exchange: "vstep.exchange", key: name }],
+    deadLetter: { exchange: "vstep.dlx", key: "grading.dlq" },
+  };
+}
