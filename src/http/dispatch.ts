@@ -8,6 +8,7 @@ import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
+import { outboxVerbs } from "./outbox-verbs.ts";
 import { Arguments, type Request } from "./request.ts";
 import { workVerbs } from "./work-verbs.ts";
 
@@ -55,10 +56,6 @@ function jsonOrEmpty(value: unknown): Json {
   }
 }
 
-type Outbox = Pawl["outbox"];
-type MessageFilter = NonNullable<Parameters<Outbox["messages"]>[0]>;
-type DeadMessages = Parameters<Outbox["requeue"]>[0];
-
 const instance = ["lifecycle", "key", "id"];
 const cause = ["actor", "reason"];
 const sending = ["event", "payload", "expectedVersion", "idempotencyKey", "after", "at"];
@@ -78,12 +75,9 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["pauseSchedule", { takes: ["schedule", ...cause], answer: pauseSchedule }],
   ["resumeSchedule", { takes: ["schedule"], answer: (pawl, args) => pawl.resumeSchedule(args.text("schedule")) }],
   ["runScheduleNow", { takes: ["schedule"], answer: (pawl, args) => pawl.runScheduleNow(args.text("schedule")) }],
-  ["outbox", { takes: [], answer: outbox }],
-  ["messages", { takes: ["status", "type", "limit"], answer: messages }],
-  ["requeueMessages", { takes: ["id", "type", "all"], answer: requeueMessages }],
-  ["discardMessages", { takes: ["id", "type", "all"], answer: discardMessages }],
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
   ...workVerbs,
+  ...outboxVerbs,
 ]);
 
 /**
@@ -164,28 +158,6 @@ function wait(pawl: Pawl, args: Arguments, { signal }: DispatchOptions): Promise
 
 function pauseSchedule(pawl: Pawl, args: Arguments): Promise<void> {
   return pawl.pauseSchedule(args.text("schedule"), causeOf(args));
-}
-
-async function outbox(pawl: Pawl): Promise<unknown> {
-  return { lag: await pawl.outbox.lag(), types: await pawl.outbox.status() };
-}
-
-function messages(pawl: Pawl, args: Arguments): Promise<unknown> {
-  const status = args.texts("status") as MessageFilter["status"];
-  return pawl.outbox.messages({ status, type: args.optionalText("type"), limit: args.number("limit") });
-}
-
-async function requeueMessages(pawl: Pawl, args: Arguments): Promise<unknown> {
-  return { messages: await pawl.outbox.requeue(deadMessagesOf(args)) };
-}
-
-async function discardMessages(pawl: Pawl, args: Arguments): Promise<unknown> {
-  return { messages: await pawl.outbox.discard(deadMessagesOf(args)) };
-}
-
-/** What is not given is left out; which of them may be given together is for the outbox to say. */
-function deadMessagesOf(args: Arguments): DeadMessages {
-  return { id: args.texts("id"), type: args.optionalText("type"), all: args.flag("all") } as DeadMessages;
 }
 
 function draw(pawl: Pawl, args: Arguments): string | Promise<string> {

@@ -1,6 +1,7 @@
 import type { Readings } from "../telemetry/catalogue.ts";
 import { readCounts } from "../views/counts.ts";
-import { readLaneAges, readOutboxAge, readScheduleLags } from "../views/gauges.ts";
+import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
+import { readOutboxLag } from "../views/outbox.ts";
 import type { Kernel } from "./kernel.ts";
 import { lanesOf } from "./lanes.ts";
 
@@ -10,13 +11,15 @@ export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
   try {
     const counts = await readCounts(db, [...kernel.lifecycles.keys()]);
     const ages = await readLaneAges(db, await lanesOf(kernel));
-    const [outbox] = await readOutboxAge(db);
+    const outbox = await readOutboxLag(db);
     const lags = await readScheduleLags(db, [...kernel.timetable.entries.keys()]);
     return {
       database_up: [{ labels: {}, value: 1 }],
       instances: counts.map(({ lifecycle, state, instances }) => ({ labels: { lifecycle, state }, value: instances })),
       lane_oldest_ready_seconds: ages.map(({ lane, seconds }) => ({ labels: { lane }, value: seconds })),
-      outbox_oldest_pending_seconds: [{ labels: {}, value: outbox?.seconds ?? 0 }],
+      outbox_pending: [{ labels: {}, value: outbox.pending }],
+      outbox_dead: [{ labels: {}, value: outbox.dead }],
+      outbox_oldest_pending_seconds: [{ labels: {}, value: (outbox.oldest_age_ms ?? 0) / 1_000 }],
       schedule_lag_seconds: lags.map(({ name, seconds }) => ({ labels: { schedule: name }, value: seconds })),
     };
   } catch {

@@ -7,7 +7,7 @@ import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from 
 
 /** How far behind the relays are. */
 export interface OutboxLag {
-  /** Messages that are to be sent. */
+  /** Messages that are to be sent; a hundred thousand at most are counted. */
   readonly pending: number;
   /** Messages that were given up and wait for a decision. */
   readonly dead: number;

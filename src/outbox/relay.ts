@@ -43,7 +43,7 @@ export class Relay {
 
   constructor(kernel: Kernel, options: RelayOptions) {
     this.#kernel = kernel;
-    this.#settings = relaySettings(options);
+    this.#settings = relaySettings(options, kernel.telemetry.log);
     this.#delivery = new Delivery(kernel, this.#settings);
     this.counts = this.#counts;
     this.#forget = kernel.signals.wait(outboxTopic, () => this.#look());
@@ -91,7 +91,11 @@ export class Relay {
 
   #note({ outcomes, held }: Round): void {
     if (!held) this.#counts.leasesLost += 1;
-    else for (const { what } of outcomes) if (what !== "behind") this.#counts[what] += 1;
+    for (const { what } of held ? outcomes : []) {
+      if (what === "behind") continue;
+      this.#counts[what] += 1;
+      this.#kernel.telemetry.meters.relayed(what);
+    }
     const failure = outcomes.find((one) => one.error !== null);
     if (failure !== undefined) this.#settings.onFailure(new Error(failure.error!));
   }

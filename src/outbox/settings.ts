@@ -1,6 +1,7 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { messageOf, PawlError } from "../base/errors.ts";
+import { PawlError } from "../base/errors.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
+import { type Log, logFailure } from "../telemetry/log.ts";
 import type { Broker } from "./broker.ts";
 
 export interface RelayOptions {
@@ -41,7 +42,7 @@ const longestLeaseMs = 10 * 60_000;
 /** For what comes after the last confirm: writing it down. */
 const marginMs = 1_000;
 
-export function relaySettings(options: RelayOptions): RelaySettings {
+export function relaySettings(options: RelayOptions, log?: Log): RelaySettings {
   const brokers = checkedBrokers(options?.brokers);
   const slowestMs = Math.max(...brokers.map((broker) => broker.timeoutMs));
   const leaseMs =
@@ -64,7 +65,10 @@ export function relaySettings(options: RelayOptions): RelaySettings {
     concurrency: wholeNumber(options.concurrency ?? 4, "concurrency", 64),
     retry: checkedRetry(options.retry ?? standardRetry),
     keepMs: options.keep === null ? null : durationMs(options.keep ?? "7d", "outbox.keep"),
-    onFailure: options.onFailure ?? ((error) => process.emitWarning(`Pawl's relay: ${messageOf(error)}`)),
+    onFailure(error) {
+      if (log !== undefined) logFailure(log, error);
+      options.onFailure?.(error);
+    },
   };
 }
 

@@ -13,6 +13,7 @@ export const catalogue = {
   dead_letters: { kind: "counter", help: "Tasks that were given up." },
   schedule_ticks: { kind: "counter", help: "Ticks of schedules that were run." },
   instances_pruned: { kind: "counter", help: "Ended instances that were deleted after their time." },
+  messages: { kind: "counter", help: "Messages that relays dealt with: published, failed, deferred or dead." },
   step_duration_seconds: { kind: "histogram", help: "How long steps run." },
   claim_batch_tasks: { kind: "histogram", help: "How many tasks a claim brought." },
   report_batch_tasks: { kind: "histogram", help: "How many tasks were reported together." },
@@ -24,6 +25,8 @@ export const catalogue = {
     kind: "gauge",
     help: "How long the longest waiting of the next hundred tasks of a lane has been ready.",
   },
+  outbox_pending: { kind: "gauge", help: "Messages that wait to be published, up to a hundred thousand." },
+  outbox_dead: { kind: "gauge", help: "Messages that were given up and wait for a decision." },
   outbox_oldest_pending_seconds: { kind: "gauge", help: "How long the oldest message has waited to be published." },
   schedule_lag_seconds: { kind: "gauge", help: "How long a tick that has come has not been run." },
 } as const satisfies Record<string, { kind: "counter" | "gauge" | "histogram"; help: string }>;

@@ -55,6 +55,7 @@ export class Meters {
   readonly #lanes = new Map<string, LaneMeters>();
   readonly #ticks = new Map<string, number>();
   readonly #pruned = new Map<string, number>();
+  readonly #messages = new Map<string, number>();
   readonly #batches = { claim: new Histogram(batchBounds), report: new Histogram(batchBounds) };
   readonly #mirror: Mirror | undefined;
 
@@ -84,6 +85,11 @@ export class Meters {
     this.#pruned.set(lifecycle, (this.#pruned.get(lifecycle) ?? 0) + instances);
   }
 
+  /** What became of a message in a relay's hands. */
+  relayed(outcome: string): void {
+    this.#messages.set(outcome, (this.#messages.get(outcome) ?? 0) + 1);
+  }
+
   read(): Readings {
     const lanes = [...this.#lanes];
     const perLane = counted.map(([name, key]) => [
@@ -95,6 +101,7 @@ export class Meters {
         ...(Object.fromEntries(perLane) as Readings["values"]),
         schedule_ticks: samples(this.#ticks, "schedule"),
         instances_pruned: samples(this.#pruned, "lifecycle"),
+        messages: samples(this.#messages, "outcome"),
         workers: samples(summed([...this.workers].map(({ state }) => ({ [state]: 1 }))), "state"),
         worker_slots: samples(summed([...this.workers].map(({ slots }) => slots)), "state"),
       },

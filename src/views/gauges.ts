@@ -16,15 +16,6 @@ export function readLaneAges(db: Executor, lanes: readonly string[]): Promise<{ 
     order by lane.name`);
 }
 
-/** How long the oldest message has waited to be published; none when none waits. */
-export function readOutboxAge(db: Executor): Promise<{ seconds: number }[]> {
-  return db.rows(sql`
-    select greatest(0, date_part('epoch', pawl.now() - message.created_at))::float8 as seconds
-    from pawl.messages as message
-    where message.status = 'pending'
-    order by message.created_at limit 1`);
-}
-
 /** By how much the next tick of each schedule is overdue. */
 export function readScheduleLags(db: Executor, names: readonly string[]): Promise<{ name: string; seconds: number }[]> {
   return db.rows(sql`

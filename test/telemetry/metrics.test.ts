@@ -48,6 +48,8 @@ eachStore((store) => {
     expect(metric(text, 'pawl_instances{lifecycle="parcel",state="packed"}')).toBe(3);
     expect(metric(text, `pawl_lane_oldest_ready_seconds{${lane}}`)).toBe(0);
     expect(metric(text, "pawl_outbox_oldest_pending_seconds")).toBe(3_600);
+    expect(metric(text, "pawl_outbox_pending")).toBe(3);
+    expect(metric(text, "pawl_outbox_dead")).toBe(0);
     expect(metric(text, 'pawl_schedule_lag_seconds{schedule="hourly"}')).toBe(90);
     await t.maintain();
     expect(metric(await t.pawl.metrics(), 'pawl_schedule_ticks_total{schedule="hourly"}')).toBe(1);
