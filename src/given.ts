@@ -6,6 +6,7 @@ import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/fac
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import { itemInvalid } from "./kernel/errors.ts";
+import type { JobStatus } from "./kernel/jobs.ts";
 import type { Aggregate } from "./kernel/publish.ts";
 import type { Send } from "./kernel/send.ts";
 import { refOf } from "./kernel/verbs.ts";
@@ -77,6 +78,16 @@ export interface EnqueueOptions extends StartCallOptions {
   readonly at?: Date;
 }
 
+export interface JobsOptions {
+  /** Only those of this job. */
+  readonly job?: AnyJob;
+  readonly status?: JobStatus["status"];
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
+}
+
 /** Which lanes are meant: all of a lifecycle unless one of these is given. Of every version, in all processes. */
 export interface LanesOptions<L extends AnyLifecycle> {
   /** Those of one state that works. */
@@ -139,6 +150,11 @@ export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"]
     throw new PawlError("option_invalid", "`at` must be a valid Date between the years 1970 and 9999.");
   }
   return { afterMs: null, atMs };
+}
+
+export function checkedLimit(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
+  throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
 }
 
 export function textOrNull(given: unknown, what: string): string | null {

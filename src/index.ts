@@ -25,6 +25,7 @@ export type {
   EnqueueOptions,
   FindOptions,
   InstanceRef,
+  JobsOptions,
   LanesOptions,
   PauseOptions,
   PublishOptions,
@@ -34,8 +35,10 @@ export type {
   SendOptions,
   StartCallOptions,
 } from "./given.ts";
+export type { JobStatus } from "./kernel/jobs.ts";
 export type { Aggregate } from "./kernel/publish.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
+export type { ShownWorker } from "./kernel/workers.ts";
 export { type Broker, BrokerAway, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
 export type {
@@ -95,7 +98,6 @@ export type {
   Children,
   DeadLetter,
   Instance,
-  JobStatus,
   JournalEntry,
   ScheduleStatus,
   SendResult,
@@ -103,6 +105,7 @@ export type {
 } from "./shown.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
 export type { VerifyOptions, Violation } from "./views/verify.ts";
+export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";
 export { Worker } from "./worker/work.ts";

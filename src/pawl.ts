@@ -11,6 +11,7 @@ import type { Storable } from "./definition/storable.ts";
 import {
   type CallOptions,
   checkedItems,
+  checkedLimit,
   checkedList,
   checkedOptions,
   delayOf,
@@ -20,6 +21,7 @@ import {
   type FindOptions,
   type InstanceRef,
   idOf,
+  type JobsOptions,
   type LanesOptions,
   type PauseOptions,
   type PublishOptions,
@@ -34,6 +36,7 @@ import {
 import { underTodaysName } from "./kernel/children.ts";
 import { asPawlError } from "./kernel/errors.ts";
 import { readAll } from "./kernel/gauges.ts";
+import { type JobStatus, listJobs, statusOf } from "./kernel/jobs.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { publish } from "./kernel/publish.ts";
@@ -44,6 +47,7 @@ import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";
 import type { Start, Started } from "./kernel/start.ts";
 import { refOf, requestHash, Verbs } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
+import { type ShownWorker, showWorkers } from "./kernel/workers.ts";
 import { driveMaintenance } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
 import { Outbox } from "./outbox/outbox.ts";
@@ -58,7 +62,6 @@ import {
   entryOf,
   type Instance,
   instanceOf,
-  type JobStatus,
   type JournalEntry,
   newSchedule,
   noInstance,
@@ -75,7 +78,6 @@ import { readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { listSchedules } from "./views/schedules.ts";
-import { readStep } from "./views/tasks.ts";
 import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 import type { WorkOptions } from "./worker/settings.ts";
 import { Worker } from "./worker/work.ts";
@@ -174,18 +176,21 @@ export class Pawl {
 
   /** How a job stands, or undefined when there is none: pending, running, done or error, and how often it was tried. */
   async jobStatus<J extends AnyJob>(job: J, instance: InstanceRef): Promise<JobStatus | undefined> {
-    const row = await this.#verbs.read(this.#known(job), refOf(instance), undefined);
+    const row = await this.#verbs.read(this.#job(job), refOf(instance), undefined);
     if (row === undefined) return undefined;
-    const step = row.outcome === null ? await readStep(this.#kernel.db, row.id) : undefined;
-    const ended = row.outcome === "success" ? "done" : "error";
-    return {
-      id: row.id,
-      key: row.key,
-      status: row.outcome !== null ? ended : step?.running === true ? "running" : "pending",
-      attempt: step?.attempt ?? null,
-      runsAt: step?.due_ms == null ? null : new Date(step.due_ms),
-      endedAt: row.closed_ms === null ? null : new Date(row.closed_ms),
-    };
+    return (await statusOf(this.#kernel, [row]))[0];
+  }
+
+  /** Jobs, newest first: of every kind that this process declares, and in every status, unless told which. */
+  async jobs(options: JobsOptions = {}): Promise<JobStatus[]> {
+    refuseInside(this.#kernel, "jobs");
+    const { job, status, limit = 100, after } = checkedOptions(options, ["job", "status", "limit", "after"], "jobs");
+    const jobs = job === undefined ? [...this.#kernel.lifecycles.values()].filter((one) => one.job) : [this.#job(job)];
+    if (status !== undefined && !["pending", "running", "done", "error"].includes(status)) {
+      throw new PawlError("option_invalid", "`status` must be pending, running, done or error.");
+    }
+    const beforeId = after === undefined ? null : idOf(after);
+    return listJobs(this.#kernel, { jobs, status, limit: checkedLimit(limit), beforeId });
   }
 
   /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
@@ -453,6 +458,12 @@ export class Pawl {
     return showLanes(this.#kernel);
   }
 
+  /** The workers of all processes, as they were at their last sign of life; those that fell silent are kept for an hour. */
+  async workers(): Promise<ShownWorker[]> {
+    refuseInside(this.#kernel, "workers");
+    return showWorkers(this.#kernel);
+  }
+
   /**
    * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
    * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
@@ -551,6 +562,12 @@ export class Pawl {
     return knownLifecycle(this.#kernel, lifecycle);
   }
 
+  #job(job: AnyLifecycle): LifecycleModel {
+    const known = this.#known(job);
+    if (known.job) return known;
+    throw new PawlError("option_invalid", `\`${job.name}\` is a lifecycle, not a job: start it with pawl.start().`);
+  }
+
   #lanesMeant<L extends AnyLifecycle>(lifecycle: L, { state, effects = false }: LanesOptions<L>): LanesMeant {
     return { lifecycle: this.#known(lifecycle), state, effects };
   }
@@ -571,9 +588,7 @@ export class Pawl {
   }
 
   #enqueueOf<J extends AnyJob>(job: J, item: EnqueueItem<J>): Start {
-    if (!(this.#known(job) as { job?: boolean }).job) {
-      throw new PawlError("option_invalid", `\`${job.name}\` is a lifecycle, not a job: start it with pawl.start().`);
-    }
+    this.#job(job);
     const { priority } = item;
     if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) <= 1_000_000)) {
       throw new PawlError("option_invalid", "`priority` must be a whole number; lower runs sooner.");
@@ -626,11 +641,6 @@ export class Pawl {
 }
 
 const lanesKeys = ["state", "effects"];
-function checkedLimit(limit: number): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
-  throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
-}
-
 const callKeys = ["tx", "actor", "reason"];
 const startKeys = ["key", "data"];
 const jobKeys = ["key", "priority", "after", "at"];

@@ -38,18 +38,6 @@ export type SendResult<L extends AnyLifecycle = AnyLifecycle> =
   | { readonly ok: true; readonly instance: Instance<L> }
   | { readonly ok: false; readonly error: PawlError };
 
-/** How a job stands. */
-export interface JobStatus {
-  readonly id: string;
-  readonly key: string | null;
-  readonly status: "pending" | "running" | "done" | "error";
-  /** Attempts so far; null once it has ended. */
-  readonly attempt: number | null;
-  /** When it runs next, if that is later. */
-  readonly runsAt: Date | null;
-  readonly endedAt: Date | null;
-}
-
 /** How a schedule stands. */
 export interface ScheduleStatus {
   readonly name: string;

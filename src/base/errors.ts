@@ -44,6 +44,7 @@ export const errorCodes = {
   definition_newer: "surroundings",
   outcome_unknown: "surroundings",
   busy: "surroundings",
+  step_aborted: "surroundings",
   wait_timeout: "surroundings",
   ended_elsewhere: "caller",
   not_running: "surroundings",

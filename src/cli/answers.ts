@@ -109,3 +109,28 @@ export interface MessageAnswer {
   readonly error: string | null;
   readonly behind: boolean;
 }
+
+export interface WorkerAnswer {
+  readonly id: string;
+  readonly pawl: string;
+  readonly startedAt: string;
+  readonly heartbeatAt: string;
+  readonly silent: boolean;
+  readonly stopping: boolean;
+  readonly state: string;
+  readonly slots: Readonly<Record<string, number>>;
+  readonly concurrency: number;
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly lanes: readonly string[];
+}
+
+export interface JobAnswer {
+  readonly id: string;
+  readonly key: string | null;
+  readonly job: string;
+  readonly status: "pending" | "running" | "done" | "error";
+  readonly attempt: number | null;
+  readonly enqueuedAt: string;
+  readonly runsAt: string | null;
+  readonly endedAt: string | null;
+}

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addCheck } from "./commands/check.ts";
 import { addDiagram } from "./commands/diagram.ts";
 import { addInstance } from "./commands/instance.ts";
+import { addJobs } from "./commands/jobs.ts";
 import { addLanes } from "./commands/lanes.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addOutbox } from "./commands/outbox.ts";
@@ -12,6 +13,7 @@ import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
 import { addVerify } from "./commands/verify.ts";
 import { addWork } from "./commands/work.ts";
+import { addWorkers } from "./commands/workers.ts";
 import { exitCodeOf, exitCodes, explain } from "./failure.ts";
 import type { Flags } from "./settings.ts";
 import { makeTerminal, type Terminal, type TerminalFlags } from "./terminal.ts";
@@ -87,6 +89,8 @@ function makeProgram(version: string, act: Act): Command {
     addRelay,
     addStatus,
     addInstance,
+    addJobs,
+    addWorkers,
     addLanes,
     addSchedules,
     addOutbox,

@@ -9,10 +9,10 @@ import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
-export function runWorker(context: Context, concurrency: number): Promise<number> {
+export function runWorker(context: Context, work: { concurrency: number; only?: readonly string[] }): Promise<number> {
   return runOnServer(context, "work", (pawl, server) => {
-    const worker = pawl.work({ concurrency });
-    return `${worker.id} works on ${server}, ${concurrency} steps at once.`;
+    const worker = pawl.work(work);
+    return `${worker.id} works on ${server}, ${work.concurrency} steps at once.`;
   });
 }
 

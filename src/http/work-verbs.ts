@@ -1,9 +1,12 @@
+import type { Duration } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
+import type { AnyJob } from "../definition/job.ts";
 import { readLane } from "../definition/model.ts";
-import type { LanesOptions } from "../given.ts";
+import type { JobsOptions, LanesOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
-import { causeOf, lifecycleNamed, type Verb } from "./named.ts";
+import type { StartedInstance } from "../shown.ts";
+import { causeOf, lifecycleNamed, refOf, type Verb } from "./named.ts";
 import type { Arguments } from "./request.ts";
 
 const cause = ["actor", "reason"];
@@ -13,6 +16,10 @@ export const workVerbs: readonly (readonly [string, Verb])[] = [
   ["lanes", { takes: [], answer: (pawl) => pawl.lanes() }],
   ["pause", { takes: ["lane", ...cause], answer: pause }],
   ["resume", { takes: ["lane", ...cause], answer: resume }],
+  ["workers", { takes: [], answer: (pawl) => pawl.workers() }],
+  ["jobs", { takes: ["job", "status", "limit", "after"], answer: jobs }],
+  ["job", { takes: ["job", "key", "id"], answer: (pawl, args) => pawl.jobStatus(jobOf(pawl, args), refOf(args)) }],
+  ["enqueue", { takes: ["job", "payload", "key", "priority", "after", "at", ...cause], answer: enqueue }],
 ];
 
 function pause(pawl: Pawl, args: Arguments): Promise<void> {
@@ -23,6 +30,31 @@ function pause(pawl: Pawl, args: Arguments): Promise<void> {
 function resume(pawl: Pawl, args: Arguments): Promise<boolean> {
   const [lifecycle, lanes] = lanesMeant(pawl, args);
   return pawl.resume(lifecycle, { ...lanes, ...causeOf(args) });
+}
+
+function jobs(pawl: Pawl, args: Arguments): Promise<unknown> {
+  const after = args.optionalText("after");
+  return pawl.jobs({
+    job: args.has("job") ? jobOf(pawl, args) : undefined,
+    status: args.optionalText("status") as JobsOptions["status"],
+    limit: args.number("limit"),
+    after: after === undefined ? undefined : { id: after },
+  });
+}
+
+function enqueue(pawl: Pawl, args: Arguments): Promise<StartedInstance> {
+  return pawl.enqueue(jobOf(pawl, args), args.value("payload") ?? {}, {
+    ...causeOf(args),
+    key: args.optionalText("key"),
+    priority: args.number("priority"),
+    after: args.value("after") as Duration | undefined,
+    at: args.moment("at"),
+  });
+}
+
+/** What is no job is refused where it is used. */
+function jobOf(pawl: Pawl, args: Arguments): AnyJob {
+  return lifecycleNamed(pawl, args.text("job")) as AnyJob;
 }
 
 /** `essay`, `essay/grading` or `essay:after`. A version may be named, as in a list of lanes, and makes no difference. */

@@ -47,7 +47,8 @@ function partOf({ lifecycle, state, effects }: LanesMeant): string {
     throw new PawlError("option_invalid", "Give `state` or `effects`, not both: effects belong to no state.");
   if (effects) return ":after";
   if (state === undefined) return "";
-  if (lifecycle.states.get(state)?.kind === "work") return `/${state}`;
+  // A job has one lane: whichever way it is named, the same is meant.
+  if (lifecycle.states.get(state)?.kind === "work") return lifecycle.job ? "" : `/${state}`;
   const working = [...lifecycle.states.values()].filter((one) => one.kind === "work").map((one) => one.name);
   throw new PawlError(
     "option_invalid",

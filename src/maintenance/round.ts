@@ -7,6 +7,7 @@ import { releaseParked } from "../kernel/release.ts";
 import { reportLapsed } from "../kernel/report.ts";
 import { promote } from "../kernel/take.ts";
 import { tidy } from "../kernel/tidy.ts";
+import { tidyWorkers } from "../kernel/workers.ts";
 
 /** What one round of maintenance did. */
 export interface Round extends Fired {
@@ -33,6 +34,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   const { ticks, failures } = await keepSchedules(kernel);
   await tidy(kernel);
   await tidyGates(kernel, lanes);
+  await tidyWorkers(kernel);
   return {
     lapsed,
     promoted,

@@ -128,3 +128,25 @@ export function readMovesUpTo(db: Executor, id: string, version: number): Promis
     from pawl.journal where instance_id = ${id}::uuid and version <= ${version}::int
     order by version`);
 }
+
+/** Whose doing it was that instances left the visit of a state, for those that did. */
+export function readLeavings(
+  db: Executor,
+  asked: readonly { id: string; visit: number }[],
+): Promise<{ id: string; source: string }[]> {
+  return db.rows(sql`
+    select asked.id::text as id, move.source
+    from unnest(
+      (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.visit))}::text)::int[]
+    ) as asked(id, visit)
+    cross join lateral (
+      select instance.visit from pawl.instances as instance where instance.id = asked.id offset 0
+    ) as stands
+    cross join lateral (
+      select each.source from pawl.journal as each
+      where each.instance_id = asked.id and each.version > asked.visit
+        and (each.to_state <> each.from_state or each.version = stands.visit)
+      order by each.version limit 1
+    ) as move`);
+}

@@ -1,3 +1,25 @@
+import { PawlError } from "../base/errors.ts";
+import type { Taken } from "../kernel/take.ts";
+import type { Loss } from "../kernel/why-lost.ts";
+
+/**
+ * Why a step's result would no longer count: an event or a timer made its instance leave the state, its lease ran out, or
+ * its worker stops.
+ */
+export type AbortReason = Loss | "stopping";
+
+const sentences: Record<AbortReason, string> = {
+  superseded: "Its instance has left the state, by an event.",
+  timeout: "Its instance has left the state, since its time ran out.",
+  lapsed: "Its lease ran out, and somebody else may run it.",
+  stopping: "Its worker stops, and the time to finish is over.",
+};
+
+/** What a step's `signal` is aborted with: `signal.reason.details.reason` tells which it was. */
+export function abortedBy(reason: AbortReason, { lease: { taskId }, lane }: Taken): PawlError {
+  return new PawlError("step_aborted", `The step of ${lane} is to end. ${sentences[reason]}`, { reason, taskId, lane });
+}
+
 /** What can end a step early. Its signal is made when somebody asks for it, since most steps never do. */
 export class Abort {
   #controller: AbortController | undefined;

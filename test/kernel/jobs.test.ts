@@ -1,4 +1,4 @@
-import { job } from "pawl";
+import { type JobsOptions, job } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { eachStore } from "../support/each-store.ts";
@@ -84,6 +84,44 @@ eachStore((store) => {
     await t.advance("9m");
     await t.work();
     expect(sent).toEqual(["urgent 1", "plain 1", "at 1", "later 1"]);
+  });
+
+  test("jobs are listed by status, newest first, page by page", async () => {
+    await using t = await open();
+    const made = await t.pawl.enqueueMany(
+      email,
+      ["done", "running", "pending", "later"].map((key) => ({
+        payload: { to: key },
+        key,
+        ...(key === "later" && { after: "1h" }),
+      })),
+    );
+    const swept = await t.pawl.enqueue(sweep);
+    const ids = made.map(({ id }) => id);
+    await (await t.claim("send-email/pending")).run();
+    await t.claim("send-email/pending");
+    const keys = async (options: JobsOptions) => (await t.pawl.jobs(options)).map((one) => one.key);
+    expect(await keys({ job: email })).toEqual(["later", "pending", "running", "done"]);
+    expect(await keys({ status: "pending" })).toEqual([null, "later", "pending"]);
+    expect(await keys({ job: email, status: "running" })).toEqual(["running"]);
+    expect(await keys({ status: "done" })).toEqual(["done"]);
+    expect(await keys({ status: "error" })).toEqual([]);
+    expect(await keys({ status: "pending", limit: 1, after: { id: swept.id } })).toEqual(["later"]);
+    expect(await keys({ job: email, status: "pending", limit: 1, after: { id: ids[3]! } })).toEqual(["pending"]);
+    expect(await keys({ status: "running", after: { id: ids[1]! } })).toEqual([]);
+    expect((await t.pawl.jobs({ job: email }))[0]).toEqual({
+      id: ids[3],
+      key: "later",
+      job: "send-email",
+      status: "pending",
+      attempt: 0,
+      enqueuedAt: t.now(),
+      runsAt: new Date(t.now().getTime() + 3_600_000),
+      endedAt: null,
+    });
+    const invalid = { code: "option_invalid" };
+    await expect(t.pawl.jobs({ status: "open" as never })).rejects.toMatchObject(invalid);
+    await expect(t.pawl.jobs({ limit: 0 })).rejects.toMatchObject(invalid);
   });
 
   test("a job is enqueued in the caller's own transaction, or not at all", async () => {

@@ -110,8 +110,8 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
   }
 }
 
-/** Small and bounded by what is declared, not by how much work there is. */
-const mayBeScanned = ["migrations", "lifecycles", "edges", "counts", "shards", "pruned"];
+/** Small and bounded by what is declared and by who works, not by how much work there is. */
+const mayBeScanned = ["migrations", "lifecycles", "edges", "counts", "shards", "pruned", "workers"];
 
 function sequentialScans(plans: readonly string[]): string[] {
   return plans.flatMap((plan) => {

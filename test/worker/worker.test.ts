@@ -1,4 +1,4 @@
-import { lifecycle, type WorkerMove } from "pawl";
+import { job, lifecycle, type WorkerMove } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
@@ -6,6 +6,7 @@ import type { WorkOptions } from "../../src/worker/settings.ts";
 import { loopStates, slotStates, workerMoves } from "../../src/worker/states.ts";
 import type { Worker } from "../../src/worker/work.ts";
 import { eachStore } from "../support/each-store.ts";
+import { gateOf } from "../support/gate.ts";
 
 /** What a step does, set by each test. */
 const steps: { run: (step: { data: { n: number }; signal: AbortSignal; attempt: number }) => unknown } = {
@@ -32,9 +33,10 @@ class Watched {
   readonly worker: Worker;
   #waiting: { move: string; resolve: () => void }[] = [];
 
-  constructor(t: TestPawl, options: WorkOptions = {}) {
-    const onMove = ({ from, to }: WorkerMove) => {
-      const move = `${from} → ${to}`;
+  constructor(t: TestPawl, options: WorkOptions = {}, hear: (move: WorkerMove) => unknown = () => {}) {
+    const onMove = (made: WorkerMove) => {
+      hear(made);
+      const move = `${made.from} → ${made.to}`;
       this.moves.push(move);
       const heard = this.#waiting.filter((one) => one.move === move);
       this.#waiting = this.#waiting.filter((one) => one.move !== move);
@@ -58,10 +60,15 @@ eachStore((store) => {
     expect(workerMoves.length + 1).toBe(16); // and from any state into ErrorWait
   });
 
-  test("R87 R86 a worker starts, connects, recovers, polls, backs off, idles, and connects again", async () => {
+  test("R87 nothing found leads over Backoff and Idle to Connecting, with ever longer rests, short again after work", async () => {
     steps.run = () => {};
     await using t = await open();
-    const watched = new Watched(t);
+    const rests: number[] = [];
+    const watched = new Watched(t, { poll: 160 }, ({ to, restMs }) => to === "Idle" && rests.push(restMs!));
+    while (rests.length < 6) await watched.next("Idle → Connecting");
+    await t.pawl.start(task, { key: "a", data: {} });
+    await t.pawl.wait(task, "a", { until: "done" });
+    const before = rests.length;
     await watched.next("Idle → Connecting");
     await watched.worker.stop();
     expect(watched.moves.slice(0, 6)).toEqual([
@@ -72,6 +79,70 @@ eachStore((store) => {
       "Backoff → Idle",
       "Idle → Connecting",
     ]);
+    expect(rests.slice(0, 6)).toEqual([10, 20, 40, 80, 160, 160]);
+    expect(Math.min(...rests.slice(before - 1))).toBeLessThanOrEqual(20);
+  });
+
+  test("R86 polling takes the next ready task of those that the worker is for: the most urgent, then the oldest", async () => {
+    const order: string[] = [];
+    const errand = job("errand", { run: (step) => void order.push(step.key!) });
+    await using t = await store.open({ lifecycles: [task, errand] });
+    steps.run = () => void order.push("somebody else's");
+    await t.pawl.start(task, { data: {} });
+    await t.pawl.enqueue(errand, {}, { key: "later", after: "1h" });
+    await t.pawl.enqueue(errand, {}, { key: "third" });
+    await t.pawl.enqueue(errand, {}, { key: "last", priority: 3 });
+    await t.pawl.enqueue(errand, {}, { key: "fourth" });
+    await t.pawl.enqueue(errand, {}, { key: "first", priority: -2 });
+    await t.pawl.enqueue(errand, {}, { key: "second", priority: -1 });
+    const watched = new Watched(t, { only: ["errand"] });
+    await t.pawl.wait(errand, "last");
+    await watched.worker.stop();
+    expect(order).toEqual(["first", "second", "third", "fourth", "last"]);
+  });
+
+  test("R85 recovery runs only when its interval has elapsed, and resets the leases of dead workers", async () => {
+    steps.run = () => {};
+    await using t = await open();
+    const recoveries = () => t.faults.visits("lapse.read");
+    const rare = new Watched(t, { maintainEvery: "1h", poll: 10 });
+    for (let turn = 0; turn < 5; turn++) await rare.next("Connecting → Recovery");
+    await t.pawl.start(task, { key: "a", data: {} });
+    await t.pawl.wait(task, "a", { until: "done" });
+    await rare.worker.stop();
+    expect(recoveries()).toBe(1);
+    await t.pawl.start(task, { key: "b", data: {} });
+    await t.claim("task/work"); // A worker that is never heard of again.
+    const before = recoveries();
+    const often = new Watched(t, { maintainEvery: 0, poll: 10 });
+    for (let turn = 0; turn < 3; turn++) await often.next("Recovery → Polling");
+    expect(recoveries() - before).toBeGreaterThanOrEqual(3);
+    expect(await t.pawl.get(task, "b")).toMatchObject({ state: "work" });
+    await t.db.script("update pawl.test_clock set now = now + interval '31 seconds'");
+    await t.pawl.wait(task, "b", { until: "done" });
+    await often.worker.stop();
+    const attempts = (await t.pawl.journal(task, "b", { attempts: true })).filter((one) => one.kind === "attempt");
+    expect(attempts.map((one) => one.what)).toEqual(["claimed", "lapsed", "claimed"]);
+  });
+
+  test("R88 a claim that is lost before its task began leads back to Polling", async () => {
+    const gate = gateOf();
+    const begun: number[] = [];
+    steps.run = (step) => {
+      begun.push(step.data.n);
+      return gate.promise;
+    };
+    await using t = await open();
+    await t.pawl.start(task, { key: "k1", data: { n: 1 } });
+    await t.pawl.start(task, { key: "k2", data: { n: 2 } });
+    const watched = new Watched(t, { prefetch: 1, lease: 300 });
+    while (watched.worker.slots.Claiming < 1 || begun.length < 1) await new Promise(setImmediate);
+    const lost = watched.next("Claiming → Polling");
+    await t.pawl.send(task, "k2", "discard");
+    await lost;
+    gate.resolve();
+    await watched.worker.stop();
+    expect(begun).toEqual([1]);
   });
 
   test("R89 R88 at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
@@ -212,11 +283,3 @@ eachStore((store) => {
     await watched.worker.stop();
   });
 });
-
-function gateOf(): { promise: Promise<void>; resolve(): void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}

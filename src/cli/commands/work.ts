@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { several } from "../arguments.ts";
 import type { Act } from "../program.ts";
 
 export function addWork(program: Command, act: Act): void {
@@ -6,10 +7,11 @@ export function addWork(program: Command, act: Act): void {
     .command("work")
     .description("run steps on the database server of the settings, and nothing else; any number of processes may")
     .option("--concurrency <n>", "how many steps run at once", wholeNumber, 16)
+    .option("--only <lane>", "lifecycle, lifecycle/state or lifecycle:after; may be given several times", several)
     .action(
-      act<{ concurrency: number }>(async (context, { concurrency }) => {
+      act<{ concurrency: number; only?: string[] }>(async (context, options) => {
         const { runWorker } = await import("../run-worker.ts");
-        return await runWorker(context, concurrency);
+        return await runWorker(context, options);
       }),
     );
 }

@@ -1,0 +1,135 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { AttemptAnswer, InstanceAnswer, JobAnswer, MoveAnswer } from "../answers.ts";
+import { instanceArgs, jsonValue, wholeNumber } from "../arguments.ts";
+import type { Act, Context } from "../program.ts";
+import type { Reached, ReachOptions } from "../reach.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+
+interface ListOptions {
+  readonly status?: string;
+  readonly limit: number;
+  readonly after?: string;
+}
+
+interface EnqueueOptions {
+  readonly payload?: unknown;
+  readonly key?: string;
+  readonly priority?: number;
+  readonly after?: string;
+  readonly at?: string;
+  readonly actor?: string;
+  readonly reason?: string;
+}
+
+export function addJobs(program: Command, act: Act): void {
+  const jobs = program.command("jobs").description("list, show and enqueue background jobs");
+  jobs
+    .command("list", { isDefault: true })
+    .description("list jobs, newest first")
+    .argument("[job]", "only those of this name")
+    .option("--status <status>", "only those that are pending, running, done or error")
+    .option("--limit <count>", "at most so many", wholeNumber, 50)
+    .option("--after <id>", "go on after the last one of the page before")
+    .action(
+      act<ListOptions>((context, options, job) => reached(context, {}, (pawl) => list(context, pawl, options, job))),
+    );
+  jobs
+    .command("show")
+    .description("show how a job stands, and all that happened to it")
+    .argument("<job>")
+    .argument("[key]")
+    .option("--id <id>", "by its id instead of its key")
+    .action(
+      act<{ id?: string }>((context, { id }, job, key) =>
+        reached(context, {}, (pawl) => show(context, pawl, job!, instanceArgs(key, id))),
+      ),
+    );
+  jobs
+    .command("enqueue")
+    .description("enqueue a job; a key that an open job has gives back that job")
+    .argument("<job>")
+    .option("--payload <json>", "what it is about: JSON, @file, or - for stdin", jsonValue)
+    .option("--key <key>", "unique while the job is open")
+    .option("--priority <number>", "lower runs sooner", priorityOf)
+    .option("--after <duration>", "run it later, such as 10m")
+    .option("--at <moment>", "run it at a moment, such as 2030-01-31T12:00:00Z")
+    .option("--actor <name>", "who causes it")
+    .option("--reason <text>", "why")
+    .action(
+      act<EnqueueOptions>((context, options, job) =>
+        reached(context, { create: true }, (pawl) => enqueue(context, pawl, job!, options)),
+      ),
+    );
+}
+
+async function reached(
+  context: Context,
+  how: ReachOptions,
+  work: (pawl: Reached) => Promise<void>,
+): Promise<undefined> {
+  const { withPawl } = await import("../with-pawl.ts");
+  await withPawl(context, how, work);
+}
+
+async function list({ terminal }: Context, pawl: Reached, options: ListOptions, job?: string): Promise<void> {
+  const found = (await pawl.call("jobs", { job, ...options })) as JobAnswer[];
+  if (terminal.json) printJson(terminal, found);
+  else if (found.length === 0 && terminal.isTty) terminal.note("No such job.");
+  else printTable(terminal, found, await makeColumns());
+  if (found.length === options.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
+}
+
+async function show(
+  { terminal }: Context,
+  pawl: Reached,
+  job: string,
+  which: { key: string } | { id: string },
+): Promise<void> {
+  const status = (await pawl.call("job", { job, ...which })) as JobAnswer | null;
+  const instance = { lifecycle: job, ...which };
+  // Also the answer when there is none: with what to do about it.
+  const history = (await pawl.call("journal", { ...instance, attempts: true })) as (MoveAnswer | AttemptAnswer)[];
+  const one = (await pawl.call("get", instance)) as InstanceAnswer;
+  if (terminal.json) {
+    printJson(terminal, { ...status, payload: one.data, history });
+    return;
+  }
+  const { printHistory, printInstance } = await import("../show-instance.ts");
+  printTable(terminal, [status!], await makeColumns());
+  if (terminal.isTty) printInstance(terminal, one, history, []);
+  else printHistory(terminal, history);
+}
+
+async function enqueue({ terminal }: Context, pawl: Reached, job: string, options: EnqueueOptions): Promise<void> {
+  const { id, created } = (await pawl.call("enqueue", { job, ...options })) as { id: string; created: boolean };
+  const status = (await pawl.call("job", { job, id })) as JobAnswer;
+  if (terminal.json) printJson(terminal, { ...status, created });
+  else printTable(terminal, [status], await makeColumns());
+  if (!created) terminal.note("It was there already: its key is taken.");
+}
+
+async function makeColumns(): Promise<Column<JobAnswer>[]> {
+  const { ago, fromNow } = await import("../show-instance.ts");
+  const moment = (at: string | null, shown: (at: string) => string, paint: Paint) =>
+    at === null ? paint.dim("–") : shown(at);
+  return [
+    { title: "job", text: (one) => one.job, shown: (one, paint) => paint.bold(one.job) },
+    { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
+    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+    { title: "attempt", text: (one) => String(one.attempt ?? ""), alignRight: true },
+    { title: "enqueued", text: (one) => one.enqueuedAt, shown: (one) => ago(one.enqueuedAt) },
+    { title: "runs", text: (one) => one.runsAt ?? "", shown: (one, paint) => moment(one.runsAt, fromNow, paint) },
+    { title: "ended", text: (one) => one.endedAt ?? "", shown: (one, paint) => moment(one.endedAt, ago, paint) },
+    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+  ];
+}
+
+function coloured(status: JobAnswer["status"], paint: Paint): string {
+  if (status === "done") return paint.green(status);
+  return status === "error" ? paint.red(status) : paint.cyan(status);
+}
+
+function priorityOf(text: string): number {
+  if (!/^-?\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number; lower runs sooner.");
+  return Number(text);
+}

@@ -1,0 +1,225 @@
+import { timerMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import type { Granting } from "../kernel/course.ts";
+import type { Outcome, Report, Reported } from "../kernel/filing.ts";
+import { Gatherer } from "../kernel/gather.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { report } from "../kernel/report.ts";
+import type { Taken } from "../kernel/take.ts";
+import { type Loss, whyLost } from "../kernel/why-lost.ts";
+import type { LeaseKeeper } from "../store/db.ts";
+import { Abort, abortedBy } from "./abort.ts";
+import { keepLeases } from "./keep-leases.ts";
+import { reportObserved, runObserved } from "./observed.ts";
+import { Pace } from "./pace.ts";
+import type { Handler } from "./run.ts";
+import type { Settings } from "./settings.ts";
+import type { WorkerStates } from "./states.ts";
+
+/** A task in hand: waiting here, running, or being reported. */
+interface Held {
+  readonly taken: Taken;
+  readonly abort: Abort;
+}
+
+export interface HandsOptions {
+  readonly settings: Settings;
+  readonly states: WorkerStates;
+  /** Whether the next step of an instance is to come with the report that leads to it. */
+  readonly grant: Granting;
+  /** Counts against a limit as long as it is in hand. */
+  readonly isGated: (lane: string) => boolean;
+  /** Hears that there is room for another task. */
+  readonly onFree: () => void;
+  readonly fakes: ReadonlyMap<string, Handler> | undefined;
+}
+
+/** The tasks that a worker has in hand: it runs as many at once as it has slots, keeps their leases, and reports. */
+export class Hands {
+  readonly #kernel: Kernel;
+  readonly #options: HandsOptions;
+  readonly #pace = new Pace();
+  readonly #reports: Gatherer<Report, Reported>;
+  readonly #keeper: LeaseKeeper;
+  readonly #held = new Map<string, Held>();
+  readonly #waiting: Held[] = [];
+  #running = 0;
+
+  constructor(kernel: Kernel, options: HandsOptions) {
+    this.#kernel = kernel;
+    this.#options = options;
+    const { leaseMs, onFailure } = options.settings;
+    // Two at once keep database and process busy at the same time.
+    this.#reports = new Gatherer((batch) => this.#report(batch), { most: 500, atOnce: 2 });
+    this.#keeper = keepLeases(kernel, {
+      leaseMs,
+      everyMs: timerMs(leaseMs / 3),
+      onLost: (taskIds) => void this.#lose(taskIds),
+      onFailure,
+    });
+  }
+
+  /** How many more tasks there is room for. */
+  get room(): number {
+    const { concurrency, prefetch = this.#pace.prefetch } = this.#options.settings;
+    return this.#waiting.length > concurrency ? 0 : concurrency + prefetch - this.#held.size;
+  }
+
+  /** How many more tasks that count against a limit: no more than can begin soon. */
+  get gatedRoom(): number {
+    let waiting = 0;
+    for (const { taken } of this.#waiting) if (this.#options.isGated(taken.lane)) waiting += 1;
+    return this.#options.settings.concurrency - waiting;
+  }
+
+  /** How many tasks of which lanes there are. */
+  get lanes(): Record<string, number> {
+    const lanes: Record<string, number> = {};
+    for (const { taken } of this.#held.values()) lanes[taken.lane] = (lanes[taken.lane] ?? 0) + 1;
+    return lanes;
+  }
+
+  take(taken: readonly Taken[]): void {
+    this.#keeper.keep(taken.map((one) => one.lease));
+    // What stands behind a gate counts there from now on: it begins before what only waits here.
+    const first: Held[] = [];
+    const { meters } = this.#kernel.telemetry;
+    for (const one of taken) {
+      meters.lane(one.lane).claimed += 1;
+      const held: Held = { taken: one, abort: new Abort() };
+      this.#held.set(one.lease.taskId, held);
+      this.#options.states.slot("Polling", "Claiming");
+      if (this.#options.isGated(one.lane)) first.push(held);
+      else this.#waiting.push(held);
+    }
+    if (first.length > 0) this.#waiting.unshift(...first);
+    this.#fill();
+  }
+
+  /** Gives back tasks that wait here and have not begun, their attempts unspent. */
+  async putBack(isMeant: (lane: string) => boolean): Promise<void> {
+    await this.#giveBack(this.#takeOut(({ taken }) => isMeant(taken.lane)));
+  }
+
+  /** Begins nothing more, lets what runs finish within the grace time, and gives the rest back. */
+  async empty(untilFree: (ms: number) => Promise<void>): Promise<void> {
+    await this.putBack(() => true);
+    const endAt = performance.now() + this.#options.settings.graceMs;
+    while (this.#held.size > 0 && performance.now() < endAt) await untilFree(endAt - performance.now());
+    const late = [...this.#held.values()];
+    for (const { taken, abort } of late) abort.abort(abortedBy("stopping", taken));
+    await this.#giveBack(late);
+    await this.#keeper.stop();
+  }
+
+  /** Those of the tasks that wait here: they will not begin. */
+  #takeOut(isMeant: (held: Held) => boolean): Held[] {
+    const out = this.#waiting.filter(isMeant);
+    if (out.length === 0) return out;
+    this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((held) => !isMeant(held)));
+    for (let left = out.length; left > 0; left--) this.#options.states.slot("Claiming", "Polling");
+    return out;
+  }
+
+  #fill(): void {
+    while (this.#running < this.#options.settings.concurrency && this.#waiting.length > 0) {
+      this.#running += 1;
+      void this.#process(this.#waiting.shift()!);
+    }
+  }
+
+  async #process(held: Held): Promise<void> {
+    const { taken, abort } = held;
+    const { states, settings, fakes, isGated } = this.#options;
+    const { faults, signals } = this.#kernel;
+    states.slot("Claiming", "Processing");
+    if (faults !== undefined) await faults.at("run.before");
+    const outcome = await runObserved(this.#kernel, taken, { abort, log: settings.log, fakes });
+    if (faults !== undefined) await faults.at("run.after");
+    this.#running -= 1;
+    const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
+    states.slot("Processing", to);
+    this.#fill();
+    await this.#tell(held, outcome);
+    if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
+    states.slot(to, "Polling");
+    this.#release(held);
+  }
+
+  /** One batch of reports. The steps that come with it are taken in hand together. */
+  async #report(batch: readonly Report[]): Promise<Reported[]> {
+    const granted: Taken[] = [];
+    const stay = { grant: this.#options.grant, take: (next: Taken) => granted.push(next) };
+    const reported = await reportObserved(
+      this.#kernel,
+      batch.map(({ taken, outcome }) => ({ taken, outcome, stay })),
+    );
+    this.take(granted);
+    return reported;
+  }
+
+  /** Reports an outcome, together with those that end at the same time; again when the database is away for a while. */
+  async #tell(held: Held, outcome: Outcome): Promise<void> {
+    const { onFailure } = this.#options.settings;
+    try {
+      const reported = await this.#reports.ask({ taken: held.taken, outcome });
+      this.#pace.finished(1);
+      if (reported === "lease_lost") onFailure(lostBy(held.taken));
+    } catch (error) {
+      // Nobody knows of this outcome: the lease will lapse, and the attempt counts as one whose worker was lost.
+      onFailure(error);
+    }
+  }
+
+  #release(held: Held): void {
+    this.#forget(held);
+    this.#fill();
+    this.#options.onFree();
+  }
+
+  /** Unless the next step of the same instance, whose task has the same id, is in hand already. */
+  #forget(held: Held): void {
+    const { taskId } = held.taken.lease;
+    if (this.#held.get(taskId) !== held) return;
+    this.#held.delete(taskId);
+    this.#keeper.drop([taskId]);
+  }
+
+  /** These leases no longer hold: steps that run are told why, and those that have not begun do not begin. */
+  async #lose(taskIds: readonly string[]): Promise<void> {
+    const lost = taskIds.flatMap((taskId) => this.#held.get(taskId) ?? []);
+    let reasons: ReadonlyMap<string, Loss> = new Map();
+    try {
+      reasons = await whyLost(
+        this.#kernel,
+        lost.map(({ taken }) => taken),
+      );
+    } catch (error) {
+      this.#options.settings.onFailure(error);
+    }
+    for (const { taken, abort } of lost) abort.abort(abortedBy(reasons.get(taken.lease.taskId) ?? "lapsed", taken));
+    for (const held of this.#takeOut(({ abort }) => abort.aborted)) this.#release(held);
+  }
+
+  async #giveBack(list: readonly Held[]): Promise<void> {
+    if (list.length === 0) return;
+    try {
+      await report(
+        this.#kernel,
+        list.map(({ taken }) => ({ taken, outcome: { kind: "released" as const } })),
+      );
+    } catch (error) {
+      this.#options.settings.onFailure(error); // Their leases will lapse.
+    }
+    for (const held of list) this.#forget(held);
+  }
+}
+
+function succeeded(outcome: Outcome): boolean {
+  return outcome.kind === "event" || outcome.kind === "done";
+}
+
+function lostBy({ lease: { taskId }, lane }: Taken): PawlError {
+  const message = `The lease of task ${taskId} (${lane}) was lost; its result does not count.`;
+  return new PawlError("lease_lost", message, { taskId });
+}

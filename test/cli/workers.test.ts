@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { onPostgres } from "../setup/suites.ts";
+import { build, newProject, type Project } from "./pawl-command.ts";
+
+const config = `
+import { defineConfig, job } from "pawl";
+
+const mail = job("mail", { limit: 2, rate: "100/m", run: (step) => console.log("mailed " + step.key) });
+const never = job("never", { run: () => { console.log("begun"); return new Promise(() => {}); } });
+
+export default defineConfig({ lifecycles: [mail, never] });
+`;
+
+onPostgres("workers, lanes and jobs", () => {
+  let store: TestStore;
+  let project: Project;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    build();
+    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+    project = newProject({ "pawl.config.mjs": config });
+    env = { DATABASE_URL: store.url! };
+  }, 120_000);
+  afterAll(async () => {
+    await project.remove();
+    await store.dispose();
+  });
+  const pawl = (...args: string[]) => project.begin(args, env).ended;
+  const json = async (...args: string[]) => JSON.parse((await pawl(...args, "--json")).stdout);
+
+  test("jobs are enqueued, listed and shown, lanes paused and resumed, and workers seen", async () => {
+    const paused = await json("pause", "mail", "--reason", "out of stamps", "--actor", "ada");
+    expect(paused).toMatchObject([{ lane: "mail@1/pending", limit: 2, rate: "100/m", closed: { actor: "ada" } }]);
+    const one = await json("jobs", "enqueue", "mail", "--payload", "{}", "--key", "m1", "--priority", "-3");
+    expect(one).toMatchObject({ job: "mail", key: "m1", status: "pending", created: true });
+    const again = await json("jobs", "enqueue", "mail", "--key", "m1", "--after", "1h");
+    expect(again).toMatchObject({ id: one.id, created: false });
+    const working = project.begin(["work", "--concurrency", "3", "--only", "mail"], env);
+    await working.says("3 steps at once");
+    expect(await pawl("lanes")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^lane\tready\tscheduled\trunning\toldest\tlimit\trate\tpaused\nmail@1\/pending\t1\t0\t0\t\d+\t2\t100\/m\t\S+Z ada out of stamps\nnever@1\/pending\t0\t0\t0\t\t\t\t\n$/,
+      ),
+    });
+    expect(await pawl("workers")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^worker\tstate\tClaiming\tProcessing\tReportingSuccess\tReportingFailure\tslots\theard_of\tstarted\tpawl\tlanes\tin_hand\n\S+\t[A-Z]\w+\t0\t0\t0\t0\t3\t\S+Z\t\S+Z\t\d\S+\t1\t\n$/,
+      ),
+    });
+    expect(await pawl("jobs", "mail", "--status", "pending")).toMatchObject({
+      stdout: expect.stringContaining("mail\tm1\tpending\t0\t"),
+    });
+    expect(await json("resume", "mail@1/pending")).toMatchObject([{ closed: null }]);
+    await working.says("mailed m1");
+    expect(await pawl("instance", "wait", "mail", "m1")).toMatchObject({ code: 0 });
+    const shown = await json("jobs", "show", "mail", "m1");
+    expect(shown).toMatchObject({
+      status: "done",
+      payload: {},
+      history: [{ event: "start" }, { what: "claimed" }, {}],
+    });
+    expect(await working.end()).toMatchObject({ code: 0 });
+    expect(await json("workers")).toEqual([]);
+    expect(await pawl("jobs", "show", "mail", "nobody")).toMatchObject({ code: 3 });
+    expect(await pawl("jobs", "enqueue", "mial")).toMatchObject({ code: 3, stderr: expect.stringContaining('"mail"') });
+    expect(await pawl("pause", "mail/done", "--reason", "x")).toMatchObject({ code: 2 });
+    expect(await pawl("work", "--only", "mial")).toMatchObject({ code: 2 });
+  }, 60_000);
+
+  test("R95 SIGTERM lets what runs finish, a second one ends the worker on the spot", async () => {
+    const working = project.begin(["work", "--only", "never"], env);
+    await json("jobs", "enqueue", "never", "--key", "n1");
+    await working.says("begun");
+    working.signal("SIGTERM");
+    await working.says("finishing what runs");
+    expect(await json("jobs", "show", "never", "n1")).toMatchObject({ status: "running" });
+    expect(await working.end("SIGTERM")).toMatchObject({ code: 130 });
+    expect(await json("workers"), "its leases and its row are left to lapse").toMatchObject([{ stopping: true }]);
+  }, 60_000);
+});
