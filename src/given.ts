@@ -8,8 +8,8 @@ import type { AnySchedule } from "./definition/schedule.ts";
 import { itemInvalid } from "./kernel/errors.ts";
 import type { JobStatus } from "./kernel/jobs.ts";
 import type { Aggregate } from "./kernel/publish.ts";
+import { refOf } from "./kernel/refs.ts";
 import type { Send } from "./kernel/send.ts";
-import { refOf } from "./kernel/verbs.ts";
 import type { Tx } from "./store/db.ts";
 import type { TransactionLike } from "./store/foreign-tx.ts";
 

@@ -1,9 +1,18 @@
-import { randomFillSync } from "node:crypto";
+import { createHash, randomFillSync } from "node:crypto";
 
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export function isId(text: unknown): text is string {
   return typeof text === "string" && pattern.test(text);
+}
+
+/** An id that follows from two others: whoever makes it again makes the same. */
+export function derivedId(one: string, other: string): string {
+  const bytes = createHash("sha256").update(`${one} ${other}`).digest().subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
 const pool = Buffer.alloc(8 * 512);

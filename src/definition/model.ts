@@ -117,6 +117,11 @@ export function laneOf(lifecycle: Pick<LifecycleModel, "name" | "version">, stat
   return `${lifecycle.name}@${lifecycle.version}/${state}`;
 }
 
+/** The lane of what other instances send to those of a lifecycle. */
+export function sendLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">): string {
+  return `${lifecycle.name}@${lifecycle.version}:send`;
+}
+
 /** The lane of a lifecycle's after-effects. */
 export function effectLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">): string {
   return `${lifecycle.name}@${lifecycle.version}:after`;
@@ -127,11 +132,11 @@ export interface LaneName {
   readonly lifecycle: string;
   /** Undefined: of every version. */
   readonly version: number | undefined;
-  /** `/state` for a state, `:after` for after-effects, and nothing for both. */
+  /** `/state` for a state, `:after` for after-effects, `:send` for letters from other instances, nothing for all. */
   readonly part: string;
 }
 
-const lanePattern = /^([^@/:]+)(?:@(\d{1,10}))?(\/.+|:after)?$/;
+const lanePattern = /^([^@/:]+)(?:@(\d{1,10}))?(\/.+|:after|:send)?$/;
 
 /** Undefined when it is no name of a lane. */
 export function readLane(name: string): LaneName | undefined {

@@ -69,5 +69,11 @@ function lanesMeant(pawl: Pawl, args: Arguments): [AnyLifecycle, LanesOptions<An
   }
   const lifecycle = lifecycleNamed(pawl, read.lifecycle);
   if (read.part === "") return [lifecycle, {}];
+  if (read.part === ":send") {
+    throw new PawlError(
+      "option_invalid",
+      `What is sent to \`${lifecycle.name}\` waits when all of it is paused: write ${lifecycle.name}.`,
+    );
+  }
   return [lifecycle, read.part === ":after" ? { effects: true } : { state: read.part.slice(1) }];
 }

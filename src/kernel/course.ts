@@ -9,6 +9,7 @@ import type { MessageRow } from "../store/messages.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
+import { deliveriesOf, type Sending } from "./deliveries.ts";
 import { deadLetterOf, type Failing } from "./failing.ts";
 import { deadlineAfterMs, earliest, journalRow, modelOf, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
 import type { Planned } from "./start.ts";
@@ -31,11 +32,14 @@ export interface Outgoing {
 export interface Said {
   readonly messages?: readonly Outgoing[];
   readonly starts?: readonly ChildStart[];
+  readonly sends?: readonly Sending[];
 }
 
 /** What a course means to the children of its instance. */
 export interface Family {
   readonly starts: readonly Planned[];
+  /** Runs that end with it: their open children are told. */
+  readonly runsOver: readonly number[];
 }
 
 /** Whether the worker that makes a move gets the next step with it. */
@@ -71,6 +75,7 @@ export class Course {
   #deadlineAfterMs: number | null = null;
   #hasChildren: boolean;
   #starts: readonly Planned[] = none;
+  #runsOver: readonly number[] = none;
 
   constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
     this.lifecycle = lifecycle;
@@ -184,6 +189,8 @@ export class Course {
     this.#journal.push(journal);
     if (messages.length > 0) this.#more.messages.push(...messages);
     if (effects.length > 0) this.#more.effects.push(...effects);
+    if (said.sends !== undefined && said.sends.length > 0)
+      this.#more.effects.push(...deliveriesOf(said.sends, { id, visit, run: this.instance.run }, this.#newId));
     if (said.starts !== undefined && said.starts.length > 0) this.#bear(said.starts, version);
     this.#end(decision);
     if (decision.timers.length > 0) {
@@ -220,6 +227,7 @@ export class Course {
     if (decision.endsRun) {
       this.#endsRun = true;
       this.#timers = none;
+      if (this.#hasChildren) this.#runsOver = [...this.#runsOver, this.instance.run];
       this.#hasChildren = false;
     }
   }
@@ -230,9 +238,10 @@ export class Course {
     this.#hasChildren = true;
   }
 
-  /** Children that come with it; undefined for most. */
+  /** Children to start, or to tell of an end; undefined for most. */
   get family(): Family | undefined {
-    return this.#starts.length === 0 ? undefined : { starts: this.#starts };
+    if (this.#starts.length === 0 && this.#runsOver.length === 0) return undefined;
+    return { starts: this.#starts, runsOver: this.#runsOver };
   }
 
   /** An event for later. */

@@ -74,19 +74,24 @@ function textOf(read: () => unknown, most: number): string | undefined {
   }
 }
 
+function payloadTextOf({ work, delivery }: Taken): string | null {
+  if (delivery !== undefined) return JSON.stringify(delivery.letters ?? null);
+  return work === null ? null : JSON.stringify(work.payload ?? null);
+}
+
 /** What is left of work that was given up, for a person to decide. */
 export function deadLetterOf(id: string, taken: Taken, failing: Failing): DeadLetterRow {
   const { payload } = failing;
   return {
     id,
     instanceId: taken.row.id,
-    lifecycle: taken.lifecycle.name,
+    lifecycle: taken.row.lifecycle,
     kind: taken.kind,
-    origin: taken.work === null ? taken.row.state : taken.work.event,
+    origin: taken.delivery === undefined ? (taken.work?.event ?? taken.row.state) : taken.lane,
     reason: payload.reason,
     errorText: payload.error === null ? null : JSON.stringify(payload.error),
     attempts: payload.attempts,
-    payloadText: taken.work === null ? null : JSON.stringify(taken.work.payload ?? null),
+    payloadText: payloadTextOf(taken),
     taskId: taken.lease.taskId,
     token: taken.lease.token,
   };

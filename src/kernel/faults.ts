@@ -14,6 +14,7 @@ export const faultPoints = [
   "claim.before",
   "claim.after",
   "report.before",
+  "report.delivered",
   "report.after",
   "run.before",
   "run.after",

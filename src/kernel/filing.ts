@@ -2,6 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import type { Executor } from "../store/db.ts";
 import { readHeldLeases, type Setback } from "../store/tasks.ts";
 import type { Granting, Said } from "./course.ts";
+import type { Delivered } from "./deliver.ts";
 import type { Failing } from "./failing.ts";
 import type { Taken } from "./take.ts";
 
@@ -14,7 +15,9 @@ export type Outcome =
       readonly patch: Readonly<Record<string, unknown>>;
     } & Said)
   /** An effect that was carried out. */
-  | ({ readonly kind: "done" } & Pick<Said, "starts">)
+  | ({ readonly kind: "done" } & Pick<Said, "starts" | "sends">)
+  /** A delivery in a worker's hands: what it carries is sent with the report. */
+  | { readonly kind: "deliver" }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
   | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
@@ -40,6 +43,7 @@ export class Filing {
   /** A step's outcome that moves the instance. */
   move: Extract<Outcome, { kind: "event" }> | Failing | undefined;
   setback: Setback | undefined;
+  delivered: Delivered | undefined;
   unsure = false;
   /** A hook has to run, in a transaction of its own. */
   alone = false;

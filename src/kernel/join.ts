@@ -33,10 +33,12 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
     const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
     const ours = rows.filter((row) => !newer.has(row.id));
-    const swept = await sweep(kernel, ours, lookAtAll);
+    const sending = new Set<string>();
+    const swept = await sweep(kernel, ours, (db, courses) => lookAtAll(db, courses, sending));
     joined += swept.written.size;
     failures.push(...swept.failures);
-    const made = checks.filter(({ instance_id }) => !newer.has(instance_id) && !swept.missed.has(instance_id));
+    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || sending.has(id);
+    const made = checks.filter((check) => !stays(check.instance_id));
     if (made.length > 0) {
       await deleteChecks(
         kernel.db,
@@ -48,14 +50,21 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
   }
 }
 
-/** What is due comes first, then the children of those that are in a join. */
-async function lookAtAll(db: Executor, courses: readonly Course[]): Promise<void> {
+/**
+ * What is due comes first, then the children of those that are in a join. Who has sent something that is still on its way
+ * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before.
+ */
+async function lookAtAll(db: Executor, courses: readonly Course[], sending: Set<string>): Promise<void> {
   await catchUp(db, courses);
   const joining = courses.filter((course) => course.failure === undefined && policyOf(course) !== undefined);
   if (joining.length === 0) return;
   const runs = joining.map(({ instance }) => ({ id: instance.id, run: instance.run }));
   const standings = new Map((await readStandings(db, runs)).map((one) => [one.id, one]));
-  for (const course of joining) course.attempt(() => look(course, standings.get(course.row.id)!));
+  for (const course of joining) {
+    const standing = standings.get(course.row.id)!;
+    if (standing.sending) sending.add(course.row.id);
+    else course.attempt(() => look(course, standing));
+  }
 }
 
 function policyOf({ lifecycle, instance }: Course): "fail" | "count" | "wait" | undefined {

@@ -1,5 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import { effectLaneOf, type LaneName, type LifecycleModel, laneOf, readLane } from "../definition/model.ts";
+import { effectLaneOf, type LaneName, type LifecycleModel, laneOf, readLane, sendLaneOf } from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -13,6 +13,7 @@ export async function lanesOf(kernel: Kernel): Promise<string[]> {
     const lifecycle = kernel.lifecycles.get(known.name)!;
     if (known.version > lifecycle.version) continue;
     if (!lifecycle.job) lanes.add(effectLaneOf(known)); // A job has no edges that an author could hang effects on.
+    lanes.add(sendLaneOf(known));
     for (const { name, kind } of known.shape.states)
       if (kind === "work" && canRun(lifecycle, name)) lanes.add(laneOf(known, name));
   }
@@ -33,7 +34,7 @@ export function purposeOf(kernel: Kernel, lane: string): LaneName {
 
 /**
  * Which lanes a worker is for, by what it was told: `essay` for all of a lifecycle, `essay/grading` for a state,
- * `essay:after` for its after-effects. Refuses a name that nothing has.
+ * `essay:after` for its after-effects, `essay:send` for what other instances send to it. Refuses a name that nothing has.
  */
 export function lanesNamed(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
   if (only === undefined) return () => true;
@@ -51,6 +52,6 @@ function checkedPurpose(kernel: Kernel, name: unknown): string {
   if (read !== undefined && works) return `${read.lifecycle}${read.part}`;
   throw new PawlError(
     "option_invalid",
-    `\`only\` names "${String(name)}", and nothing of that name works here. Write lifecycle, lifecycle/state or lifecycle:after.`,
+    `\`only\` names "${String(name)}", and nothing of that name works here. Write lifecycle, lifecycle/state, lifecycle:after or lifecycle:send.`,
   );
 }

@@ -1,13 +1,16 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import { readSetbacks } from "../store/attempts.ts";
 import type { Executor } from "../store/db.ts";
+import { endDeliveries } from "../store/deliveries.ts";
 import { endEffects, putBackTasks } from "../store/tasks.ts";
-import { endWithChildren } from "./commit-families.ts";
+import { endSaying } from "./commit-families.ts";
 import type { Said } from "./course.ts";
+import { endOf, refusedLetters, undeliveredLetter } from "./deliver.ts";
 import { deadLetterOf, failingOf } from "./failing.ts";
 import { type Filing, heldOf, leaseBusy } from "./filing.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { checksTopic } from "./signals.ts";
 
 export async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
   const lanes = new Map<string, string>();
@@ -35,12 +38,14 @@ export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<v
       "A step ends with an event of its state; only an after-effect is simply done.",
     );
   }
-  const parents = filings.filter(({ report: { outcome } }) => outcome.kind === "done" && startsChildren(outcome));
-  await writeHeld(kernel, parents, {
-    write: (open) => endWithChildren(kernel, open),
+  const made = filings.filter((filing) => filing.delivered !== undefined && filing.report.outcome.kind === "deliver");
+  await endAll(kernel, made);
+  const saying = filings.filter(({ report: { outcome } }) => outcome.kind === "done" && saysMore(outcome));
+  await writeHeld(kernel, saying, {
+    write: (open) => endSaying(kernel, open),
     isTrace: (_filing, what) => what === undefined,
   });
-  const others = filings.filter((filing) => !parents.includes(filing));
+  const others = filings.filter((filing) => filing.result === undefined);
   await writeHeld(kernel, others, {
     write: (open) =>
       endEffects(
@@ -61,8 +66,24 @@ export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<v
   });
 }
 
-function startsChildren({ starts }: Pick<Said, "starts">): boolean {
-  return starts !== undefined && starts.length > 0;
+function saysMore({ starts = [], sends = [] }: Said): boolean {
+  return starts.length > 0 || sends.length > 0;
+}
+
+/** Deliveries that have been made, with what was refused and what can never arrive. */
+async function endAll(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  await writeHeld(kernel, filings, {
+    write: (open) =>
+      endDeliveries(
+        kernel.db,
+        open.map(({ lease, delivered }) => ({ ...lease, what: null, detailText: null, ...endOf(delivered!) })),
+        open.flatMap((filing) => refusedLetters(filing)),
+        open.flatMap((filing) => undeliveredLetter(kernel, filing)),
+      ),
+    isTrace: ({ delivered }, what) => what === endOf(delivered!)?.what,
+  });
+  // A join waits for what its parent has sent.
+  if (filings.length > 0) kernel.signals.hint(checksTopic);
 }
 
 interface HeldWriting {

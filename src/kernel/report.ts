@@ -9,6 +9,7 @@ import { readMovesOfTasks } from "../store/journal.ts";
 import { readLapsedLeases, type Setback } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
+import { type Delivered, deliver } from "./deliver.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, refusedError } from "./errors.ts";
 import { type Failing, failingOf } from "./failing.ts";
@@ -22,6 +23,7 @@ import { tally } from "./tally.ts";
 
 const optimisticRounds = 3;
 const unwritableFailurePauseMs = 60_000;
+const laterMs = 10_000;
 
 /**
  * Takes down what workers did with their tasks, as many as there are in as few statements as can be. Decisions are made
@@ -35,6 +37,12 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
     kernel,
     filings.filter((filing) => filing.move !== undefined),
   );
+  await deliver(
+    kernel,
+    filings.filter((filing) => filing.report.outcome.kind === "deliver"),
+  );
+  if (kernel.faults !== undefined) await kernel.faults.at("report.delivered");
+  for (const filing of filings) if (filing.delivered !== undefined) putOff(filing, filing.delivered);
   await setBack(
     kernel,
     filings.filter((filing) => filing.setback !== undefined && filing.result === undefined),
@@ -67,6 +75,7 @@ function sort(filing: Filing): void {
       filing.move = outcome;
       return;
     case "done":
+    case "deliver":
       return;
     case "retry_later":
       filing.setback = setbackOf(taken, "deferred", outcome.afterMs, true, {
@@ -97,6 +106,14 @@ function fail(filing: Filing, failing: Failing): void {
   const afterMs =
     failing.what === "lapsed" ? null : typeof wantedMs === "number" ? wantedMs : pauseOf(standardRetry, 1)!;
   filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+}
+
+/** A delivery that is not at its end: what was sent is found again at the next try, and is not sent twice. */
+function putOff(filing: Filing, { later, failed }: Delivered): void {
+  const { taken } = filing.report;
+  if (later !== undefined) {
+    filing.setback = setbackOf(taken, "deferred", laterMs, true, { reason: cleanText(later.message, 500) });
+  } else if (failed !== undefined) fail(filing, failingOf(taken, { kind: "failed", error: failed }));
 }
 
 /** A policy of the author's may throw; then the pauses are those of a state without one, and its attempts still end. */

@@ -15,10 +15,8 @@ import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } fr
 import { runHooks } from "./hooks.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import type { Ref } from "./refs.ts";
 import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
-
-/** Which instance is meant. */
-export type Ref = { readonly id: string } | { readonly key: string };
 
 /** An event on its way to an instance. */
 export interface Send {
@@ -35,7 +33,9 @@ export interface Send {
   /** Made once for the call: the mark by which its move is found again after a lost reply. */
   readonly requestId: string;
   /** Whose doing it is; a call's unless given. */
-  readonly source?: "call" | "timer";
+  readonly source?: "call" | "timer" | "pawl";
+  /** Whoever sends it may have sent it before: its move is looked for first. */
+  readonly mayBeKnown?: boolean;
 }
 
 export type Sent =
@@ -55,6 +55,7 @@ class Pending {
 
   constructor(send: Send) {
     this.send = send;
+    if (send.mayBeKnown === true) this.unsureSince = 0;
   }
 }
 

@@ -1,17 +1,17 @@
-import { effectLaneOf, laneOf } from "../definition/model.ts";
+import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import { readLanes } from "../views/lanes.ts";
 import { type Closure, closuresOf } from "./closures.ts";
 import type { Kernel } from "./kernel.ts";
 import { purposeOf } from "./lanes.ts";
 
-/** A lane: the queue in which the tasks of a state, or the after-effects of a lifecycle, wait for a worker. */
+/** A lane: the queue in which the tasks of a state, or after-effects, or letters from others, wait for a worker. */
 export interface Lane {
   /** As in `essay@1/grading`, or `essay@1:after`. */
   readonly lane: string;
   readonly lifecycle: string;
   readonly version: number;
-  /** Null for after-effects. */
+  /** Null for after-effects and for letters. */
   readonly state: string | null;
   /** How many tasks are ready, wait for their time, and run. Beyond 100,000 nobody counts. */
   readonly ready: number;
@@ -35,18 +35,20 @@ export interface ClosedLane {
 
 const mostCounted = 100_000;
 
-/** Every lane of the definitions of this process, and those of their other versions that hold something. */
+/** Every lane of the definitions of this process; those of their other versions, and of letters, that hold something. */
 export async function showLanes(kernel: Kernel): Promise<Lane[]> {
   const known = await readDefinitions(kernel.db, [...kernel.lifecycles.keys()]);
   const lanes = known.flatMap((one) => [
     ...one.shape.states.filter(({ kind }) => kind === "work").map(({ name }) => laneOf(one, name)),
     ...(kernel.lifecycles.get(one.name)!.job ? [] : [effectLaneOf(one)]),
+    sendLaneOf(one),
   ]);
   const closures = await closuresOf(kernel, lanes);
   return (await readLanes(kernel.db, lanes, mostCounted)).flatMap(({ oldest_ms, ...row }) => {
     const { lifecycle, version = 1, part } = purposeOf(kernel, row.lane);
     const definition = kernel.lifecycles.get(lifecycle)!;
-    if (version !== definition.version && row.ready + row.scheduled + row.running === 0) return [];
+    const isOptional = version !== definition.version || part === ":send";
+    if (isOptional && row.ready + row.scheduled + row.running === 0) return [];
     const state = part.startsWith("/") ? part.slice(1) : null;
     const { limit = null, rate = null } = definition.states.get(state ?? "") ?? {};
     const closure = closures.get(row.lane);

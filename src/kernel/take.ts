@@ -5,6 +5,7 @@ import { readInstances } from "../store/instances.ts";
 import { type Claim, type ClaimedTask, claimTasks, promoteTasks, renewLeases } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
+import { type Delivery, deliveryIn } from "./deliveries.ts";
 import { rename } from "./due.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 
@@ -18,6 +19,8 @@ export interface Taken {
   readonly visit: number;
   /** What an effect is about. */
   readonly work: EffectWork | null;
+  /** What is to be sent to others; its row is the sender's, and its lifecycle the receivers'. */
+  readonly delivery?: Delivery;
   readonly row: InstanceRow;
   readonly lifecycle: LifecycleModel;
 }
@@ -78,6 +81,7 @@ async function renameAll(kernel: Kernel, taken: readonly Taken[]): Promise<void>
 /** A claimed task; nothing when a newer definition has moved its instance, and so taken its work over, meanwhile. */
 export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow): Taken | [] {
   const row = fresh ?? task;
+  const delivery = deliveryIn(task.work);
   if (task.kind === "step" && isNewer(kernel, row)) return [];
   return {
     lease: { taskId: task.task_id, token: task.token },
@@ -86,10 +90,12 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
     attempt: task.attempt,
     priority: task.priority,
     visit: task.task_visit,
-    work: task.work as EffectWork | null,
+    work: delivery === undefined ? (task.work as EffectWork | null) : null,
+    delivery,
     row,
     // An effect follows a move that was made; by which version its instance is moved today does not matter to it.
-    lifecycle: task.kind === "effect" ? kernel.lifecycles.get(task.lifecycle)! : lifecycleOf(kernel, row),
+    lifecycle:
+      task.kind === "effect" ? kernel.lifecycles.get(delivery?.lifecycle ?? task.lifecycle)! : lifecycleOf(kernel, row),
   };
 }
 

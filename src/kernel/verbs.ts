@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { messageOf, PawlError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
-import { checkedText } from "../base/text.ts";
 import { decideRename, type Permission, permissions } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor, Tx } from "../store/db.ts";
@@ -10,8 +8,9 @@ import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { Gatherer } from "./gather.ts";
 import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
+import type { Ref } from "./refs.ts";
 import { modelOf } from "./rows.ts";
-import { type Ref, type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
+import { type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
 import { outboxTopic } from "./signals.ts";
 import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
@@ -161,19 +160,6 @@ function partlyStarted(cause: unknown): PawlError {
 function areApart(sends: readonly Send[]): boolean {
   const named = new Set(sends.map(({ ref }) => ("id" in ref ? ref.id : ref.key)));
   return named.size === sends.length && sends.every(({ ref }) => "id" in ref === "id" in sends[0]!.ref);
-}
-
-/** Which instance a caller means: a key, `{ key }` or `{ id }`. */
-export function refOf(given: unknown): Ref {
-  if (typeof given === "string") return { key: checkedText(given, "The key", "key_invalid") };
-  if (given instanceof Object && "id" in given) {
-    const id = typeof given.id === "string" ? given.id.toLowerCase() : given.id;
-    if (isId(id)) return { id };
-    const shown = cleanText(messageOf(given.id), 100);
-    throw new PawlError("option_invalid", `"${shown}" is not an instance's id; a key is passed as a plain string.`);
-  }
-  if (given instanceof Object && "key" in given) return { key: checkedText(given.key, "The key", "key_invalid") };
-  throw new PawlError("option_invalid", "Say which instance is meant: its key as a string, or { id }.");
 }
 
 /** What tells two requests apart that use one idempotency key: the same content is the same in any order of its keys. */

@@ -68,6 +68,8 @@ export function markParents(tx: Executor, parents: readonly Run[]): Promise<Held
 export interface Standing {
   readonly id: string;
   readonly open: boolean;
+  /** Something that the parent has sent is still on its way. */
+  readonly sending: boolean;
   /** One that has failed. */
   readonly failed_lifecycle: string | null;
   readonly failed_id: string | null;
@@ -81,7 +83,7 @@ export interface Standing {
 /** Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts. */
 export function readStandings(db: Executor, parents: readonly Run[]): Promise<Standing[]> {
   return db.rows<Standing>(sql`
-    select parent.id::text as id, still.open, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
+    select parent.id::text as id, still.open, still.sending, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
       failure.key as failed_key, counted.total, counted.succeeded, counted.failed, counted.discarded
     from unnest(
       (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
@@ -91,7 +93,11 @@ export function readStandings(db: Executor, parents: readonly Run[]): Promise<St
       select exists (
         select from pawl.instances as child
         where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome is null
-      ) as open
+      ) as open,
+      exists (
+        select from pawl.tasks as task
+        where task.instance_id = parent.id and task.kind = 'effect' and task.work -> 'delivery' -> 'letters' is not null
+      ) as sending
       offset 0
     ) as still
     left join lateral (
@@ -107,4 +113,63 @@ export function readStandings(db: Executor, parents: readonly Run[]): Promise<St
       where not still.open and child.parent_id = parent.id and child.parent_run = parent.run
       offset 0
     ) as counted`);
+}
+
+/** A child as a letter names it. */
+export interface NamedChild extends Run {
+  readonly letterId: string;
+  readonly lifecycle: string;
+  readonly name: string;
+}
+
+export function readChildIds(
+  db: Executor,
+  named: readonly NamedChild[],
+): Promise<{ letter_id: string; child_id: string }[]> {
+  return db.rows(sql`
+    select named.letter_id::text as letter_id, child.id::text as child_id
+    from unnest(
+      (select ${textArray(named.map((one) => one.letterId))}::text)::uuid[],
+      (select ${textArray(named.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(named.map((one) => one.run))}::text)::int[],
+      (select ${textArray(named.map((one) => one.lifecycle))}::text)::text[],
+      (select ${textArray(named.map((one) => one.name))}::text)::text[]
+    ) as named(letter_id, id, run, lifecycle, name)
+    cross join lateral (
+      select each.id from pawl.instances as each
+      where each.parent_id = named.id and each.parent_run = named.run and each.lifecycle = named.lifecycle
+        and each.child_name = named.name
+      offset 0
+    ) as child`);
+}
+
+/** The open children of a run that live through one lifecycle, from the place where the last page ended. */
+export function readOpenChildren(
+  db: Executor,
+  page: Run & { lifecycle: string; afterId: string; limit: number },
+): Promise<{ id: string }[]> {
+  return db.rows<{ id: string }>(sql`
+    select child.id::text as id from pawl.instances as child
+    where child.parent_id = ${page.id}::uuid and child.parent_run = ${page.run}::int and child.child_outcome is null
+      and child.lifecycle = ${page.lifecycle}::text and child.id > ${page.afterId}::uuid
+    order by child.id limit ${page.limit}::int`);
+}
+
+/** The lifecycles of the open children of these runs, each with the newest definition that moved one of them. */
+export function readOpenKinds(
+  tx: Executor,
+  runs: readonly Run[],
+): Promise<{ id: string; run: number; lifecycle: string; definition: number }[]> {
+  return tx.rows(sql`
+    select over.id::text as id, over.run, open.lifecycle, open.definition
+    from unnest(
+      (select ${textArray(runs.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(runs.map((one) => one.run))}::text)::int[]
+    ) as over(id, run)
+    cross join lateral (
+      select child.lifecycle, max(child.definition) as definition from pawl.instances as child
+      where child.parent_id = over.id and child.parent_run = over.run and child.child_outcome is null
+      group by child.lifecycle
+      offset 0
+    ) as open`);
 }

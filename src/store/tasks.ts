@@ -29,6 +29,17 @@ export function insertEffects(rows: readonly EffectRow[]) {
     where (effect.instance_id in (select id from written)) is true`;
 }
 
+/** The same on their own, inside a transaction that writes what they belong to. */
+export async function putEffects(tx: Executor, rows: readonly EffectRow[]): Promise<void> {
+  await tx.rows(sql`
+    with clock as materialized (select pawl.now() as now),
+    written as materialized (
+      select one.id from unnest((select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[]) as one(id)
+    ),
+    followed as (${insertEffects(rows)})
+    select from clock`);
+}
+
 /** Who a task is leased to, and for how long. */
 export interface Holder {
   readonly worker: string;

@@ -2,7 +2,7 @@ import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { openOn, type PawlOptions } from "../create.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
-import { laneOf } from "../definition/model.ts";
+import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import { closuresOf } from "../kernel/closures.ts";
 import type { Outcome } from "../kernel/filing.ts";
@@ -203,7 +203,7 @@ export class TestPawl {
     }
   }
 
-  /** A worker under the test's control: claims one task of `lifecycle/state` (or `lifecycle:after`) and waits for your word. */
+  /** A worker under the test's control: claims one task of `lifecycle/state` (or `lifecycle:after`, `lifecycle:send`) and waits for your word. */
   async claim(step: string): Promise<TestWorker> {
     const { kernel, fakes } = this.#parts;
     const lane = this.#laneOf(step);
@@ -231,9 +231,11 @@ export class TestPawl {
   #laneOf(step: string): string {
     const { kernel } = this.#parts;
     const [name = "", state] = step.split("/");
-    const lifecycle = kernel.lifecycles.get(name.replace(/:after$/, ""));
+    const [lifecycleName = "", suffix] = name.split(":");
+    const lifecycle = kernel.lifecycles.get(lifecycleName);
     if (lifecycle === undefined) throw new PawlError("option_invalid", `There is no lifecycle for "${step}".`);
-    return state === undefined ? `${lifecycle.name}@${lifecycle.version}:after` : laneOf(lifecycle, state);
+    if (state !== undefined) return laneOf(lifecycle, state);
+    return suffix === "send" ? sendLaneOf(lifecycle) : effectLaneOf(lifecycle);
   }
 }
 

@@ -1,6 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import { broken, PawlError } from "../base/errors.ts";
 import { childrenOf, planChild } from "../kernel/children.ts";
+import { planSend } from "../kernel/deliveries.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { once } from "../kernel/memos.ts";
@@ -21,7 +22,8 @@ const laterMs = 10_000;
 
 /** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
 export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
-  const said: Said = { patch: {}, messages: [], starts: [] };
+  if (taken.delivery !== undefined) return { kind: "deliver" };
+  const said: Said = { patch: {}, messages: [], starts: [], sends: [] };
   try {
     const handler = handlerOf(taken, options.fakes);
     const { abort, log } = options;
@@ -31,6 +33,7 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
       once: (name, work) => once(kernel, taken, name, work),
       planChild: (lifecycle, given, place) => planChild(kernel, taken, lifecycle, given, place),
       children: (lifecycle) => childrenOf(kernel, taken, lifecycle),
+      planSend: (lifecycle, to, event, payload) => planSend(kernel, lifecycle, to, event, payload),
     });
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
@@ -63,7 +66,7 @@ function outcomeOf(taken: Taken, said: Said, given: unknown): Outcome {
     return { kind: "retry_later", afterMs, reason: returned.reason ?? null };
   }
   if (returned?.kind === "give_up") return { kind: "gave_up", reason: returned.reason };
-  if (taken.kind === "effect") return { kind: "done", starts: said.starts };
+  if (taken.kind === "effect") return { kind: "done", starts: said.starts, sends: said.sends };
   const event = returned?.event ?? onlyOutcome(taken);
   return { kind: "event", event, payload: returned?.payload, ...said };
 }

@@ -8,8 +8,8 @@ export interface WorkOptions {
   /** How many steps run at once in this process; 16 unless given. */
   readonly concurrency?: number;
   /**
-   * What this worker is for: `"essay"` all of a lifecycle, `"essay/grading"` one state, `"essay:after"` its after-effects.
-   * Everything that this process declares unless given.
+   * What this worker is for: `"essay"` all of a lifecycle, `"essay/grading"` one state, `"essay:after"` its after-effects,
+   * `"essay:send"` the delivery of what other instances send to it. Everything that this process declares unless given.
    */
   readonly only?: readonly string[];
   /** How many tasks to hold beyond those that run; as many as are finished in a tenth of a second unless given. */

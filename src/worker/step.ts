@@ -3,6 +3,7 @@ import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
 import type { ChildStart } from "../kernel/children.ts";
 import type { Outgoing } from "../kernel/course.ts";
+import type { Sending } from "../kernel/deliveries.ts";
 import type { Taken } from "../kernel/take.ts";
 
 /** What a step said while it ran: it commits with the outcome and with nothing else. */
@@ -10,6 +11,7 @@ export interface Said {
   patch: Record<string, unknown>;
   readonly messages: Outgoing[];
   readonly starts: ChildStart[];
+  readonly sends: Sending[];
 }
 
 /** What a handler returned, once it is known to be something that a handler may return. */
@@ -28,11 +30,12 @@ export interface Surroundings {
   /** Checks a child that is to be started; `place` tells it from others without a key. */
   readonly planChild: (lifecycle: unknown, options: unknown, place: number) => ChildStart;
   readonly children: (lifecycle: unknown) => Promise<unknown>;
+  readonly planSend: (lifecycle: unknown, to: unknown, event: unknown, payload: unknown) => Sending;
 }
 
 /** The object that a state's `run`, or an edge's `after`, is called with. */
 export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): Record<string, unknown> {
-  const { abort, log, once, planChild, children } = surroundings;
+  const { abort, log, once, planChild, children, planSend } = surroundings;
   const { row } = taken;
   const payload = taken.work === null ? undefined : (taken.work.payload ?? undefined);
   return {
@@ -70,7 +73,9 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
       said.starts.push(planChild(lifecycle, options, said.starts.length));
     },
     children: (lifecycle?: unknown) => children(lifecycle),
-    send: notYet("step.send"),
+    send(lifecycle: unknown, to: unknown, event: unknown, payload?: unknown) {
+      said.sends.push(planSend(lifecycle, to, event, payload));
+    },
     once,
     progress: notYet("step.progress"),
     call: notYet("step.call"),

@@ -2,8 +2,8 @@ import { job, lifecycle, PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { attemptWith, note, plan, solve } from "../support/attempt.ts";
 import { eachStore } from "../support/each-store.ts";
+import { attemptWith, note, plan, solve } from "../support/family.ts";
 
 const attempt = attemptWith("count");
 const lifecycles = [attempt, solve, note];

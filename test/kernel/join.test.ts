@@ -2,9 +2,9 @@ import { lifecycle, PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { lookAtParents } from "../../src/kernel/join.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { attemptWith, note, plan, solve } from "../support/attempt.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { attemptWith, note, plan, solve } from "../support/family.ts";
 
 const counting = attemptWith("count");
 const failing = attemptWith("fail");
@@ -271,7 +271,7 @@ eachStore((store) => {
         expect(await lookAtParents(other.kernel, 500)).toMatchObject({ joined: 0 });
       });
     }
-    const checks = await t.pawl.transaction((tx) => tx.query("select from pawl.checks"));
+    const checks = await t.pawl.transaction((tx) => tx.query("select id from pawl.checks"));
     expect(checks.rows.length).toBeLessThan(20);
     await t.work();
     expect(await t.pawl.get(counting, "a")).toMatchObject({

@@ -79,7 +79,7 @@ eachStore((store) => {
     await t.pawl.pause(letter, { state: "writing", reason: "x", actor: "ada" });
     while (!lanes.closed.has("letter@1/writing")) await lanes.look();
     expect(lanes.closed.get("letter@1/writing")).toMatchObject({ by: "pause", reason: "x", actor: "ada" });
-    expect(lanes.freeInTurn().sort()).toEqual(["letter@1:after", "sweep@1/pending"]);
+    expect(lanes.freeInTurn().sort()).toEqual(["letter@1:after", "letter@1:send", "sweep@1/pending", "sweep@1:send"]);
     const { id } = await t.pawl.start(letter, {});
     const worker = other.pawl.work({ poll: 50 });
     await t.pawl.enqueue(sweep, {}, { key: "s" });
