@@ -30,7 +30,7 @@ eachStore((store) => {
       heartbeatAt: t.now(),
       silent: false,
       concurrency: 3,
-      lanes: ["letter@1:after", "letter@1/writing"],
+      lanes: ["letter@1:after", "letter@1:send", "letter@1/writing"],
     });
     const stopped = worker.stop();
     while (!(await t.pawl.workers())[0]!.stopping) await new Promise(setImmediate);
