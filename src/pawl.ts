@@ -49,7 +49,7 @@ import type { Start, Started } from "./kernel/start.ts";
 import { requestHash, Verbs } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
 import { type ShownWorker, showWorkers } from "./kernel/workers.ts";
-import { driveMaintenance } from "./maintenance/drive.ts";
+import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { Relay } from "./outbox/relay.ts";
@@ -104,6 +104,7 @@ export class Pawl {
   readonly #surroundings: Surroundings;
   #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
+  #isPruning = false;
 
   /** @internal Use `createPawl`. */
   constructor(kernel: Kernel, surroundings: Surroundings) {
@@ -481,8 +482,9 @@ export class Pawl {
   }
 
   /**
-   * Keeps time in this process: fires what is due, readies what was scheduled, gives back what a dead worker held. Any
-   * number of processes may do so at once. It goes on until `stop`, or until this Pawl is closed.
+   * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
+   * held; and, until this Pawl is closed, deletes what has ended and outlived its `keepClosed`. Any number of processes may
+   * do so at once. It goes on until `stop`, or until this Pawl is closed.
    */
   maintain(options: { every?: Duration; onFailure?: (error: unknown) => void } = {}): { stop(): Promise<void> } {
     this.#refuseClosed();
@@ -491,6 +493,7 @@ export class Pawl {
       onFailure: options.onFailure ?? (() => {}),
     });
     this.#drivers.add(driver);
+    this.#prune();
     return driver;
   }
 
@@ -508,6 +511,7 @@ export class Pawl {
     const beside = outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
     const worker = new Worker(this.#kernel, maintain, options, { beside });
     this.#drivers.add(worker);
+    this.#prune();
     return worker;
   }
 
@@ -541,6 +545,13 @@ export class Pawl {
     const relay = new Relay(this.#kernel, { ...this.#surroundings.outbox, ...options } as RelayOptions);
     this.#drivers.add(relay);
     return relay;
+  }
+
+  /** Whoever keeps time here also deletes what has ended and outlived its retention; once is enough for a process. */
+  #prune(): void {
+    if (this.#isPruning) return;
+    this.#isPruning = true;
+    this.#drivers.add(drivePruning(this.#kernel));
   }
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */

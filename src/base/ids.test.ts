@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idMaker, isId } from "./ids.ts";
+import { firstIdAt, idMaker, isId } from "./ids.ts";
 
 const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -49,4 +49,13 @@ test("only a UUID in small letters is an id", () => {
   const others = ["", "p1", "0195A1C0-0000-7000-8000-000000000000", "0195a1c0000070008000000000000000", 5, null, {}];
   for (const other of others) expect(isId(other)).toBe(false);
   expect(isId("0195a1c0-0000-7000-8000-000000000000\n")).toBe(false);
+});
+
+test("the first id of a moment lies between those made before it and those made from it on", () => {
+  for (const ms of [0, 1, 1_893_499_200_123, 4e12]) {
+    const [before, at] = [idMaker(() => ms - 1), idMaker(() => ms)].map((newId) => newId());
+    if (ms > 0) expect(before! < firstIdAt(ms)).toBe(true);
+    expect(firstIdAt(ms) < at!).toBe(true);
+    expect(isId(firstIdAt(ms))).toBe(true);
+  }
 });

@@ -51,3 +51,9 @@ export function idMaker(now: () => number): () => string {
     return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
 }
+
+/** The lowest id that can be made at a moment: whatever was made earlier has a lower one. */
+export function firstIdAt(ms: number): string {
+  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}

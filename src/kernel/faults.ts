@@ -33,6 +33,8 @@ export const faultPoints = [
   "relay.afterPublish",
   "relay.afterConfirm",
   "relay.afterMark",
+  "prune.before",
+  "prune.after",
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number];

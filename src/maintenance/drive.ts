@@ -1,7 +1,8 @@
-import { timerMs } from "../base/duration.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
+import { prune } from "../kernel/prune.ts";
 import { logFailure } from "../telemetry/log.ts";
+import { type Repeated, repeat } from "./repeat.ts";
 import { maintain } from "./round.ts";
 
 export interface DriveOptions {
@@ -10,39 +11,36 @@ export interface DriveOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Repeats rounds of maintenance, one at a time, until it is stopped. */
-export function driveMaintenance(kernel: Kernel, options: DriveOptions): { stop(): Promise<void> } {
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<void> = Promise.resolve();
+/** Repeats rounds of maintenance until it is stopped. */
+export function driveMaintenance(kernel: Kernel, options: DriveOptions): Repeated {
   let lanes: readonly string[] | undefined;
-
-  const fail = (error: unknown): void => {
+  const onFailure = (error: unknown): void => {
     logFailure(kernel.telemetry.log, error);
     options.onFailure(error);
   };
-  const round = async (): Promise<void> => {
-    try {
-      lanes ??= await lanesOf(kernel);
-      const { failures } = await maintain(kernel, lanes);
-      for (const failure of failures) fail(failure.error);
-    } catch (error) {
-      if (!stopped) fail(error);
-    }
-    if (!stopped) schedule(options.everyMs);
+  const round = async (): Promise<number> => {
+    lanes ??= await lanesOf(kernel);
+    const { failures } = await maintain(kernel, lanes);
+    for (const failure of failures) onFailure(failure.error);
+    return options.everyMs;
   };
-  const schedule = (ms: number): void => {
-    timer = setTimeout(() => {
-      underWay = round();
-    }, timerMs(ms));
-    timer.unref();
+  return repeat(round, { restMs: options.everyMs, onFailure });
+}
+
+const pruneEveryMs = 60_000;
+/** A process that has just begun has better things to do. */
+const pruneFirstMs = 5_000;
+
+/**
+ * Deletes what has ended and outlived its retention, beside all other work: a batch at a time, and then it rests for as
+ * long as that took, so that never more than half of one connection is busy with it.
+ */
+export function drivePruning(kernel: Kernel): Repeated {
+  const round = async (): Promise<number> => {
+    const began = performance.now();
+    const { more } = await prune(kernel);
+    return more ? performance.now() - began : pruneEveryMs;
   };
-  schedule(0);
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await underWay;
-    },
-  };
+  const onFailure = (error: unknown) => logFailure(kernel.telemetry.log, error);
+  return repeat(round, { restMs: pruneEveryMs, firstMs: pruneFirstMs, onFailure });
 }

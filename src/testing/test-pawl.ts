@@ -11,6 +11,7 @@ import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { type MessageOutcome, promoteDue, pruneSent } from "../kernel/outbox.ts";
+import { prune } from "../kernel/prune.ts";
 import { report } from "../kernel/report.ts";
 import { renew, type Taken, take, takeGated } from "../kernel/take.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
@@ -157,6 +158,15 @@ export class TestPawl {
     return round;
   }
 
+  /** Deletes what has ended and outlived its `keepClosed`, all of it; gives back how many instances that were. */
+  async prune(): Promise<number> {
+    for (let removed = 0; ; ) {
+      const round = await prune(this.#parts.kernel);
+      removed += round.removed;
+      if (!round.more) return removed;
+    }
+  }
+
   /**
    * Runs what is ready, and what becomes ready by it (joins too), until nothing is left that may run now (a lane can be
    * paused, a rate used up); gives back how many tasks it ran.
@@ -221,6 +231,7 @@ export class TestPawl {
   }
 
   async close(): Promise<void> {
+    await this.pawl.close();
     await this.#parts.store.dispose();
   }
 

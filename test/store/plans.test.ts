@@ -1,10 +1,11 @@
-import { job, lifecycle, memoryBroker } from "pawl";
+import { job, lifecycle, memoryBroker, schedule } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
 import { gatesOf } from "../../src/kernel/gates.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { decideDead, promoteDue, pruneSent } from "../../src/kernel/outbox.ts";
+import { prune } from "../../src/kernel/prune.ts";
 import { publish } from "../../src/kernel/publish.ts";
 import { report } from "../../src/kernel/report.ts";
 import { renew, take, takeGated } from "../../src/kernel/take.ts";
@@ -22,6 +23,7 @@ import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 const chain = lifecycle("chain", {
   data: z.object({ n: z.number().default(0) }),
   initial: "one",
+  keepClosed: "1ms",
   states: {
     one: { run: (step) => step.publish("stepped", { n: step.data.n }), on: { next: { to: "two", after: () => {} } } },
     two: { run: (step) => step.retryLater({ after: "1h" }), on: { next: "wait" } },
@@ -30,6 +32,7 @@ const chain = lifecycle("chain", {
   },
 });
 const model = job("model", { run: () => {}, limit: 20, rate: "5000/m" });
+const hourly = schedule("hourly", { every: "1h", start: model });
 const lanes = ["chain@1/one", "chain@1/two", "chain@1:after", "model@1/pending"];
 const holder = { worker: "w", leaseMs: 30_000 };
 const claim = { lanes: lanes.slice(0, 3), limit: 50, share: 50, ...holder };
@@ -54,7 +57,7 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
 
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
-  const { pawl, kernel } = await openOn(db, { lifecycles: [chain, model] });
+  const { pawl, kernel } = await openOn(db, { lifecycles: [chain, model], schedules: [hourly], logger: false });
   db.plans();
   const keys = Array.from({ length: 60 }, () => `k${kernel.newId()}`);
   await pawl.startMany(
@@ -90,6 +93,16 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
   await pawl.journal(chain, keys[41]!, { attempts: true });
+  await pawl.metrics();
+  await pawl.runScheduleNow(hourly);
+  await pruneTwice(db, kernel);
+}
+
+/** On large tables two full batches, on small ones what was discarded above. */
+async function pruneTwice(db: ExplainedDb, kernel: Kernel): Promise<void> {
+  await db.script("truncate pawl.sweeps");
+  await prune(kernel);
+  await prune(kernel);
 }
 
 /** As a worker claims: from open lanes, from where it claimed last, and behind gates. */
