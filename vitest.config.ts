@@ -2,7 +2,13 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const withoutServers = ["test/architecture.test.ts", "test/package.test.ts", "test/words.test.ts"];
+const withoutServers = [
+  "test/outbox/memory.test.ts",
+  "test/outbox/webhooks.test.ts",
+  "test/architecture.test.ts",
+  "test/package.test.ts",
+  "test/words.test.ts",
+];
 
 export default defineConfig({
   resolve: {

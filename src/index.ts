@@ -41,6 +41,12 @@ export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
 export type { ShownWorker } from "./kernel/workers.ts";
 export { type Broker, BrokerAway, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
+export {
+  type WebhookEndpoint,
+  WebhooksBroker,
+  type WebhooksOptions,
+  webhooks,
+} from "./outbox/brokers/webhooks/webhooks.ts";
 export type {
   DeadMessages,
   MessageFilter,
@@ -93,6 +99,7 @@ export { type GivenLabel, pickField } from "./policy/agreement/label-columns.ts"
 export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
 export { labelShape } from "./policy/agreement/schema-shape.ts";
 export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
+export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
 export type {
   AttemptEntry,
   Children,

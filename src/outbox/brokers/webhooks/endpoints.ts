@@ -1,0 +1,73 @@
+import { exponential } from "../../../policy/retry.ts";
+
+const failuresBeforeRest = 5;
+const rest = exponential({ first: "30s", cap: "15m" });
+const mostEndpoints = 10_000;
+
+interface Standing {
+  failures: number;
+  restUntil: number;
+  disabled: string | undefined;
+}
+
+/**
+ * How the endpoints stand, as far as this process has seen. One that fails again and again rests, and is then tried with
+ * one message at a time; one that says it is gone gets nothing more.
+ */
+export class Endpoints {
+  readonly #standings = new Map<string, Standing>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Why it gets nothing more; undefined when it does. */
+  disabled(id: string): string | undefined {
+    return this.#standings.get(id)?.disabled;
+  }
+
+  disable(id: string, reason: string): void {
+    this.#of(id).disabled = reason;
+  }
+
+  enable(id: string): void {
+    this.#standings.delete(id);
+  }
+
+  /**
+   * For how long nothing is sent to it; 0 when somebody may try. Whoever is told 0 after a rest is the one who tries: until
+   * he has an answer, the others are told to rest on.
+   */
+  restMs(id: string): number {
+    const standing = this.#standings.get(id);
+    if (standing === undefined || standing.failures < failuresBeforeRest) return 0;
+    const leftMs = standing.restUntil - this.#now();
+    if (leftMs > 0) return leftMs;
+    standing.restUntil = this.#now() + rest(1, 0.5);
+    return 0;
+  }
+
+  succeeded(id: string): void {
+    this.#standings.delete(id);
+  }
+
+  /** `restMs`: it said itself when to come again. */
+  failed(id: string, restMs?: number): void {
+    const standing = this.#of(id);
+    standing.failures += 1;
+    if (restMs !== undefined) standing.failures = Math.max(standing.failures, failuresBeforeRest);
+    if (standing.failures < failuresBeforeRest) return;
+    const pauseMs = restMs ?? rest(standing.failures - failuresBeforeRest + 1, Math.random());
+    standing.restUntil = this.#now() + pauseMs;
+  }
+
+  #of(id: string): Standing {
+    const known = this.#standings.get(id);
+    if (known !== undefined) return known;
+    if (this.#standings.size >= mostEndpoints) this.#standings.delete(this.#standings.keys().next().value!);
+    const fresh: Standing = { failures: 0, restUntil: 0, disabled: undefined };
+    this.#standings.set(id, fresh);
+    return fresh;
+  }
+}

@@ -1,0 +1,88 @@
+import { lookup as lookUp } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { PawlError } from "../../../base/errors.ts";
+import { PermanentError } from "../../../base/step-errors.ts";
+import { isIn, isPublic, listOf } from "./address.ts";
+
+/** Where webhooks may go. Unless told otherwise: over https, on port 443, to addresses of the public internet. */
+export interface GuardOptions {
+  /** Also `http://`, for a network that is trusted. */
+  readonly allowHttp?: boolean;
+  /** Ports other than 443 (and 80, where http is allowed). */
+  readonly ports?: readonly number[];
+  /** Networks of one's own that may be reached, such as `10.1.0.0/16`. */
+  readonly allowedNetworks?: readonly string[];
+}
+
+export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
+
+/** Keeps webhooks from reaching what only this machine can: an address given by a user may lead anywhere. */
+export class Guard {
+  readonly #schemes: readonly string[];
+  readonly #ports: readonly number[];
+  readonly #allowed: ReturnType<typeof listOf>;
+  readonly #resolve: Resolve;
+
+  constructor(options: GuardOptions, resolve?: Resolve) {
+    this.#schemes = options.allowHttp === true ? ["https:", "http:"] : ["https:"];
+    this.#ports = options.ports ?? (options.allowHttp === true ? [443, 80] : [443]);
+    this.#allowed = networksOf(options.allowedNetworks ?? []);
+    this.#resolve = resolve ?? ((host) => lookUp(host, { all: true, verbatim: true }));
+  }
+
+  /** The URL, if webhooks may go there as far as it tells by itself. */
+  checkedUrl(text: string): URL {
+    if (!URL.canParse(text)) throw new PermanentError("The webhook's URL cannot be read.");
+    const url = new URL(text); // Also reads 0x7f.1 and 2130706433 as the addresses that they are.
+    if (!this.#schemes.includes(url.protocol)) throw refused(url, `${url.protocol.slice(0, -1)} is not allowed`);
+    if (url.username !== "" || url.password !== "") throw refused(url, "it holds a user or a password");
+    const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+    if (!this.#ports.includes(port)) throw refused(url, `port ${port} is not allowed`);
+    const host = hostOf(url);
+    if (isIP(host) !== 0 && !this.#allows(host)) throw refused(url, "its address is not public");
+    return url;
+  }
+
+  /**
+   * Resolves a name for a connection that is about to be made: to addresses which were checked, all of them. The
+   * connection goes to one of these and nowhere else, whatever the name resolves to a moment later.
+   */
+  readonly lookup: LookupFunction = (host, options, done) => {
+    this.#resolveChecked(host).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all === true) done(null, [...addresses]);
+        else done(null, first!.address, first!.family);
+      },
+      (error: unknown) => done(error as NodeJS.ErrnoException, "", 4),
+    );
+  };
+
+  async #resolveChecked(host: string): Promise<readonly { address: string; family: number }[]> {
+    const addresses = await this.#resolve(host);
+    if (addresses.length === 0) throw new Error(`${host} has no address.`);
+    if (addresses.every(({ address }) => this.#allows(address))) return addresses;
+    throw new PermanentError(`Webhooks may not go to ${host}: it has an address that is not public.`);
+  }
+
+  #allows(address: string): boolean {
+    return isPublic(address) || isIn(this.#allowed, address);
+  }
+}
+
+/** The host of a URL, an IPv6 address without its brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+
+function refused(url: URL, why: string): PermanentError {
+  return new PermanentError(`Webhooks may not go to ${url.protocol}//${url.host}: ${why}.`);
+}
+
+function networksOf(networks: readonly string[]): ReturnType<typeof listOf> {
+  try {
+    return listOf(networks);
+  } catch {
+    throw new PawlError("option_invalid", '`allowedNetworks` lists networks such as "10.1.0.0/16" or "fd00::/8".');
+  }
+}

@@ -1,0 +1,63 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { Guard } from "./guard.ts";
+
+/** Of an answer nobody needs more than its status; what comes with it is read up to here, so that the connection can be used again. */
+const mostBytes = 64 * 1024;
+
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+}
+
+export interface Post {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+}
+
+/** Posts over connections that a guard looked at, and follows no redirect. */
+export class Poster {
+  readonly #http: HttpAgent;
+  readonly #https: HttpsAgent;
+
+  constructor(guard: Guard, tls: { readonly ca?: string | Buffer | undefined }) {
+    const settings = { keepAlive: true, timeout: 60_000, maxFreeSockets: 20, lookup: guard.lookup };
+    this.#http = new HttpAgent(settings);
+    this.#https = new HttpsAgent({ ...settings, ...tls });
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  post({ url, headers, body, timeoutMs }: Post): Promise<Answer> {
+    const isPlain = url.protocol === "http:";
+    const options = {
+      method: "POST",
+      headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      agent: isPlain ? this.#http : this.#https,
+      signal: AbortSignal.timeout(timeoutMs),
+    };
+    return new Promise((resolve, reject) => {
+      const request = isPlain ? requestHttp(url, options) : requestHttps(url, options);
+      request.on("error", reject);
+      request.on("response", (response) => {
+        resolve({ status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"] });
+        drain(response);
+      });
+      request.end(body);
+    });
+  }
+}
+
+function drain(response: IncomingMessage): void {
+  let read = 0;
+  response.on("error", () => {}); // The status is known; the rest may break off.
+  response.on("data", (piece: Buffer) => {
+    read += piece.length;
+    if (read > mostBytes) response.destroy();
+  });
+}

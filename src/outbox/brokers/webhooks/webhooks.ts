@@ -1,0 +1,173 @@
+import { type Duration, durationMs } from "../../../base/duration.ts";
+import { messageOf, PawlError } from "../../../base/errors.ts";
+import { PermanentError, TransientError } from "../../../base/step-errors.ts";
+import { matchesTopic } from "../../../policy/topic.ts";
+import { signWebhook, webhookKey } from "../../../policy/webhook-signature.ts";
+import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
+import { Endpoints } from "./endpoints.ts";
+import { Guard, type GuardOptions, type Resolve } from "./guard.ts";
+import { type Answer, Poster } from "./post.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+/** Who is told, and how he knows that it is us. */
+export interface WebhookEndpoint {
+  /** What it is called, over all changes of its URL. */
+  readonly id: string;
+  readonly url: string;
+  /** `whsec_…`, the newest first: while one is replaced, messages are signed with all of them. */
+  readonly secrets: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface WebhooksOptions extends GuardOptions {
+  /** What it is called; `"webhooks"` unless given. */
+  readonly name?: string;
+  /** Which types of messages it takes, `invoice.*` and `#` too; all unless given. */
+  readonly types?: readonly string[];
+  /** Whom a message is for: one for all, or looked up for each. `null`: nobody wants it any more, and it counts as sent. */
+  readonly endpoint:
+    | WebhookEndpoint
+    | ((message: OutboxMessage) => WebhookEndpoint | null | Promise<WebhookEndpoint | null>);
+  /** How long an endpoint may take to answer; `"15s"` unless given, 30 s at most. */
+  readonly timeout?: Duration;
+  /** A message that could not be sent for so long is given up; `"5d"` unless given. */
+  readonly giveUpAfter?: Duration;
+  /** Certificates to trust instead of those that Node knows. */
+  readonly ca?: string | Buffer;
+  /** Hears when an endpoint is disabled, because it answered 410 Gone: a good moment to take it off the list. */
+  readonly onDisabled?: (endpoint: WebhookEndpoint, reason: string) => void;
+}
+
+/**
+ * Posts messages to endpoints, signed as Standard Webhooks has it, and to public addresses only unless told otherwise.
+ *
+ * ```ts
+ * webhooks({ types: ["invoice.*"], endpoint: async (message) => endpointOf(message.aggregate.id) })
+ * ```
+ */
+export function webhooks(options: WebhooksOptions): WebhooksBroker {
+  return new WebhooksBroker(options);
+}
+
+const longestTimeoutMs = 30_000;
+
+export class WebhooksBroker implements Broker {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly #options: WebhooksOptions;
+  readonly #types: readonly string[];
+  readonly #giveUpAfterMs: number;
+  readonly #guard: Guard;
+  readonly #poster: Poster;
+  readonly #endpoints = new Endpoints();
+
+  /** @internal Use `webhooks`. */
+  constructor(options: WebhooksOptions, resolve?: Resolve) {
+    const endpoint: unknown = options?.endpoint;
+    if (typeof endpoint !== "function" && (typeof endpoint !== "object" || endpoint === null)) {
+      throw new PawlError("option_invalid", "`webhooks` needs an `endpoint`: { id, url, secrets }, or a function.");
+    }
+    this.#options = options;
+    this.name = options.name ?? "webhooks";
+    this.timeoutMs = durationMs(options.timeout ?? "15s", "timeout");
+    if (this.timeoutMs < 1 || this.timeoutMs > longestTimeoutMs) {
+      throw new PawlError("option_invalid", "`timeout` of webhooks must be 30 s at most.");
+    }
+    this.#types = options.types ?? ["#"];
+    this.#giveUpAfterMs = durationMs(options.giveUpAfter ?? "5d", "giveUpAfter");
+    this.#guard = new Guard(options, resolve);
+    this.#poster = new Poster(this.#guard, { ca: options.ca });
+    if (typeof endpoint === "object") checkEndpoint(endpoint as WebhookEndpoint, this.#guard);
+  }
+
+  takes(type: string): boolean {
+    return this.#types.some((pattern) => matchesTopic(pattern, type));
+  }
+
+  awayMs(): number {
+    return 0;
+  }
+
+  async publish(message: OutboxMessage): Promise<void> {
+    const { endpoint: given } = this.#options;
+    const endpoint = typeof given === "function" ? await given(message) : given;
+    if (endpoint === null) return;
+    const url = checkEndpoint(endpoint, this.#guard);
+    const disabled = this.#endpoints.disabled(endpoint.id);
+    if (disabled !== undefined) throw new PermanentError(`The endpoint \`${endpoint.id}\` is disabled: ${disabled}.`);
+    if (Date.now() - message.createdAt.getTime() > this.#giveUpAfterMs) {
+      throw new PermanentError(`It could not be sent to \`${endpoint.id}\` in ${this.#giveUpAfterMs} ms.`);
+    }
+    const restMs = this.#endpoints.restMs(endpoint.id);
+    if (restMs > 0) throw new BrokerAway(`The endpoint \`${endpoint.id}\` rests.`, { retryAfterMs: restMs });
+    await this.#post(endpoint, url, message);
+  }
+
+  /** Sends to an endpoint again that had been disabled. */
+  enable(id: string): void {
+    this.#endpoints.enable(id);
+  }
+
+  async close(): Promise<void> {
+    this.#poster.close();
+  }
+
+  async #post(endpoint: WebhookEndpoint, url: URL, message: OutboxMessage): Promise<void> {
+    const { type, createdAt } = message;
+    const head = JSON.stringify({ type, timestamp: createdAt.toISOString() });
+    const body = `${head.slice(0, -1)},"data":${message.body}}`;
+    const signature = signWebhook({ id: message.id, atMs: Date.now(), body }, endpoint.secrets);
+    const headers = {
+      ...endpoint.headers,
+      "content-type": "application/json",
+      "user-agent": "pawl-webhooks",
+      ...signature,
+    };
+    let answer: Answer;
+    try {
+      answer = await this.#poster.post({ url, headers, body, timeoutMs: this.timeoutMs });
+    } catch (error) {
+      if (error instanceof PermanentError) throw error;
+      this.#endpoints.failed(endpoint.id);
+      throw new Error(`The endpoint \`${endpoint.id}\` cannot be reached: ${failureOf(error, this.timeoutMs)}`, {
+        cause: error,
+      });
+    }
+    this.#judge(endpoint, answer);
+  }
+
+  /** Any 2xx is a yes, and nothing else is: a redirect could lead anywhere. */
+  #judge(endpoint: WebhookEndpoint, { status, retryAfter }: Answer): void {
+    if (status >= 200 && status < 300) {
+      this.#endpoints.succeeded(endpoint.id);
+      return;
+    }
+    const said = `The endpoint \`${endpoint.id}\` answered ${status}.`;
+    if (status === 410) {
+      this.#endpoints.disable(endpoint.id, "it answered 410 Gone");
+      this.#options.onDisabled?.(endpoint, said);
+      throw new PermanentError(said);
+    }
+    const pauseMs = status === 429 || status === 503 ? retryAfterMs(retryAfter, Date.now()) : undefined;
+    this.#endpoints.failed(endpoint.id, pauseMs);
+    throw pauseMs === undefined ? new Error(said) : new TransientError(said, { retryAfterMs: pauseMs });
+  }
+}
+
+function failureOf(error: unknown, timeoutMs: number): string {
+  return (error as { name?: string }).name === "AbortError" || (error as { name?: string }).name === "TimeoutError"
+    ? `it did not answer within ${timeoutMs} ms`
+    : messageOf(error);
+}
+
+/** Its URL, when there is nothing wrong with it. What a function gives can be wrong for one message only. */
+function checkEndpoint(endpoint: WebhookEndpoint, guard: Guard): URL {
+  if (typeof endpoint?.id !== "string" || endpoint.id === "" || typeof endpoint.url !== "string") {
+    throw new PawlError("option_invalid", "An endpoint is { id, url, secrets }.");
+  }
+  if (!Array.isArray(endpoint.secrets) || endpoint.secrets.length === 0 || endpoint.secrets.length > 10) {
+    throw new PawlError("option_invalid", `The endpoint \`${endpoint.id}\` needs one to ten \`secrets\`.`);
+  }
+  for (const secret of endpoint.secrets) webhookKey(secret);
+  return guard.checkedUrl(endpoint.url);
+}
