@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Endpoints } from "./endpoints.ts";
 
-function at(start = 0): { endpoints: Endpoints; pass(ms: number): void } {
+function at(start = 0): { endpoints: Endpoints; pass: (ms: number) => void } {
   let now = start;
   return {
     endpoints: new Endpoints(() => now),

@@ -48,15 +48,20 @@ export class Guard {
    * connection goes to one of these and nowhere else, whatever the name resolves to a moment later.
    */
   readonly lookup: LookupFunction = (host, options, done) => {
-    this.#resolveChecked(host).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (options.all === true) done(null, [...addresses]);
-        else done(null, first!.address, first!.family);
-      },
-      (error: unknown) => done(error as NodeJS.ErrnoException, "", 4),
-    );
+    void this.#answer(host, options.all === true, done);
   };
+
+  async #answer(host: string, wantsAll: boolean, done: Parameters<LookupFunction>[2]): Promise<void> {
+    let addresses: readonly { address: string; family: number }[];
+    try {
+      addresses = await this.#resolveChecked(host);
+    } catch (error) {
+      done(error as NodeJS.ErrnoException, "", 4);
+      return;
+    }
+    if (wantsAll) done(null, [...addresses]);
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  }
 
   async #resolveChecked(host: string): Promise<readonly { address: string; family: number }[]> {
     const addresses = await this.#resolve(host);
