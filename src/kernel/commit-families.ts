@@ -1,6 +1,7 @@
 import { type HeldParent, markParents, type Run, readOpenKinds } from "../store/children.ts";
 import type { Executor } from "../store/db.ts";
 import { type EffectRow, endEffects, putEffects } from "../store/tasks.ts";
+import { alike } from "./beside.ts";
 import { named, runOf } from "./children.ts";
 import { commitStarts, moveCourses } from "./commit-rows.ts";
 import type { Course, Said } from "./course.ts";
@@ -138,9 +139,10 @@ async function startChildren(
     if (step !== null) lanes.add(step.lane);
   }
   const sorted = [...fresh].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, child]) => child);
-  for (const part of partsOf(sorted, ({ row }) => row.dataText.length + roomOfChild)) {
-    const rows = part.map((child) => child.row);
-    await commitStarts(kernel, tx, rows, rowsOf(part));
+  for (const some of alike(kernel, sorted, ({ row }) => row.lifecycle)) {
+    for (const part of partsOf(some, ({ row }) => row.dataText.length + roomOfChild)) {
+      await commitStarts(kernel, tx, part, rowsOf(part));
+    }
   }
 }
 

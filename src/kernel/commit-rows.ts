@@ -1,6 +1,7 @@
+import type { Decision } from "../definition/move.ts";
 import { insertRefusals } from "../store/attempts.ts";
 import { insertChecks } from "../store/checks.ts";
-import type { Executor } from "../store/db.ts";
+import { type Executor, noPart } from "../store/db.ts";
 import { insertDeadLetters } from "../store/dead-letters.ts";
 import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
 import { insertMessages } from "../store/messages.ts";
@@ -12,7 +13,7 @@ import type { Kernel } from "./kernel.ts";
 import { noRows, type Rows } from "./rows.ts";
 import { checksTopic, outboxTopic } from "./signals.ts";
 
-/** Writes courses in one statement; gives back which were written, and when. */
+/** Writes courses, all of one kind, in one statement; gives back which were written, and when. */
 export async function moveCourses(
   kernel: Kernel,
   db: Executor,
@@ -20,8 +21,11 @@ export async function moveCourses(
 ): Promise<Map<string, number>> {
   const rows = noRows();
   const moved = courses.map((course) => course.plan(rows));
+  const beside = kernel.besides.get(courses[0]!.lifecycle.name);
+  const decided = beside === undefined ? [] : courses.map((one) => one.decisions).filter((some) => some.length > 0);
+  const rest = beside === undefined || decided.length === 0 ? noPart : beside.moving(decided);
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
-  const written = await moveInstances(db, moved, rows.earlier, belongingsOf(rows));
+  const written = await moveInstances(db, moved, rows.earlier, belongingsOf(rows), rest);
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
   if (written.some((one) => one.granted !== null)) hand(courses, written);
   return noted(kernel, written, rows);
@@ -31,11 +35,17 @@ export async function moveCourses(
 export async function commitStarts(
   kernel: Kernel,
   db: Executor,
-  starts: readonly NewInstance[],
+  starts: readonly { readonly row: NewInstance; readonly decision: Decision }[],
   rows: Rows,
 ): Promise<Map<string, number>> {
+  const beside = kernel.besides.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
   if (kernel.faults !== undefined) await kernel.faults.at("start.before");
-  const written = await insertInstances(db, starts, belongingsOf(rows));
+  const written = await insertInstances(
+    db,
+    starts.map((one) => one.row),
+    belongingsOf(rows),
+    { first: noPart, gate: noPart, rest: noPart, ...beside },
+  );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
   return noted(kernel, written, rows);
 }

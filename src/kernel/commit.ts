@@ -1,5 +1,6 @@
 import { isPawlError } from "../base/errors.ts";
 import type { Executor } from "../store/db.ts";
+import { alike } from "./beside.ts";
 import { commitFamilies } from "./commit-families.ts";
 import { moveCourses } from "./commit-rows.ts";
 import type { Course } from "./course.ts";
@@ -17,8 +18,8 @@ export async function commit(kernel: Kernel, db: Executor, courses: readonly Cou
   const parents = sorted.filter((course) => course.family !== undefined);
   const others = parents.length === 0 ? sorted : sorted.filter((course) => course.family === undefined);
   const parts = [
-    ...partsOf(others, (course) => course.size).map((part) => () => moveCourses(kernel, db, part)),
-    ...partsOf(parents, (course) => course.size).map((part) => () => commitFamilies(kernel, db, part)),
+    ...partsAlike(kernel, others).map((part) => () => moveCourses(kernel, db, part)),
+    ...partsAlike(kernel, parents).map((part) => () => commitFamilies(kernel, db, part)),
   ];
   const written = new Map<string, number>();
   for (const [index, write] of parts.entries()) {
@@ -31,4 +32,9 @@ export async function commit(kernel: Kernel, db: Executor, courses: readonly Cou
     }
   }
   return written;
+}
+
+/** Parts of a size for one statement, each of courses beside which the same is written. */
+function partsAlike(kernel: Kernel, courses: readonly Course[]): (readonly Course[])[] {
+  return alike(kernel, courses, (course) => course.lifecycle.name).flatMap((some) => partsOf(some, (one) => one.size));
 }

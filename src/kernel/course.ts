@@ -85,6 +85,8 @@ export class Course {
     this.#newId = newId;
   }
 
+  /** All that was decided, in its order. */
+  readonly decisions: Decision[] = [];
   /** Decisions with a `before` hook, which holds in a transaction only. */
   readonly hooked: Decision[] = [];
   /** What kept this course from being decided: nothing of it is written. */
@@ -210,6 +212,7 @@ export class Course {
       this.#token = maker.lease.token;
       this.#lapsed = maker.lease.lapsed === true;
     }
+    this.decisions.push(decision);
     if (decision.before !== undefined) this.hooked.push(decision);
     this.instance = decision.instance;
   }

@@ -1,4 +1,4 @@
-import { readDueInstances } from "../store/instances.ts";
+import { readDueInstances, readInstances } from "../store/instances.ts";
 import { catchUp } from "./due.ts";
 import { isNewer, type Kernel } from "./kernel.ts";
 import { sweep } from "./sweep.ts";
@@ -38,4 +38,12 @@ export async function fire(kernel: Kernel, pageSize: number): Promise<Fired> {
     afterMs = last.next_due_ms;
     afterId = last.id;
   }
+}
+
+/** Sends what is due to these instances. */
+export async function fireThese(kernel: Kernel, ids: readonly string[]): Promise<Fired> {
+  const rows = await readInstances(kernel.db, ids);
+  const ours = rows.filter((row) => !isNewer(kernel, row));
+  const { written, failures } = await sweep(kernel, ours, catchUp);
+  return { fired: written.size, newer: rows.length - ours.length, failures };
 }

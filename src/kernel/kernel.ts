@@ -5,6 +5,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import type { Db } from "../store/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
+import type { Beside } from "./beside.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Signals } from "./signals.ts";
@@ -23,14 +24,22 @@ export interface Kernel {
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
   readonly telemetry: Telemetry;
+  /** What is written beside the instances of some of them, by the lifecycle's name. */
+  readonly besides: ReadonlyMap<string, Beside>;
+  /** What other rooms have done in each round of maintenance; each gives back how much it did. */
+  readonly chores: readonly Chore[];
 }
+
+export type Chore = (kernel: Kernel) => Promise<number>;
 
 export function makeKernel(given: {
   db: Db;
   lifecycles: readonly LifecycleModel[];
   schedules?: readonly AnySchedule[];
+  besides?: ReadonlyMap<string, Beside>;
+  chores?: readonly Chore[];
   clock?: Clock;
-  faults?: Faults;
+  faults?: Faults | undefined;
   telemetry: Telemetry;
 }): Kernel {
   const clock = given.clock ?? databaseClock();
@@ -44,6 +53,8 @@ export function makeKernel(given: {
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),
     telemetry: given.telemetry,
+    besides: given.besides ?? new Map(),
+    chores: given.chores ?? [],
   };
 }
 

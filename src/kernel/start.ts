@@ -13,6 +13,7 @@ import {
   readInstancesByKey,
 } from "../store/instances.ts";
 import type { TimerRow } from "../store/timers.ts";
+import { alike } from "./beside.ts";
 import { commitStarts } from "./commit-rows.ts";
 import { asPawlError, itemInvalid } from "./errors.ts";
 import type { Kernel } from "./kernel.ts";
@@ -68,7 +69,9 @@ export async function startAll(kernel: Kernel, db: Executor, planned: readonly P
     if (name !== undefined) first.set(name, one);
     fresh.push(one);
   }
-  for (const part of partsOf(fresh, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
+  for (const some of alike(kernel, fresh, ({ row }) => row.lifecycle)) {
+    for (const part of partsOf(some, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
+  }
   return planned.map((one) => outcomes.get(one) ?? again(outcomes.get(first.get(nameOf(one)!)!)!));
 }
 
@@ -95,12 +98,7 @@ async function write(
 ): Promise<void> {
   const rows = rowsOf(planned);
   const round = async (): Promise<void> => {
-    const written = await commitStarts(
-      kernel,
-      db,
-      planned.map((one) => one.row),
-      rows,
-    );
+    const written = await commitStarts(kernel, db, planned, rows);
     for (const one of planned) {
       const atMs = written.get(one.row.id);
       if (atMs === undefined) continue;
@@ -162,16 +160,15 @@ async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Plann
     outcomes.set(
       one,
       other === undefined
-        ? {
-            ok: false,
-            error: new PawlError(
-              "busy",
-              `The key "${row.key}" was taken and given back at this moment. Start it again.`,
-            ),
-          }
+        ? { ok: false, error: takenMeanwhile(row.key) }
         : { ok: true, created: own !== undefined, instance: snapshotOf(other) },
     );
   }
+}
+
+function takenMeanwhile(key: string | null): PawlError {
+  const what = key === null ? "What it needs was taken by another" : `The key "${key}" was taken and given back`;
+  return new PawlError("busy", `${what} at this moment. Start it again.`);
 }
 
 /** Checks a start and works out what is to be written. Throws what its caller or its author has to mend. */

@@ -78,9 +78,15 @@ export class Verbs {
     return inTurn(sends, (batch) => sendAll(kernel, batch));
   }
 
+  /** What a call reads from: the caller's own transaction, if it is made in one. */
+  reading(verb: string, tx: unknown): Executor {
+    if (tx !== undefined) return adoptTx(tx);
+    refuseInside(this.#kernel, verb);
+    return this.#kernel.db;
+  }
+
   async read(lifecycle: LifecycleModel, ref: Ref, tx: unknown): Promise<InstanceRow | undefined> {
-    const db: Executor = tx === undefined ? this.#kernel.db : adoptTx(tx);
-    if (tx === undefined) refuseInside(this.#kernel, "get");
+    const db = this.reading("get", tx);
     const [row] =
       "id" in ref
         ? await readInstances(db, [ref.id])

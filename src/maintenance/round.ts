@@ -32,6 +32,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   const released = await releaseParked(kernel);
   const { joined, failures: unjoined } = await lookAtParents(kernel, pageSize);
   const { ticks, failures } = await keepSchedules(kernel);
+  for (const chore of kernel.chores) await chore(kernel);
   await tidy(kernel);
   await tidyGates(kernel, lanes);
   await tidyWorkers(kernel);

@@ -64,6 +64,9 @@ export function part(strings: TemplateStringsArray, ...values: (Param | Part)[])
   return new Part(strings, values);
 }
 
+/** Nothing at all, where a statement has room for a part. */
+export const noPart = part``;
+
 interface Text {
   readonly text: string;
   readonly name: string;

@@ -174,16 +174,19 @@ export interface Belongings {
 }
 
 /**
- * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken. Gives back
- * the ids written. Batches come sorted by key, so that two of them never wait for each other crosswise.
+ * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
+ * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
+ * wait for each other crosswise.
  */
 export function insertInstances(
   db: Executor,
   rows: readonly NewInstance[],
   belongings: Belongings,
+  beside: { readonly first: Part; readonly gate: Part; readonly rest: Part },
 ): Promise<Written[]> {
   return db.rows<Written>(sql`
     with clock as materialized (select pawl.now() as now),
+    ${beside.first}
     fresh as materialized (
       select fresh.*, fresh.data_text::jsonb as data,
         coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
@@ -228,6 +231,7 @@ export function insertInstances(
         fresh.outcome, case when fresh.outcome is not null then clock.now end,
         clock.now, clock.now
       from clock, fresh
+      ${beside.gate}
       on conflict do nothing
       returning id, lifecycle, state
     ),
@@ -255,6 +259,7 @@ export function insertInstances(
     refused as (${belongings.refusals}),
     buried as (${belongings.deadLetters}),
     noted as (${belongings.checks}),
+    ${beside.rest}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
@@ -321,6 +326,7 @@ export function moveInstances(
   rows: readonly MovedInstance[],
   earlier: readonly JournalRow[],
   belongings: Belongings,
+  beside: Part,
 ): Promise<Written[]> {
   return db.rows<Written>(sql`
     with clock as materialized (select pawl.now() as now),
@@ -474,6 +480,7 @@ export function moveInstances(
     refused as (${belongings.refusals}),
     buried as (${belongings.deadLetters}),
     noted as (${belongings.checks}),
+    ${beside}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select change.lifecycle, change.state, sum(change.delta)
