@@ -1,4 +1,5 @@
 import type { AnyLifecycle } from "./definition/face.ts";
+import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
@@ -11,6 +12,8 @@ export interface PawlConfig {
   readonly schedules?: readonly AnySchedule[] | undefined;
   /** Where messages go that are put into the outbox: `{ brokers: [rabbitmq({ … })] }`. */
   readonly outbox?: RelayOptions | undefined;
+  /** The queues in which people label: what queue() returns. */
+  readonly queues?: readonly AnyQueue[] | undefined;
   /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
   readonly database?: string | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { PawlError } from "./base/errors.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
+import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Faults } from "./kernel/faults.ts";
@@ -11,6 +12,7 @@ import { type Kernel, makeKernel } from "./kernel/kernel.ts";
 import { registerLifecycles } from "./kernel/register.ts";
 import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
+import { peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
 import { isLog, type LogOption } from "./telemetry/log.ts";
@@ -25,6 +27,8 @@ export interface PawlOptions {
   readonly lifecycles: readonly AnyLifecycle[];
   /** What is started at set times, by whichever process keeps time. */
   readonly schedules?: readonly AnySchedule[] | undefined;
+  /** The queues in which people label samples; see `pawl.people`. */
+  readonly queues?: readonly AnyQueue[] | undefined;
   /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
   readonly migrate?: boolean;
   /** The most connections to PostgreSQL; 10 unless given. */
@@ -55,21 +59,26 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
 export async function openOn(
   db: Db,
-  options: Pick<PawlOptions, "lifecycles" | "schedules" | "migrate" | "logger" | "outbox">,
+  options: Pick<PawlOptions, "lifecycles" | "schedules" | "queues" | "migrate" | "logger" | "outbox">,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   try {
     const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
     await prepare(db, options.migrate ?? true);
-    const lifecycles = options.lifecycles as readonly LifecycleModel[];
-    const kernel = makeKernel({ db, lifecycles, schedules: options.schedules, ...seams, telemetry });
-    await registerLifecycles(kernel);
+    const { schedules, queues = [] } = options;
+    const declared = options.lifecycles as readonly LifecycleModel[];
+    const lifecycles = [...declared, ...peopleLifecycles];
+    const rooms = { besides: peopleBesides, chores: peopleChores };
+    const kernel = makeKernel({ db, lifecycles, schedules, ...rooms, ...seams, telemetry });
+    await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
     const close = () => {
       forget();
       return db.close();
     };
-    return { kernel, pawl: new Pawl(kernel, { close, outbox: options.outbox }) };
+    const pawl = new Pawl(kernel, { queues, close, outbox: options.outbox });
+    await pawl.people.open();
+    return { kernel, pawl };
   } catch (error) {
     await db.close();
     throw error;
@@ -121,7 +130,8 @@ function checkOptions(options: PawlOptions): void {
       "option_invalid",
       "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.",
     );
-  const names = new Set<string>();
+  checkQueues(given.queues);
+  const names = new Set<string>(peopleLifecycles.map((one) => one.name));
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
     if (one?.kind !== "lifecycle")
       throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
@@ -178,4 +188,15 @@ function checkLogger(given: unknown): void {
     "option_invalid",
     "`logger` must be a pino logger (or have debug, info, warn and error), options for pino, or false.",
   );
+}
+
+function checkQueues(given: unknown): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given) || !given.every((one: Partial<AnyQueue> | undefined) => one?.kind === "queue")) {
+    throw new PawlError("option_invalid", "`queues` takes a list of what queue() returns, and nothing else.");
+  }
+  const names = given.map((one: AnyQueue) => one.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw new PawlError("option_invalid", `Two queues are called \`${twice}\`; a name stands for one queue.`);
 }

@@ -15,7 +15,14 @@ export type { JsonSchema } from "./definition/json-schema.ts";
 export type { HookTransaction } from "./definition/language.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context } from "./definition/model.ts";
-export { type AnyQueue, type LabelContext, type LabelVerdict, type Queue, queue } from "./definition/queue.ts";
+export {
+  type AnyQueue,
+  type LabelContext,
+  type LabelVerdict,
+  type Queue,
+  queue,
+} from "./definition/queue.ts";
+export type { QueueOptions, QueueOrder, QueueSettings } from "./definition/queue-settings.ts";
 export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule.ts";
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export type {
@@ -58,6 +65,7 @@ export type {
 export { Relay, type RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
 export { Pawl } from "./pawl.ts";
+export type { Empty } from "./people/explain.ts";
 export {
   type CsvExportOptions,
   type LabelRow,
@@ -76,7 +84,20 @@ export {
 } from "./people/formats/import-samples.ts";
 export { type LabelStudioOptions, labelsToLabelStudio } from "./people/formats/label-studio.ts";
 export type { ByteStream, ImportCursor } from "./people/formats/lines.ts";
+export type { Next } from "./people/hand-out.ts";
 export type { LabelFault } from "./people/label-faults.ts";
+export {
+  type AddedSample,
+  type AddOptions,
+  type Labeler,
+  People,
+  type PeopleCallOptions,
+  type QueueRef,
+} from "./people/people.ts";
+export type { RunTimeQueue, ShownQueue } from "./people/queues.ts";
+export type { NewSample } from "./people/samples.ts";
+export type { Assignment, Label, ShownSample } from "./people/shown.ts";
+export type { Submitted } from "./people/work.ts";
 export {
   type Agreement,
   agreementByLabeler,

@@ -5,6 +5,7 @@ import { type Permission, takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, EventOf, StartDataOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
+import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import type { StartOptions } from "./definition/step.ts";
 import type { Storable } from "./definition/storable.ts";
@@ -54,6 +55,8 @@ import { maintain } from "./maintenance/round.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { Relay } from "./outbox/relay.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
+import { peopleLifecycles } from "./people/lifecycles.ts";
+import { People } from "./people/people.ts";
 import {
   type AttemptEntry,
   attemptOf,
@@ -86,6 +89,7 @@ import { Worker } from "./worker/work.ts";
 /** What a Pawl stands on. */
 interface Surroundings {
   readonly close: () => Promise<void>;
+  readonly queues: readonly AnyQueue[];
   readonly outbox: RelayOptions | undefined;
 }
 
@@ -102,6 +106,8 @@ export class Pawl {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
   readonly #surroundings: Surroundings;
+  /** People who label: queues, labelers, samples, assignments. */
+  readonly people: People;
   #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
   #isPruning = false;
@@ -112,14 +118,16 @@ export class Pawl {
     this.#verbs = new Verbs(kernel);
     this.#surroundings = surroundings;
     this.outbox = new Outbox(kernel);
+    this.people = new People(kernel, this.#verbs, surroundings.queues);
   }
 
   /** What waits to be sent, what was given up, and what to do about it. */
   readonly outbox: Outbox;
 
-  /** The lifecycles that this process declares. */
+  /** The lifecycles that this process declares; with queues also those of samples and assignments. */
   get lifecycles(): readonly AnyLifecycle[] {
-    return [...this.#kernel.lifecycles.values()];
+    const all = [...this.#kernel.lifecycles.values()];
+    return this.people.inUse ? all : all.filter((one) => !peopleLifecycles.includes(one));
   }
 
   /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */

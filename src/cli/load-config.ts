@@ -4,6 +4,7 @@ import { messageOf, PawlError } from "../base/errors.ts";
 import type { PawlConfig } from "../config.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { shown, suggest } from "../definition/fault.ts";
+import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import { readFailure } from "./failure.ts";
 import { importModule } from "./import-module.ts";
@@ -14,7 +15,7 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = ["lifecycles", "schedules", "outbox", "database", "folder", "seed"];
+const keys = ["lifecycles", "schedules", "queues", "outbox", "database", "folder", "seed"];
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
@@ -39,7 +40,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
-  const { lifecycles, schedules = [], outbox, database, folder, seed } = given as Record<string, unknown>;
+  const { lifecycles, schedules = [], queues = [], outbox, database, folder, seed } = given as Record<string, unknown>;
   if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
   if (outbox !== undefined && (typeof outbox !== "object" || outbox === null || path.endsWith(".json"))) {
     throw invalid(
@@ -49,6 +50,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     );
   }
   if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
+  if (!Array.isArray(queues)) throw invalid(path, "has `queues` that are no list", "");
   for (const [key, value] of [
     ["database", database],
     ["folder", folder],
@@ -60,11 +62,12 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     ...(given as PawlConfig),
     lifecycles: await declared<AnyLifecycle>(path, "lifecycle", lifecycles),
     schedules: await declared<AnySchedule>(path, "schedule", schedules),
+    queues: await declared<AnyQueue>(path, "queue", queues),
     path,
   };
 }
 
-/** What a config lists. JSON cannot hold lifecycles and schedules: it names the files that export them. */
+/** What a config lists. JSON cannot hold lifecycles, schedules and queues: it names the files that export them. */
 async function declared<T>(path: string, kind: keyof typeof makers, listed: readonly unknown[]): Promise<T[]> {
   if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
   for (const [at, one] of listed.entries()) {
@@ -74,7 +77,7 @@ async function declared<T>(path: string, kind: keyof typeof makers, listed: read
   return [...listed] as T[];
 }
 
-const makers = { lifecycle: "lifecycle() and job()", schedule: "schedule()" };
+const makers = { lifecycle: "lifecycle() and job()", schedule: "schedule()", queue: "queue()" };
 
 const remedy = "End it with: export default defineConfig({ lifecycles: [essay] });";
 

@@ -69,6 +69,7 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
     folder,
     lifecycles: config?.lifecycles ?? [],
     schedules: config?.schedules,
+    queues: config?.queues,
     migrate,
     onWarning,
   });

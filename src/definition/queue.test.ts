@@ -29,17 +29,45 @@ describe("a queue", () => {
       overlap: 1,
       finishWithinMs: 3_600_000,
       startWithinMs: 300_000,
+      graceMs: 0,
       maxAttemptsPerLabeler: 3,
       maxAttemptsTotal: 5,
       reassignExpired: true,
       reassignSkipped: true,
       skipRequiresReason: false,
+      skipUnstarted: false,
+      labelers: null,
+      skills: [],
+      order: "oldest",
+      concurrency: 1,
+      review: false,
+      agreement: null,
     });
   });
 
   test("takes settings of its own", () => {
     const made = queue("essays", { label, overlap: 7, maxAttemptsTotal: 20, startWithin: null, finishWithin: "2h" });
     expect(made).toMatchObject({ overlap: 7, maxAttemptsTotal: 20, startWithinMs: null, finishWithinMs: 7_200_000 });
+    const strict = queue("essays", {
+      label,
+      overlap: 2,
+      grace: "30s",
+      labelers: ["ada", "ben", "ada"],
+      skills: ["latin"],
+      order: "least_labeled",
+      concurrency: 2,
+      review: true,
+      agreement: { atLeast: 0.7, maxOverlap: 5 },
+    });
+    expect(strict).toMatchObject({
+      graceMs: 30_000,
+      labelers: ["ada", "ben"],
+      skills: ["latin"],
+      order: "least_labeled",
+      concurrency: 2,
+      review: true,
+      agreement: { atLeast: 0.7, maxOverlap: 5 },
+    });
   });
 
   test("takes a JSON Schema for its labels", () => {
@@ -87,6 +115,21 @@ describe("a queue", () => {
     ["shape_invalid rules.one", () => queue("essays", { label, rules: { one: 5 as never } })],
     ["shape_invalid rules", () => queue("essays", { label, rules: [] as never })],
     ["shape_invalid validate", () => queue("essays", { label, validate: "yes" as never })],
+    ["duration_invalid grace", () => queue("essays", { label, grace: -1 })],
+    ["shape_invalid labelers", () => queue("essays", { label, labelers: "ada" as never })],
+    ["shape_invalid labelers", () => queue("essays", { label, labelers: [""] })],
+    ["shape_invalid labelers", () => queue("essays", { label, labelers: ["a\u0000"] })],
+    ["number_invalid labelers", () => queue("essays", { label, overlap: 2, labelers: ["ada"] })],
+    ["shape_invalid skills", () => queue("essays", { label, skills: [7 as never] })],
+    ["shape_invalid order", () => queue("essays", { label, order: "newest" as never })],
+    ["number_invalid concurrency", () => queue("essays", { label, concurrency: 0 })],
+    ["shape_invalid agreement", () => queue("essays", { label, agreement: 0.7 as never })],
+    ["shape_invalid agreement.maxOverlap", () => queue("essays", { label, agreement: { atLeast: 0.7 } as never })],
+    ["number_invalid agreement.atLeast", () => queue("essays", { label, agreement: { atLeast: 70, maxOverlap: 3 } })],
+    [
+      "number_invalid agreement.maxOverlap",
+      () => queue("essays", { label, overlap: 3, agreement: { atLeast: 0.7, maxOverlap: 3 } }),
+    ],
     ["key_unknown overlaps", () => queue("essays", { label, overlaps: 2 } as never)],
     ["shape_invalid definition", () => queue("essays", 5 as never)],
   ])("is refused for %s", (fault, make) => {

@@ -1,21 +1,10 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { type Duration, durationMs } from "../base/duration.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { Faults, shown } from "./fault.ts";
 import { checkJsonSchema, type JsonSchema } from "./json-schema.ts";
-import {
-  isSchema,
-  outerNamePattern,
-  readBoolean,
-  readDuration,
-  readFields,
-  readFunction,
-  readInteger,
-  readName,
-  readObject,
-  whole,
-} from "./read.ts";
+import { type QueueOptions, type QueueSettings, readSettings, settingKeys } from "./queue-settings.ts";
+import { isSchema, outerNamePattern, readFields, readFunction, readName, readObject, whole } from "./read.ts";
 import type { StorableValue } from "./storable.ts";
 
 /** What people may answer: a schema of zod, valibot, arktype and the like, or JSON Schema. */
@@ -35,8 +24,8 @@ export interface LabelContext<Label = unknown> {
 /** True, or what is wrong with a label: a sentence, or one for each place (a JSON Pointer such as `/score`). */
 export type LabelVerdict = true | string | readonly { readonly path: string; readonly message: string }[];
 
-/** How a queue hands out its samples. */
-export interface QueueDefinition<Schema> {
+/** What people are asked, and how its samples are handed out. */
+export interface QueueDefinition<Schema> extends QueueOptions {
   /** What a labeler answers; shown as a form. */
   readonly label: Schema & StorableValue<LabelOf<Schema>>;
   /**
@@ -49,26 +38,10 @@ export interface QueueDefinition<Schema> {
   readonly rules?: Readonly<Record<string, (given: LabelContext<LabelOf<Schema>>) => LabelVerdict>>;
   /** A check of your own, which may ask a database or a service. It has ten seconds. */
   readonly validate?: (given: LabelContext<LabelOf<Schema>>) => LabelVerdict | Promise<LabelVerdict>;
-  /** How many labelers label each sample. 1 unless given. */
-  readonly overlap?: number;
-  /** How long a labeler has from start to label. An hour unless given. */
-  readonly finishWithin?: Duration;
-  /** How long an assignment waits to be started; null for as long as it takes. Five minutes unless given. */
-  readonly startWithin?: Duration | null;
-  /** How often one labeler may get the same sample. 3 unless given. */
-  readonly maxAttemptsPerLabeler?: number;
-  /** How often a sample may be assigned in all. 5 unless given. */
-  readonly maxAttemptsTotal?: number;
-  /** Whether an expired assignment frees its slot for another. */
-  readonly reassignExpired?: boolean;
-  /** Whether a skipped assignment frees its slot for another. */
-  readonly reassignSkipped?: boolean;
-  /** Whether a labeler who skips must say why. */
-  readonly skipRequiresReason?: boolean;
 }
 
 /** People who label samples; a state asks them with `ask: { queue }`. */
-export interface Queue<Label = unknown> {
+export interface Queue<Label = unknown> extends QueueSettings {
   readonly kind: "queue";
   readonly name: string;
   readonly label: LabelSchema;
@@ -76,33 +49,13 @@ export interface Queue<Label = unknown> {
   readonly form: JsonSchema;
   readonly rules: Readonly<Record<string, (given: LabelContext) => LabelVerdict>>;
   readonly validate: ((given: LabelContext) => LabelVerdict | Promise<LabelVerdict>) | undefined;
-  readonly overlap: number;
-  readonly finishWithinMs: number;
-  readonly startWithinMs: number | null;
-  readonly maxAttemptsPerLabeler: number;
-  readonly maxAttemptsTotal: number;
-  readonly reassignExpired: boolean;
-  readonly reassignSkipped: boolean;
-  readonly skipRequiresReason: boolean;
   /** Exists for the compiler only. */
   readonly "~label"?: Label;
 }
 
 export type AnyQueue = Queue;
 
-const keys = [
-  "label",
-  "rules",
-  "validate",
-  "overlap",
-  "finishWithin",
-  "startWithin",
-  "maxAttemptsPerLabeler",
-  "maxAttemptsTotal",
-  "reassignExpired",
-  "reassignSkipped",
-  "skipRequiresReason",
-];
+const keys = ["label", "rules", "validate", ...settingKeys];
 
 /**
  * A queue of people, with the labels that they give.
@@ -118,30 +71,14 @@ export function queue<const Schema extends LabelSchema>(
   const faults = new Faults();
   readName(name, "name", faults, outerNamePattern);
   const fields = readFields(definition, keys, whole, faults) ?? {};
-  const integer = (key: string, otherwise: number, most = 1_000) =>
-    readInteger(fields[key], [1, most], otherwise, key, faults);
-  const boolean = (key: string, otherwise: boolean) => readBoolean(fields[key], otherwise, key, faults);
-  const milliseconds = (key: string, otherwise: Duration) =>
-    durationMs(readDuration(fields[key], otherwise, key, faults), key);
   const made: Queue<LabelOf<Schema>> = {
     kind: "queue",
     name,
     ...readLabel(fields.label, faults),
     rules: readRules(fields.rules, faults),
     validate: readFunction(fields.validate, "validate", faults),
-    overlap: integer("overlap", 1, 100),
-    finishWithinMs: milliseconds("finishWithin", "1h"),
-    startWithinMs: fields.startWithin === null ? null : milliseconds("startWithin", "5m"),
-    maxAttemptsPerLabeler: integer("maxAttemptsPerLabeler", 3),
-    maxAttemptsTotal: integer("maxAttemptsTotal", 5),
-    reassignExpired: boolean("reassignExpired", true),
-    reassignSkipped: boolean("reassignSkipped", true),
-    skipRequiresReason: boolean("skipRequiresReason", false),
+    ...readSettings(fields, faults),
   };
-  if (made.overlap > made.maxAttemptsTotal) {
-    const problem = `A sample needs ${made.overlap} labels and may be assigned ${made.maxAttemptsTotal} times in all.`;
-    faults.add("number_invalid", "maxAttemptsTotal", problem, `Make it ${made.overlap} or more.`);
-  }
   faults.throwIfAny(`queue ${shown(name)}`);
   return made;
 }

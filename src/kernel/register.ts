@@ -10,8 +10,7 @@ import type { Kernel } from "./kernel.ts";
  * Makes the definitions of this process known to the database, which from then on refuses every move that they do not
  * declare. The same number may gain states and edges; what would strand or redirect live instances is refused here.
  */
-export function registerLifecycles(kernel: Kernel): Promise<void> {
-  const lifecycles = [...kernel.lifecycles.values()];
+export function registerLifecycles(kernel: Kernel, lifecycles: readonly LifecycleModel[]): Promise<void> {
   return kernel.db.transaction(async (tx) => {
     const known = await lockDefinitions(
       tx,

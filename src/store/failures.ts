@@ -69,6 +69,15 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
       options,
     );
   }
+  const constraint = (error as { constraint?: unknown }).constraint;
+  if (state === "23505" && typeof constraint === "string" && constraint.startsWith("assignments_")) {
+    return new PawlError(
+      "already_given",
+      "The sample was given to this labeler, or its slot to another, at this very moment. Ask again.",
+      { ...details, constraint },
+      options,
+    );
+  }
   if (state === "42P01" || state === "3F000" || state === "42883") {
     return new PawlError(
       "not_migrated",

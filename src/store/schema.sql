@@ -132,6 +132,17 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION pawl.instances_removed_people() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from pawl.slots as slot using gone where slot.sample_id = gone.id;
+  delete from pawl.samples as sample using gone where sample.id = gone.id;
+  delete from pawl.labels as label using gone where label.assignment_id = gone.id;
+  delete from pawl.assignments as assignment using gone where assignment.id = gone.id;
+  return null;
+end $$;
+
 CREATE FUNCTION pawl.journal_added() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -205,6 +216,40 @@ begin
   raise exception 'Instance % cannot change at version % without a move in its journal.', old.id, old.version
     using errcode = 'PW003';
 end $$;
+
+CREATE TABLE pawl.assignments (
+    id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    sample_id uuid NOT NULL,
+    slot integer NOT NULL,
+    labeler text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    desk text COLLATE pg_catalog."C",
+    place integer,
+    try integer NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    bars boolean DEFAULT true NOT NULL,
+    revision_of uuid,
+    released boolean DEFAULT false NOT NULL,
+    start_by timestamp with time zone,
+    deadline timestamp with time zone,
+    due_at timestamp with time zone,
+    label_id uuid,
+    skip_reason text,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    expired_at timestamp with time zone,
+    skipped_at timestamp with time zone,
+    CONSTRAINT assignments_are_closed_once CHECK ((((status = 'completed'::text) = (completed_at IS NOT NULL)) AND ((status = 'expired'::text) = (expired_at IS NOT NULL)) AND ((status = 'skipped'::text) = (skipped_at IS NOT NULL)) AND ((status = 'completed'::text) = (label_id IS NOT NULL)))),
+    CONSTRAINT assignments_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT assignments_closed_wait_for_nothing CHECK (((desk IS NOT NULL) OR (due_at IS NULL))),
+    CONSTRAINT assignments_desk_is_the_labelers CHECK ((desk = labeler)),
+    CONSTRAINT assignments_open_lie_on_a_desk CHECK (((desk IS NOT NULL) = (status = ANY (ARRAY['pending'::text, 'in_progress'::text])))),
+    CONSTRAINT assignments_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'completed'::text, 'expired'::text, 'skipped'::text]))),
+    CONSTRAINT assignments_try_check CHECK ((try >= 1))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
 
 CREATE TABLE pawl.attempts (
     instance_id uuid NOT NULL,
@@ -346,6 +391,52 @@ CREATE TABLE pawl.journal (
     CONSTRAINT journal_worker_has_task CHECK (((source = 'worker'::text) = (task_id IS NOT NULL)))
 );
 
+CREATE TABLE pawl.labeler_hours (
+    queue text NOT NULL COLLATE pg_catalog."C",
+    labeler text NOT NULL COLLATE pg_catalog."C",
+    hour timestamp with time zone NOT NULL,
+    given integer DEFAULT 0 NOT NULL,
+    started integer DEFAULT 0 NOT NULL,
+    completed integer DEFAULT 0 NOT NULL,
+    skipped integer DEFAULT 0 NOT NULL,
+    expired integer DEFAULT 0 NOT NULL,
+    unstarted integer DEFAULT 0 NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    worked_ms double precision DEFAULT 0 NOT NULL,
+    late integer DEFAULT 0 NOT NULL,
+    rejected integer DEFAULT 0 NOT NULL,
+    gold integer DEFAULT 0 NOT NULL,
+    gold_right integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE pawl.labelers (
+    id text NOT NULL COLLATE pg_catalog."C",
+    name text,
+    skills text[] DEFAULT '{}'::text[] NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE pawl.labels (
+    id uuid NOT NULL,
+    assignment_id uuid NOT NULL,
+    sample_id uuid NOT NULL,
+    slot integer NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    labeler text NOT NULL COLLATE pg_catalog."C",
+    value jsonb NOT NULL,
+    at timestamp with time zone NOT NULL,
+    late boolean DEFAULT false NOT NULL,
+    review text COLLATE pg_catalog."C",
+    reviewed_by text,
+    comment text,
+    reviewed_at timestamp with time zone,
+    gold_right boolean,
+    CONSTRAINT labels_review_check CHECK ((review = ANY (ARRAY['accepted'::text, 'rejected'::text]))),
+    CONSTRAINT labels_reviewed CHECK (((review IS NULL) = (reviewed_at IS NULL)))
+);
+
 CREATE TABLE pawl.lifecycles (
     name text NOT NULL COLLATE pg_catalog."C",
     version integer NOT NULL,
@@ -441,6 +532,18 @@ CREATE TABLE pawl.pruned (
     up_to timestamp with time zone NOT NULL
 );
 
+CREATE TABLE pawl.queues (
+    name text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    active boolean DEFAULT true NOT NULL,
+    settings jsonb NOT NULL,
+    label_schema jsonb NOT NULL,
+    label_code boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT queues_source_check CHECK ((source = ANY (ARRAY['code'::text, 'run_time'::text])))
+);
+
 CREATE TABLE pawl.releases (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -454,6 +557,26 @@ CREATE TABLE pawl.requests (
     version integer NOT NULL,
     at timestamp with time zone NOT NULL
 );
+
+CREATE TABLE pawl.samples (
+    id uuid NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    open boolean DEFAULT true NOT NULL,
+    needs integer NOT NULL,
+    filled integer DEFAULT 0 NOT NULL,
+    spent integer DEFAULT 0 NOT NULL,
+    spare integer NOT NULL,
+    gold jsonb,
+    changes integer DEFAULT 0 NOT NULL,
+    settled integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT samples_filled_check CHECK ((filled >= 0)),
+    CONSTRAINT samples_have_their_slots CHECK (((filled + spent) <= needs)),
+    CONSTRAINT samples_needs_check CHECK ((needs >= 1)),
+    CONSTRAINT samples_spare_check CHECK ((spare >= 0)),
+    CONSTRAINT samples_spent_check CHECK ((spent >= 0))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
 
 CREATE TABLE pawl.schedules (
     name text NOT NULL COLLATE pg_catalog."C",
@@ -483,6 +606,21 @@ CREATE TABLE pawl.shards (
     CONSTRAINT shards_shard_check CHECK (((shard >= 0) AND (shard <= 63)))
 )
 WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
+
+CREATE TABLE pawl.slots (
+    sample_id uuid NOT NULL,
+    no integer NOT NULL,
+    queue text NOT NULL COLLATE pg_catalog."C",
+    open_in text COLLATE pg_catalog."C",
+    rank double precision NOT NULL,
+    assignment_id uuid,
+    filled boolean DEFAULT false NOT NULL,
+    CONSTRAINT slots_are_filled_by_someone CHECK (((NOT filled) OR (assignment_id IS NOT NULL))),
+    CONSTRAINT slots_are_open_in_their_queue CHECK ((open_in = queue)),
+    CONSTRAINT slots_are_open_or_held CHECK (((open_in IS NULL) OR (assignment_id IS NULL))),
+    CONSTRAINT slots_no_check CHECK ((no >= 1))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 CREATE TABLE pawl.sweeps (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
@@ -553,6 +691,9 @@ CREATE TABLE pawl.workers (
 )
 WITH (fillfactor='50');
 
+ALTER TABLE ONLY pawl.assignments
+    ADD CONSTRAINT assignments_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (instance_id, task_id, token, what);
 
@@ -577,6 +718,18 @@ ALTER TABLE ONLY pawl.instances
 ALTER TABLE ONLY pawl.journal
     ADD CONSTRAINT journal_pkey PRIMARY KEY (instance_id, version);
 
+ALTER TABLE ONLY pawl.labeler_hours
+    ADD CONSTRAINT labeler_hours_pkey PRIMARY KEY (queue, labeler, hour);
+
+ALTER TABLE ONLY pawl.labelers
+    ADD CONSTRAINT labelers_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.labels
+    ADD CONSTRAINT labels_once UNIQUE (assignment_id);
+
+ALTER TABLE ONLY pawl.labels
+    ADD CONSTRAINT labels_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.lifecycles
     ADD CONSTRAINT lifecycles_pkey PRIMARY KEY (name, version);
 
@@ -598,17 +751,26 @@ ALTER TABLE ONLY pawl.progress
 ALTER TABLE ONLY pawl.pruned
     ADD CONSTRAINT pruned_pkey PRIMARY KEY (what);
 
+ALTER TABLE ONLY pawl.queues
+    ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY pawl.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (lifecycle, state);
 
 ALTER TABLE ONLY pawl.requests
     ADD CONSTRAINT requests_pkey PRIMARY KEY (instance_id, key);
 
+ALTER TABLE ONLY pawl.samples
+    ADD CONSTRAINT samples_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY pawl.shards
     ADD CONSTRAINT shards_pkey PRIMARY KEY (shard);
+
+ALTER TABLE ONLY pawl.slots
+    ADD CONSTRAINT slots_pkey PRIMARY KEY (sample_id, no);
 
 ALTER TABLE ONLY pawl.sweeps
     ADD CONSTRAINT sweeps_pkey PRIMARY KEY (lifecycle, state);
@@ -621,6 +783,18 @@ ALTER TABLE ONLY pawl.timers
 
 ALTER TABLE ONLY pawl.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX assignments_desk ON pawl.assignments USING btree (queue, desk, place) WHERE (desk IS NOT NULL);
+
+CREATE INDEX assignments_due ON pawl.assignments USING btree (queue, due_at, id) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX assignments_of_labeler ON pawl.assignments USING btree (queue, labeler, id);
+
+CREATE INDEX assignments_of_sample ON pawl.assignments USING btree (sample_id, labeler);
+
+CREATE UNIQUE INDEX assignments_once ON pawl.assignments USING btree (sample_id, labeler) WHERE (bars AND (revision_of IS NULL));
+
+CREATE UNIQUE INDEX assignments_slot ON pawl.assignments USING btree (sample_id, slot) WHERE (desk IS NOT NULL);
 
 CREATE INDEX dead_letters_of_instance ON pawl.dead_letters USING btree (instance_id);
 
@@ -638,6 +812,12 @@ CREATE INDEX instances_key_history ON pawl.instances USING btree (lifecycle, key
 
 CREATE INDEX instances_shelf ON pawl.instances USING btree (lifecycle, shelf, id) WHERE (shelf IS NOT NULL);
 
+CREATE INDEX labels_late ON pawl.labels USING btree (queue, id) WHERE (late AND (review IS NULL));
+
+CREATE INDEX labels_of_queue ON pawl.labels USING btree (queue, id);
+
+CREATE INDEX labels_of_sample ON pawl.labels USING btree (sample_id);
+
 CREATE INDEX messages_aggregate ON pawl.messages USING btree (aggregate_id, aggregate_type);
 
 CREATE INDEX messages_due ON pawl.messages USING btree (next_attempt_at) WHERE (next_attempt_at < 'infinity'::timestamp with time zone);
@@ -649,6 +829,12 @@ CREATE INDEX messages_ready ON pawl.messages USING btree (shard, "position") WHE
 CREATE INDEX messages_waiting ON pawl.messages USING btree (status, created_at);
 
 CREATE UNIQUE INDEX pauses_open ON pawl.pauses USING btree (lifecycle, part) WHERE (resumed_at IS NULL);
+
+CREATE INDEX samples_of_queue ON pawl.samples USING btree (queue, id);
+
+CREATE INDEX samples_unsettled ON pawl.samples USING btree (id) WHERE (changes > settled);
+
+CREATE INDEX slots_open ON pawl.slots USING btree (open_in, rank, sample_id, no) WHERE (open_in IS NOT NULL);
 
 CREATE INDEX tasks_effects ON pawl.tasks USING btree (instance_id) WHERE (kind = 'effect'::text);
 
@@ -677,6 +863,8 @@ CREATE TRIGGER instances_removed_children AFTER DELETE ON pawl.instances REFEREN
 CREATE TRIGGER instances_removed_dead_letters AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_dead_letters();
 
 CREATE TRIGGER instances_removed_memos AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_memos();
+
+CREATE TRIGGER instances_removed_people AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_people();
 
 CREATE TRIGGER instances_started AFTER INSERT ON pawl.instances REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_moved();
 

@@ -3,6 +3,7 @@ import { PawlError } from "../base/errors.ts";
 import { openOn, type PawlOptions } from "../create.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
+import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import { closuresOf } from "../kernel/closures.ts";
 import type { Outcome } from "../kernel/filing.ts";
@@ -31,6 +32,8 @@ import { newMemoryStore, newPostgresStore, type TestStore } from "./stores.ts";
 export interface TestPawlOptions {
   readonly lifecycles: readonly AnyLifecycle[];
   readonly schedules?: readonly AnySchedule[];
+  /** The queues in which people label. */
+  readonly queues?: readonly AnyQueue[];
   /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
   // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
@@ -57,14 +60,14 @@ const leaseMs = 30_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const { server, pooler, lifecycles, schedules } = options;
+  const { server, pooler, lifecycles, schedules, queues } = options;
   const store = server === undefined ? await newMemoryStore() : await newPostgresStore(server, { pooler });
   await migrate(store.db);
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();
   const { pawl, kernel } = await openOn(
     store.db,
-    { lifecycles, schedules, logger: options.logger ?? false, outbox: options.outbox },
+    { lifecycles, schedules, queues, logger: options.logger ?? false, outbox: options.outbox },
     { clock, faults },
   );
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));

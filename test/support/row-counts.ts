@@ -12,6 +12,12 @@ export async function rowCounts(t: TestPawl): Promise<Record<string, number>> {
       (select count(*)::int from pawl.attempts) as attempts,
       (select count(*)::int from pawl.messages) as messages,
       (select count(*)::int from pawl.requests) as requests,
+      (select count(*)::int from pawl.queues) as queues,
+      (select count(*)::int from pawl.labelers) as labelers,
+      (select count(*)::int from pawl.samples) as samples,
+      (select count(*)::int from pawl.slots) as slots,
+      (select count(*)::int from pawl.assignments) as assignments,
+      (select count(*)::int from pawl.labels) as labels,
       (select coalesce(sum(delta), 0)::int from pawl.counts) as counted`);
   return counts!;
 }

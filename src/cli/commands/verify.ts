@@ -18,7 +18,13 @@ export function addVerify(program: Command, act: Act): void {
         const { loadProject } = await import("../settings.ts");
         const { createPawl } = await import("../../create.ts");
         const { database, folder, config } = await loadProject(flags, env, cwd);
-        const pawl = await createPawl({ database, folder, lifecycles: config.lifecycles, migrate: false });
+        const pawl = await createPawl({
+          database,
+          folder,
+          lifecycles: config.lifecycles,
+          queues: config.queues,
+          migrate: false,
+        });
         try {
           const found: Found[] = await pawl.verify();
           if (terminal.json) printJson(terminal, found);

@@ -1,0 +1,158 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { type Faults, shown } from "./fault.ts";
+import { type Fields, readBoolean, readDuration, readFields, readInteger, readOneOf, requireKeys } from "./read.ts";
+
+const orders = ["oldest", "priority", "least_labeled"] as const;
+
+/** Which sample comes next: the oldest, the one with the lowest number, or the one that the fewest have labeled. */
+export type QueueOrder = (typeof orders)[number];
+
+/** How a queue hands out its samples. */
+export interface QueueOptions {
+  /** How many labelers label each sample. 1 unless given. */
+  readonly overlap?: number;
+  /** How long a labeler has from start to label. An hour unless given. */
+  readonly finishWithin?: Duration;
+  /** How long an assignment waits to be started; null for as long as it takes. Five minutes unless given. */
+  readonly startWithin?: Duration | null;
+  /** How long after the deadline a label still counts. Not at all unless given. */
+  readonly grace?: Duration;
+  /** How often one labeler may get the same sample. 3 unless given. */
+  readonly maxAttemptsPerLabeler?: number;
+  /** How often a sample may be worked on in all, by whomever. 5 unless given. */
+  readonly maxAttemptsTotal?: number;
+  /** Whether an expired assignment frees its slot for another. */
+  readonly reassignExpired?: boolean;
+  /** Whether a skipped assignment frees its slot for another. */
+  readonly reassignSkipped?: boolean;
+  /** Whether a labeler who skips must say why. */
+  readonly skipRequiresReason?: boolean;
+  /** Whether an assignment can be skipped before it was started, too. */
+  readonly skipUnstarted?: boolean;
+  /** Who may work on it, by id. Anyone unless given. */
+  readonly labelers?: readonly string[];
+  /** What a labeler must be able to do to work on it: all of these. */
+  readonly skills?: readonly string[];
+  /** Which sample comes next. The oldest unless given. */
+  readonly order?: QueueOrder;
+  /** How many assignments a labeler may have in hand. 1 unless given. */
+  readonly concurrency?: number;
+  /** Whether a sample is settled only when a lead has accepted its labels. */
+  readonly review?: boolean;
+  /** How far labels must agree, from 0 to 1; where they do not, the sample is shown to one more, up to `maxOverlap`. */
+  readonly agreement?: { readonly atLeast: number; readonly maxOverlap: number };
+}
+
+/** How a queue hands out its samples, with everything said. */
+export interface QueueSettings {
+  readonly overlap: number;
+  readonly finishWithinMs: number;
+  readonly startWithinMs: number | null;
+  readonly graceMs: number;
+  readonly maxAttemptsPerLabeler: number;
+  readonly maxAttemptsTotal: number;
+  readonly reassignExpired: boolean;
+  readonly reassignSkipped: boolean;
+  readonly skipRequiresReason: boolean;
+  readonly skipUnstarted: boolean;
+  readonly labelers: readonly string[] | null;
+  readonly skills: readonly string[];
+  readonly order: QueueOrder;
+  readonly concurrency: number;
+  readonly review: boolean;
+  readonly agreement: { readonly atLeast: number; readonly maxOverlap: number } | null;
+}
+
+/** The keys of a queue's definition that say how it hands out its samples. */
+export const settingKeys = [
+  "overlap",
+  "finishWithin",
+  "startWithin",
+  "grace",
+  "maxAttemptsPerLabeler",
+  "maxAttemptsTotal",
+  "reassignExpired",
+  "reassignSkipped",
+  "skipRequiresReason",
+  "skipUnstarted",
+  "labelers",
+  "skills",
+  "order",
+  "concurrency",
+  "review",
+  "agreement",
+];
+
+export function readSettings(fields: Fields, faults: Faults): QueueSettings {
+  const integer = (key: string, otherwise: number, most = 1_000) =>
+    readInteger(fields[key], [1, most], otherwise, key, faults);
+  const boolean = (key: string, otherwise: boolean) => readBoolean(fields[key], otherwise, key, faults);
+  const milliseconds = (key: string, otherwise: Duration) =>
+    durationMs(readDuration(fields[key], otherwise, key, faults), key);
+  const settings: QueueSettings = {
+    overlap: integer("overlap", 1, 100),
+    finishWithinMs: milliseconds("finishWithin", "1h"),
+    startWithinMs: fields.startWithin === null ? null : milliseconds("startWithin", "5m"),
+    graceMs: milliseconds("grace", 0),
+    maxAttemptsPerLabeler: integer("maxAttemptsPerLabeler", 3),
+    maxAttemptsTotal: integer("maxAttemptsTotal", 5),
+    reassignExpired: boolean("reassignExpired", true),
+    reassignSkipped: boolean("reassignSkipped", true),
+    skipRequiresReason: boolean("skipRequiresReason", false),
+    skipUnstarted: boolean("skipUnstarted", false),
+    labelers: fields.labelers === undefined ? null : readTexts(fields.labelers, "labelers", faults),
+    skills: readTexts(fields.skills ?? [], "skills", faults),
+    order: readOneOf(fields.order, orders, "oldest", "order", faults),
+    concurrency: integer("concurrency", 1),
+    review: boolean("review", false),
+    agreement: readAgreement(fields.agreement, faults),
+  };
+  checkReach(settings, faults);
+  return settings;
+}
+
+/** What could never come about is a fault of the definition, and not of the people who would wait for it. */
+function checkReach(made: QueueSettings, faults: Faults): void {
+  const { overlap, maxAttemptsTotal, labelers, agreement } = made;
+  if (overlap > maxAttemptsTotal) {
+    const problem = `A sample needs ${overlap} labels and may be worked on ${maxAttemptsTotal} times in all.`;
+    faults.add("number_invalid", "maxAttemptsTotal", problem, `Make it ${overlap} or more.`);
+  }
+  if (labelers !== null && labelers.length < overlap) {
+    const problem = `A sample needs labels by ${overlap} people, and ${labelers.length} may give any.`;
+    faults.add("number_invalid", "labelers", problem, "Name more of them, or lower `overlap`.");
+  }
+  if (agreement !== null && agreement.maxOverlap <= overlap) {
+    const problem = `Where labels disagree there may be ${agreement.maxOverlap} in all, and \`overlap\` is ${overlap} already.`;
+    faults.add("number_invalid", "agreement.maxOverlap", problem, `Make it ${overlap + 1} or more.`);
+  }
+}
+
+function readAgreement(value: unknown, faults: Faults): QueueSettings["agreement"] {
+  if (value === undefined) return null;
+  const fields = readFields(value, ["atLeast", "maxOverlap"], "agreement", faults);
+  if (fields === undefined) return null;
+  requireKeys(fields, ["atLeast", "maxOverlap"], "Write both.", "agreement", faults);
+  const { atLeast } = fields;
+  if (atLeast !== undefined && !(typeof atLeast === "number" && atLeast > 0 && atLeast <= 1)) {
+    faults.add(
+      "number_invalid",
+      "agreement.atLeast",
+      `${shown(atLeast)} is out of range.`,
+      "Write more than 0, up to 1.",
+    );
+  }
+  const maxOverlap = readInteger(fields.maxOverlap, [2, 100], 100, "agreement.maxOverlap", faults);
+  return { atLeast: atLeast as number, maxOverlap };
+}
+
+/** Short texts, each once. */
+function readTexts(value: unknown, place: string, faults: Faults): readonly string[] {
+  if (Array.isArray(value) && value.every(isShort)) return [...new Set(value)];
+  faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write a list of texts of 1 to 500 characters.");
+  return [];
+}
+
+function isShort(one: unknown): one is string {
+  return typeof one === "string" && one !== "" && one.length <= 500 && !one.includes("\u0000") && one.isWellFormed();
+}

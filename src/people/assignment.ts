@@ -1,0 +1,115 @@
+import type { Json } from "../base/json.ts";
+import { lifecycle } from "../definition/lifecycle.ts";
+import type { Context } from "../definition/model.ts";
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import { trusted } from "./trusted.ts";
+
+/** What an assignment keeps of its queue: what was agreed when it was given out holds until it ends. */
+export type AssignmentTerms = Pick<
+  QueueSettings,
+  | "startWithinMs"
+  | "finishWithinMs"
+  | "graceMs"
+  | "maxAttemptsPerLabeler"
+  | "maxAttemptsTotal"
+  | "reassignExpired"
+  | "reassignSkipped"
+  | "skipRequiresReason"
+  | "skipUnstarted"
+> & {
+  /** Not everybody may work on the queue. */
+  readonly restricted: boolean;
+};
+
+export function termsOf(settings: QueueSettings): AssignmentTerms {
+  const { startWithinMs, finishWithinMs, graceMs, maxAttemptsPerLabeler, maxAttemptsTotal } = settings;
+  const { reassignExpired, reassignSkipped, skipRequiresReason, skipUnstarted, labelers, skills } = settings;
+  return {
+    startWithinMs,
+    finishWithinMs,
+    graceMs,
+    maxAttemptsPerLabeler,
+    maxAttemptsTotal,
+    reassignExpired,
+    reassignSkipped,
+    skipRequiresReason,
+    skipUnstarted,
+    restricted: labelers !== null || skills.length > 0,
+  };
+}
+
+export type AssignmentData = {
+  readonly queue: string;
+  readonly sampleId: string;
+  readonly slot: number;
+  readonly labelerId: string;
+  /** Its place on the labeler's desk; null for a revision. */
+  readonly place: number | null;
+  /** How often the labeler has been given the sample, this time included. */
+  readonly try: number;
+  /** How often he has begun it. */
+  readonly attempts: number;
+  readonly revisionOf: string | null;
+  /** The assignment whose slot it takes over. */
+  readonly takesOver: string | null;
+  readonly labelId: string | null;
+  readonly skipReason: string | null;
+  readonly terms: AssignmentTerms;
+};
+
+type Given = Context<AssignmentData, unknown>;
+
+export const onlyTheAssignee = "only the labeler to whom it was given can do that";
+export const reasonMissing = "its queue wants a reason from who skips";
+export const notStarted = "it has not been started, and its queue lets only what was started be skipped";
+
+function isAssignee({ data, actor }: Given): true | string {
+  return actor === data.labelerId || onlyTheAssignee;
+}
+
+function maySkip({ data, actor, payload }: Context<AssignmentData, { reason: string | null }>): true | string {
+  if (actor !== data.labelerId) return onlyTheAssignee;
+  return !data.terms.skipRequiresReason || payload.reason !== null || reasonMissing;
+}
+
+function maySkipUnstarted(given: Context<AssignmentData, { reason: string | null }>): true | string {
+  return given.data.terms.skipUnstarted ? maySkip(given) : notStarted;
+}
+
+/**
+ * One labeler's work on one sample. What it does to its slot, its sample and its label is written beside it, in the same
+ * statement; see `beside-assignments.ts`.
+ */
+export const assignment = lifecycle("pawl_assignment", {
+  data: trusted<AssignmentData>(),
+  events: {
+    submit: trusted<{ labelId: string; label: Json; isRight: boolean | null }>(),
+    skip: trusted<{ reason: string | null }>(),
+  },
+  builtIns: false,
+  initial: "pending",
+  states: {
+    pending: {
+      timeout: { after: ({ data }) => data.terms.startWithinMs, send: "expire" },
+      on: {
+        start: { to: "in_progress", guard: isAssignee, set: ({ data }) => ({ attempts: data.attempts + 1 }) },
+        skip: { to: "skipped", guard: maySkipUnstarted, set: ({ payload }) => ({ skipReason: payload.reason }) },
+        release: "expired",
+        expire: "expired",
+      },
+    },
+    in_progress: {
+      timeout: { after: ({ data }) => data.terms.finishWithinMs + data.terms.graceMs, send: "expire" },
+      on: {
+        submit: { to: "completed", guard: isAssignee, set: ({ payload }) => ({ labelId: payload.labelId }) },
+        skip: { to: "skipped", guard: maySkip, set: ({ payload }) => ({ skipReason: payload.reason }) },
+        extend: { to: "in_progress", guard: isAssignee }, // Entered anew: its time begins again.
+        release: "expired",
+        expire: "expired",
+      },
+    },
+    completed: { final: "success" },
+    expired: { final: "failure" },
+    skipped: { final: "failure" },
+  },
+});

@@ -1,0 +1,46 @@
+import type { Empty } from "./explain.ts";
+import type { Mark } from "./walk.ts";
+
+const mostKept = 100_000;
+
+/** How far each labeler has come in each queue. */
+export class Marks {
+  readonly #marks = new Map<string, Mark>();
+
+  get(name: string): Mark | undefined {
+    return this.#marks.get(name);
+  }
+
+  set(name: string, mark: Mark | undefined): void {
+    this.#marks.delete(name);
+    if (mark !== undefined) this.#marks.set(name, mark);
+    forgetOldest(this.#marks);
+  }
+}
+
+const fewPassed = 2_000;
+const heldMsEach = 0.05;
+
+/**
+ * Answers "nothing for you" that took long to find out. They hold for some twenty times as long as that, so that those
+ * who ask in vain again and again, in a queue that they have been all through, keep no connection busy. Where few slots
+ * had to be looked at, the next one who asks is told what is so then.
+ */
+export class Empties {
+  readonly #empties = new Map<string, { readonly untilMs: number; readonly why: Empty }>();
+
+  get(name: string): Empty | undefined {
+    const known = this.#empties.get(name);
+    return known !== undefined && known.untilMs > performance.now() ? known.why : undefined;
+  }
+
+  set(name: string, why: Empty, passed: number): void {
+    this.#empties.delete(name);
+    if (passed > fewPassed) this.#empties.set(name, { untilMs: performance.now() + passed * heldMsEach, why });
+    forgetOldest(this.#empties);
+  }
+}
+
+function forgetOldest(kept: Map<string, unknown>): void {
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+}

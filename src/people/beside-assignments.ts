@@ -1,0 +1,69 @@
+import type { Decision } from "../definition/move.ts";
+import type { Beside } from "../kernel/beside.ts";
+import {
+  type AssignmentMove,
+  type AssignmentStatus,
+  insertAssignments,
+  moveAssignments,
+} from "../store/assignments.ts";
+import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts";
+import type { AssignmentData } from "./assignment.ts";
+
+/** Slots, samples, labels and the rows of assignments, kept in step with every move of an assignment. */
+export const besideAssignments: Beside = {
+  starting: (decisions) => ({
+    first: reserveSlots(decisions.map(reservationOf)),
+    gate: onlyReserved,
+    rest: insertAssignments,
+  }),
+  moving: (courses) => moveAssignments(courses.map(moveOf)),
+};
+
+function reservationOf({ instance }: Decision): Reservation {
+  const data = instance.data as AssignmentData;
+  return {
+    id: instance.id,
+    queue: data.queue,
+    sampleId: data.sampleId,
+    slot: data.slot,
+    labeler: data.labelerId,
+    place: data.place,
+    try: data.try,
+    attempts: data.attempts,
+    revisionOf: data.revisionOf,
+    takesOver: data.takesOver,
+    startWithinMs: data.terms.startWithinMs,
+  };
+}
+
+function moveOf(decisions: readonly Decision[]): AssignmentMove {
+  const last = decisions.at(-1)!;
+  const data = last.instance.data as AssignmentData;
+  const { terms } = data;
+  const to = last.to as AssignmentStatus;
+  const ends = last.instance.outcome !== null;
+  const started = decisions.some((one) => one.to === "in_progress");
+  const released = last.event === "release";
+  const submitted = to === "completed" ? (last.payload as { label: unknown; isRight: boolean | null }) : undefined;
+  const reassigns = to === "expired" ? terms.reassignExpired || released : to === "skipped" && terms.reassignSkipped;
+  return {
+    id: last.instance.id,
+    to,
+    attempts: data.attempts,
+    started,
+    finishWithinMs: started ? terms.finishWithinMs : null,
+    graceMs: started ? terms.graceMs : null,
+    ends,
+    labelId: data.labelId,
+    labelText: submitted === undefined ? null : JSON.stringify(submitted.label),
+    isRight: submitted?.isRight ?? null,
+    skipReason: data.skipReason,
+    released,
+    // Whoever let it expire may try again, a few times; whoever skipped it, or has labeled it, is done with it.
+    bars: to !== "expired" || (!released && data.try >= terms.maxAttemptsPerLabeler),
+    reopens: ends && reassigns,
+    // What nobody began has cost the sample nothing, nor what a lead took back.
+    costs: ends && last.from === "in_progress" && !released,
+    restricted: terms.restricted,
+  };
+}

@@ -1,0 +1,40 @@
+import type { Decision } from "../definition/move.ts";
+import type { Beside } from "../kernel/beside.ts";
+import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
+import type { SampleData } from "./sample.ts";
+
+/** Samples' rows and their slots, kept in step with every move of a sample. */
+export const besideSamples: Beside = {
+  starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
+  moving: (courses) => moveSamples(courses.map(moveOf)),
+};
+
+function newSampleOf({ instance }: Decision): NewSample {
+  const data = instance.data as SampleData;
+  return {
+    id: instance.id,
+    queue: data.queue,
+    needs: data.overlap,
+    spare: data.maxAttemptsTotal - data.overlap,
+    rank: data.rank,
+    rankedBySlot: data.rankedBySlot,
+    goldText: data.isGold ? JSON.stringify(data.gold) : null,
+  };
+}
+
+function moveOf(decisions: readonly Decision[]): SampleMove {
+  const last = decisions.at(-1)!;
+  const of = (event: string) => decisions.filter((one) => one.event === event);
+  const looked = decisions.map((one) => (one.payload as { changes?: number | null } | undefined)?.changes ?? 0);
+  const reopened = of("reopen").map((one) => one.payload as { attempts: number; slots: number });
+  return {
+    id: last.instance.id,
+    open: last.to === "open",
+    settled: Math.max(...looked) || null,
+    reopens: last.to === "open" && reopened.length > 0,
+    moreSlots: of("widen").length + reopened.reduce((sum, one) => sum + one.slots, 0),
+    moreTries: reopened.reduce((sum, one) => sum + one.attempts, 0),
+    // Nobody could take its slots: whoever opens it again owes nothing for them.
+    refunds: last.event === "unassign",
+  };
+}

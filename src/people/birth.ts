@@ -1,0 +1,69 @@
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { Snapshot } from "../kernel/snapshot.ts";
+import type { Start } from "../kernel/start.ts";
+import { type AssignmentData, assignment, termsOf } from "./assignment.ts";
+import type { Assignment } from "./shown.ts";
+import type { Found } from "./walk.ts";
+
+/** An assignment on its way to its labeler's desk. */
+export function startOf(
+  kernel: Kernel,
+  asking: { readonly queue: string; readonly labeler: string },
+  settings: QueueSettings,
+  found: Found & { readonly place: number },
+): Start {
+  const data: AssignmentData = {
+    queue: asking.queue,
+    sampleId: found.slot.sample_id,
+    slot: found.slot.no,
+    labelerId: asking.labeler,
+    place: found.place,
+    try: found.tries + 1,
+    attempts: found.attempts,
+    revisionOf: null,
+    takesOver: null,
+    labelId: null,
+    skipReason: null,
+    terms: termsOf(settings),
+  };
+  const requestId = kernel.newId();
+  return { lifecycle: assignment, key: null, data, actor: asking.labeler, reason: null, requestId };
+}
+
+/** An assignment right after its start. */
+export function startedOf(snapshot: Snapshot): Assignment {
+  const { terms } = snapshot.model.data as AssignmentData;
+  const { movedAtMs } = snapshot;
+  return {
+    ...bornOf(snapshot),
+    status: "in_progress",
+    startedAt: new Date(movedAtMs),
+    deadline: new Date(movedAtMs + terms.finishWithinMs),
+  };
+}
+
+/** An assignment as it was born. */
+export function bornOf({ model }: Snapshot): Assignment {
+  const data = model.data as AssignmentData;
+  const { startWithinMs } = data.terms;
+  return {
+    id: model.id,
+    sampleId: data.sampleId,
+    labelerId: data.labelerId,
+    queueId: data.queue,
+    status: "pending",
+    deadline: null,
+    attempts: data.attempts,
+    labelId: null,
+    skipReason: null,
+    createdAt: new Date(model.createdAtMs),
+    startedAt: null,
+    completedAt: null,
+    expiredAt: null,
+    skippedAt: null,
+    startBy: startWithinMs === null ? null : new Date(model.createdAtMs + startWithinMs),
+    try: data.try,
+    revisionOf: data.revisionOf,
+  };
+}

@@ -1,0 +1,225 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import { fireThese } from "../kernel/fire.ts";
+import { Gatherer } from "../kernel/gather.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { type Planned, planStart, startAll } from "../kernel/start.ts";
+import { type AssignmentRow, countHeldByOthers, readVisits, type Visit } from "../store/assignments.ts";
+import { readContents } from "../store/samples.ts";
+import { Empties, Marks } from "./at-hand.ts";
+import { bornOf, startOf } from "./birth.ts";
+import { type Empty, inactiveQueue, mostHeldCounted, nothingFor, whyNotEligible } from "./explain.ts";
+import { queueUnknown } from "./refusals.ts";
+import { type Assignment, assignmentOf, type ShownSample, sampleOf } from "./shown.ts";
+import { type Found, Walk } from "./walk.ts";
+import { readWindows, type Windows } from "./windows.ts";
+
+/** What a labeler gets who asks for work. */
+export type Next =
+  | {
+      readonly assignment: Assignment;
+      /** What it is about. */
+      readonly sample: ShownSample;
+      /** It lay on the labeler's desk already. */
+      readonly resumed: boolean;
+    }
+  | { readonly assignment: null; readonly why: Empty };
+
+interface Asking {
+  readonly queue: string;
+  readonly labeler: string;
+}
+
+/** One who asks, and how far the answer has come. */
+class Request {
+  readonly asking: Asking;
+  readonly name: string;
+  walk: Walk;
+  settings: QueueSettings | undefined;
+  desk: readonly AssignmentRow[] = [];
+  /** What he is to do: on his desk already, or to be given to him. */
+  resumes: AssignmentRow | undefined;
+  gets: Planned | undefined;
+  answer: Next | PawlError | undefined;
+
+  constructor(asking: Asking, marks: Marks) {
+    this.asking = asking;
+    this.name = nameOf(asking);
+    this.walk = new Walk(asking.labeler, marks.get(this.name));
+  }
+
+  begin(marks: Marks): void {
+    this.walk = new Walk(this.asking.labeler, marks.get(this.name));
+    this.settings = undefined;
+    this.gets = undefined;
+  }
+
+  /** Nothing new for him; what he has in hand, if anything, is what he is to do. */
+  end(why: Empty): void {
+    if (this.desk[0] === undefined) this.answer = { assignment: null, why };
+    else this.resumes = this.desk[0];
+  }
+}
+
+const mostAtOnce = 200;
+const mostRounds = 30;
+const fewSlots = 32;
+const manySlots = 2_000;
+
+/**
+ * Hands out assignments. Calls that come at the same time are one batch: one round reads who asks and what is open, and
+ * gives it out in one statement. What another process took meanwhile is looked for anew, a little apart.
+ */
+export class HandOut {
+  readonly #kernel: Kernel;
+  readonly #gatherer: Gatherer<Asking, Next | PawlError>;
+  readonly #marks = new Marks();
+  readonly #empties = new Empties();
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#gatherer = new Gatherer((batch) => this.#serve(batch), { most: mostAtOnce, atOnce: 1 });
+  }
+
+  async next(queue: string, labeler: string): Promise<Next> {
+    const answer = await this.#gatherer.ask({ queue, labeler });
+    if (answer instanceof PawlError) throw answer;
+    return answer;
+  }
+
+  async #serve(batch: readonly Asking[]): Promise<(Next | PawlError)[]> {
+    const requests = new Map<string, Request>();
+    for (const asking of batch) {
+      const name = nameOf(asking);
+      if (!requests.has(name)) requests.set(name, new Request(asking, this.#marks));
+    }
+    let open = [...requests.values()];
+    for (let round = 0; open.length > 0 && round < mostRounds; round++) {
+      for (const one of open) one.begin(this.#marks);
+      await this.#round(open, round);
+      open = open.filter((one) => one.answer === undefined);
+    }
+    for (const one of open) one.answer = new PawlError("busy", "Too many ask for the same samples. Ask again.");
+    return batch.map((asking) => requests.get(nameOf(asking))!.answer!);
+  }
+
+  async #round(requests: readonly Request[], round: number): Promise<void> {
+    const most = fewSlots + 2 * requests.length;
+    const [visits, windows] = await Promise.all([
+      readVisits(
+        this.#kernel.db,
+        requests.map((one) => one.asking),
+      ),
+      readWindows(this.#kernel.db, requests, most),
+    ]);
+    const overdue = requests.flatMap((one, index) => this.#meet(one, visits[index]!));
+    await this.#find(
+      requests.filter((one) => one.settings !== undefined),
+      windows,
+      most,
+      round,
+    );
+    if (overdue.length > 0) await fireThese(this.#kernel, overdue);
+    await this.#give(requests);
+  }
+
+  /** What can be said before anything is looked for. Gives back assignments whose time is over: he asks again without. */
+  #meet(request: Request, visit: Visit): string[] {
+    const { queue, labeler } = request.asking;
+    if (visit.queue === null) {
+      request.answer = queueUnknown(queue);
+      return [];
+    }
+    request.desk = visit.desk ?? [];
+    const overdue = request.desk.filter((row) => row.due_ms !== null && row.due_ms <= row.now_ms);
+    if (overdue.length > 0) return overdue.map((row) => row.id);
+    const settings = visit.queue.settings as unknown as QueueSettings;
+    const waiting = request.desk.find((row) => row.status === "pending");
+    const full = request.desk.length >= settings.concurrency ? request.desk[0] : undefined;
+    request.resumes = waiting ?? full;
+    if (request.resumes !== undefined) return [];
+    const why = visit.queue.active
+      ? (whyNotEligible(queue, settings, labeler, visit.labeler) ?? this.#empties.get(request.name))
+      : inactiveQueue(queue);
+    if (why === undefined) request.settings = settings;
+    else request.end(why);
+    return [];
+  }
+
+  /** Finds a slot for each, window by window, until all have one or have looked at everything. */
+  async #find(requests: readonly Request[], first: Windows, size: number, round: number): Promise<void> {
+    const taken = new Set<string>();
+    let [searching, windows, most] = [requests, first, size];
+    for (;;) {
+      const without: Request[] = [];
+      for (const one of searching) {
+        const found = one.walk
+          .look(windows(one), most)
+          .filter(({ slot }) => !taken.has(`${slot.sample_id}/${slot.no}`));
+        // Where others were quicker, each takes something else than the first.
+        const chosen = found[round === 0 ? 0 : Math.floor(Math.random() * Math.min(found.length, 2 ** round))];
+        this.#marks.set(one.name, one.walk.mark());
+        if (chosen !== undefined) {
+          taken.add(`${chosen.slot.sample_id}/${chosen.slot.no}`);
+          this.#plan(one, chosen);
+        } else if (one.walk.isOver) await this.#tellEmpty(one);
+        else without.push(one);
+      }
+      if (without.length === 0) return;
+      searching = without;
+      most = Math.min(most * 4, manySlots);
+      windows = await readWindows(this.#kernel.db, searching, most);
+    }
+  }
+
+  #plan(request: Request, found: Found): void {
+    const places = new Set(request.desk.map((row) => row.place));
+    let place = 1;
+    while (places.has(place)) place += 1;
+    request.gets = planStart(
+      this.#kernel,
+      startOf(this.#kernel, request.asking, request.settings!, { ...found, place }),
+    );
+  }
+
+  async #tellEmpty(request: Request): Promise<void> {
+    const { asking, walk, name } = request;
+    const held = await countHeldByOthers(this.#kernel.db, asking, mostHeldCounted);
+    const why = nothingFor(asking.queue, walk.tally, held);
+    this.#empties.set(name, why, walk.passed);
+    request.end(why);
+  }
+
+  /** Writes what is to be given, in one statement, and reads beside it what it is about. */
+  async #give(requests: readonly Request[]): Promise<void> {
+    const getting = requests.filter((one) => one.gets !== undefined);
+    const resuming = requests.filter((one) => one.resumes !== undefined);
+    if (getting.length + resuming.length === 0) return;
+    const planned = getting.map((one) => one.gets!);
+    const samples = [
+      ...planned.map((one) => (one.decision.instance.data as { sampleId: string }).sampleId),
+      ...resuming.map((one) => one.resumes!.sample_id),
+    ];
+    const [started, contents] = await Promise.all([
+      planned.length === 0 ? [] : startAll(this.#kernel, this.#kernel.db, planned),
+      readContents(this.#kernel.db, [...new Set(samples)]),
+    ]);
+    const content = new Map(contents.map((one) => [one.id, sampleOf(one)]));
+    for (const [index, one] of getting.entries()) {
+      const start = started[index]!;
+      if (start.ok) {
+        const given = bornOf(start.instance);
+        one.answer = { assignment: given, sample: content.get(given.sampleId)!, resumed: false };
+      } else if (!isPawlError(start.error, "busy") && !isPawlError(start.error, "already_given"))
+        one.answer = start.error;
+    }
+    for (const one of resuming) {
+      const row = one.resumes!;
+      one.answer = { assignment: assignmentOf(row), sample: content.get(row.sample_id)!, resumed: true };
+    }
+  }
+}
+
+function nameOf({ queue, labeler }: Asking): string {
+  return `${queue}/${labeler}`;
+}

@@ -1,0 +1,162 @@
+import { PawlError } from "../base/errors.ts";
+import { storableText } from "../base/json.ts";
+import type { JsonSchema } from "../definition/json-schema.ts";
+import { type AnyQueue, type QueueDefinition, queue } from "../definition/queue.ts";
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import { isSchema } from "../definition/read.ts";
+import type { Executor } from "../store/db.ts";
+import {
+  insertQueue,
+  markQueue,
+  type NewQueue,
+  putQueue,
+  type QueueRow,
+  readAllQueues,
+  readQueues,
+} from "../store/queues.ts";
+import { queueUnknown } from "./refusals.ts";
+
+/** A queue as it stands. */
+export interface ShownQueue extends QueueSettings {
+  readonly name: string;
+  /** An inactive queue hands out nothing new; what is in hand can be finished. */
+  readonly active: boolean;
+  /** Declared in code, or made at run time. */
+  readonly source: "code" | "run_time";
+  /** What a labeler fills in, as JSON Schema. */
+  readonly labelSchema: JsonSchema;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A queue made at run time: what `queue()` takes, with a JSON Schema for its labels. */
+export type RunTimeQueue = QueueDefinition<JsonSchema>;
+
+/** The queues that this process declares, and what is stored of all of them. */
+export class Queues {
+  readonly #declared: ReadonlyMap<string, AnyQueue>;
+  readonly #made = new Map<string, { readonly from: string; readonly queue: AnyQueue }>();
+
+  constructor(declared: readonly AnyQueue[]) {
+    this.#declared = new Map(declared.map((one) => [one.name, one]));
+  }
+
+  get declared(): readonly AnyQueue[] {
+    return [...this.#declared.values()];
+  }
+
+  /** Stores what the code says. Safe when many processes start at once. */
+  async store(db: Executor): Promise<void> {
+    for (const one of this.declared) await putQueue(db, storedOf(one, "code"));
+  }
+
+  async create(db: Executor, name: string, definition: RunTimeQueue): Promise<ShownQueue> {
+    const made = queue(name, definition);
+    refuseCodeSchema(made);
+    if (!(await insertQueue(db, storedOf(made, "run_time")))) {
+      throw new PawlError(
+        "queue_exists",
+        `There is a queue \`${name}\` already. Change it with pawl.people.updateQueue(), or choose another name.`,
+        { queue: name },
+      );
+    }
+    return this.get(db, name);
+  }
+
+  /** Changes some settings, for what is handed out and added from now on. */
+  async update(db: Executor, name: string, changes: Partial<RunTimeQueue>): Promise<ShownQueue> {
+    const [row] = await readQueues(db, [name]);
+    if (row === undefined) throw queueUnknown(name);
+    if (row.source === "code" || this.#declared.has(name)) {
+      throw new PawlError(
+        "not_allowed",
+        `The queue \`${name}\` is declared in code: change it there. Whether it is active can be changed here.`,
+        { queue: name },
+      );
+    }
+    const made = queue(name, { ...definitionOf(row), ...changes } as RunTimeQueue);
+    refuseCodeSchema(made);
+    await putQueue(db, storedOf(made, "run_time"));
+    return this.get(db, name);
+  }
+
+  async setActive(db: Executor, name: string, active: boolean): Promise<ShownQueue> {
+    if (!(await markQueue(db, name, active))) throw queueUnknown(name);
+    return this.get(db, name);
+  }
+
+  async get(db: Executor, name: string): Promise<ShownQueue> {
+    const [row] = await readQueues(db, [name]);
+    if (row === undefined) throw queueUnknown(name);
+    return shownOf(row);
+  }
+
+  async list(db: Executor): Promise<ShownQueue[]> {
+    return (await readAllQueues(db)).map(shownOf);
+  }
+
+  /** A queue with what its labels are held against: as the code declares it, else as it is stored. */
+  async known(db: Executor, name: string): Promise<AnyQueue> {
+    const declared = this.#declared.get(name);
+    if (declared !== undefined) return declared;
+    const [row] = await readQueues(db, [name]);
+    if (row === undefined) throw queueUnknown(name);
+    if (!row.label_code) return this.#rebuilt(row);
+    throw new PawlError(
+      "queue_unknown",
+      `The labels of \`${name}\` are checked by code that this process does not have. Pass the queue to createPawl({ queues: […] }).`,
+      { queue: name },
+    );
+  }
+
+  /** The same value as long as nothing changes: what is made of its schema is made once. */
+  #rebuilt(row: QueueRow): AnyQueue {
+    const from = JSON.stringify([row.settings, row.label_schema]);
+    const made = this.#made.get(row.name);
+    if (made?.from === from) return made.queue;
+    const rebuilt = queue(row.name, definitionOf(row) as unknown as RunTimeQueue);
+    this.#made.set(row.name, { from, queue: rebuilt });
+    return rebuilt;
+  }
+}
+
+function storedOf(one: AnyQueue, source: NewQueue["source"]): NewQueue {
+  const { kind: _kind, name, label, form, rules, validate, ...settings } = one;
+  const labelCode = isSchema(label) || validate !== undefined || Object.keys(rules).length > 0;
+  const labelSchemaText = storableText(form, `The label schema of \`${name}\``);
+  return { name, source, settingsText: JSON.stringify(settings), labelSchemaText, labelCode };
+}
+
+/** What `queue()` would have been given for a queue as it is stored. */
+function definitionOf({ settings, label_schema }: QueueRow): Record<string, unknown> {
+  const { finishWithinMs, startWithinMs, graceMs, labelers, agreement, ...rest } = settings as unknown as QueueSettings;
+  return {
+    ...rest,
+    label: label_schema,
+    finishWithin: finishWithinMs,
+    startWithin: startWithinMs,
+    ...(graceMs === 0 ? {} : { grace: graceMs }),
+    ...(labelers === null ? {} : { labelers }),
+    ...(agreement === null ? {} : { agreement }),
+  };
+}
+
+function refuseCodeSchema({ label, name, rules, validate }: AnyQueue): void {
+  if (!isSchema(label) && validate === undefined && Object.keys(rules).length === 0) return;
+  throw new PawlError(
+    "option_invalid",
+    `The queue \`${name}\` is made at run time, for all processes: give its label schema as JSON Schema. A schema of a library, rules and checks belong in code, with queue() and createPawl({ queues: […] }).`,
+  );
+}
+
+function shownOf({ name, active, source, settings, label_schema, created_ms, updated_ms }: QueueRow): ShownQueue {
+  return {
+    name,
+    active,
+    source,
+    ...(settings as unknown as QueueSettings),
+    labelSchema: label_schema,
+    createdAt: new Date(created_ms),
+    updatedAt: new Date(updated_ms),
+  };
+}

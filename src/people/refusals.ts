@@ -1,0 +1,60 @@
+import { PawlError } from "../base/errors.ts";
+import type { Blocker } from "../definition/decide.ts";
+import type { AssignmentStatus } from "../store/assignments.ts";
+import { onlyTheAssignee, reasonMissing } from "./assignment.ts";
+
+export function queueUnknown(name: string): PawlError {
+  return new PawlError(
+    "queue_unknown",
+    `There is no queue \`${name}\`. Pass it to createPawl({ queues: […] }), or make it with pawl.people.createQueue().`,
+    { queue: name },
+  );
+}
+
+export function assignmentUnknown(id: string): PawlError {
+  return new PawlError("assignment_unknown", `There is no assignment ${id}.`, { assignment: id });
+}
+
+export function sampleUnknown(id: string): PawlError {
+  return new PawlError("sample_unknown", `There is no sample ${id}.`, { sample: id });
+}
+
+export function notTheAssignee(id: string, labeler: string): PawlError {
+  return new PawlError("not_the_assignee", `Assignment ${id} was not given to \`${labeler}\`: ${onlyTheAssignee}.`, {
+    assignment: id,
+    labeler,
+  });
+}
+
+/** A verb that an assignment does not take where it stands. */
+export function invalidTransition(id: string, from: string, to: AssignmentStatus): PawlError {
+  return new PawlError(
+    "invalid_transition",
+    `Assignment ${id} is ${shown(from)}, and cannot become ${shown(to)} from there.`,
+    { assignment: id, from, to },
+  );
+}
+
+/** What the kernel refused, in the words of labeling. */
+export function refusalOf(error: PawlError, id: string, labeler: string | null, to: AssignmentStatus): PawlError {
+  if (error.code === "instance_unknown") return assignmentUnknown(id);
+  if (error.code !== "transition_refused") return error;
+  const { state, blockers } = error.details as { state: string; blockers: readonly Blocker[] };
+  const reasons = blockers.map((blocker) => blocker.reason);
+  if (reasons.includes(onlyTheAssignee)) return notTheAssignee(id, labeler ?? "nobody");
+  if (reasons.includes(reasonMissing)) {
+    return new PawlError("option_invalid", `Say why assignment ${id} is skipped: ${reasonMissing}.`, {
+      assignment: id,
+    });
+  }
+  return invalidTransition(id, state, to);
+}
+
+/** Where an assignment stood that refused a verb; undefined when it was not refused for that. */
+export function refusedFrom(error: PawlError): string | undefined {
+  return error.code === "invalid_transition" ? (error.details.from as string) : undefined;
+}
+
+function shown(status: string): string {
+  return status.replace("_", " ");
+}

@@ -1,0 +1,58 @@
+import type { Json } from "../base/json.ts";
+import { lifecycle } from "../definition/lifecycle.ts";
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import { trusted } from "./trusted.ts";
+
+export type SampleData = {
+  readonly queue: string;
+  /** What a labeler is shown. */
+  readonly content: Json;
+  /** How many slots it had at first, and how often it may be worked on in all. */
+  readonly overlap: number;
+  readonly maxAttemptsTotal: number;
+  /** Its place in the order of the queue: the lower, the sooner; or that of each of its slots, by its number. */
+  readonly rank: number;
+  readonly rankedBySlot: boolean;
+  /** The label that is known to be right, to see how well labelers do. */
+  readonly gold: Json | null;
+  readonly isGold: boolean;
+  readonly review: boolean;
+  readonly agreementWanted: QueueSettings["agreement"];
+  readonly consensus: Json | null;
+  readonly agreement: number | null;
+  /** Why it has no consensus. */
+  readonly reason: string | null;
+};
+
+/** Every event says up to which of the sample's changes it was looked at, if that is why it is sent. */
+type Looked = { readonly changes: number | null };
+
+/** One thing to be labeled. What it does to its slots is written beside it, in the same statement; see `beside-samples.ts`. */
+export const sample = lifecycle("pawl_sample", {
+  data: trusted<SampleData>(),
+  events: {
+    agree: trusted<Looked & { consensus: Json; labels: readonly Json[]; agreement: number | null }>(),
+    widen: trusted<Looked & { agreement: number | null }>(),
+    exhaust: trusted<Looked & { reason: string; labels: readonly Json[] }>(),
+    unassign: trusted<Looked & { reason: string; labels: readonly Json[] }>(),
+    reopen: trusted<{ attempts: number; slots: number }>(),
+  },
+  builtIns: false,
+  initial: "open",
+  states: {
+    open: {
+      forever: true,
+      on: {
+        agree: { to: "agreed", set: ({ payload }) => ({ consensus: payload.consensus, agreement: payload.agreement }) },
+        widen: { set: ({ payload }) => ({ agreement: payload.agreement }) },
+        exhaust: { to: "exhausted", deadLetter: true, set: ({ payload }) => ({ reason: payload.reason }) },
+        unassign: { to: "unassignable", deadLetter: true, set: ({ payload }) => ({ reason: payload.reason }) },
+        close: "closed",
+      },
+    },
+    agreed: { final: "success" },
+    exhausted: { forever: true, on: { reopen: { to: "open", set: () => ({ reason: null }) }, close: "closed" } },
+    unassignable: { forever: true, on: { reopen: { to: "open", set: () => ({ reason: null }) }, close: "closed" } },
+    closed: { final: "failure" },
+  },
+});

@@ -1,0 +1,113 @@
+import { PawlError } from "../base/errors.ts";
+import { type Json, storableText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import { itemInvalid } from "../kernel/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { Start } from "../kernel/start.ts";
+import { checkLabel, labelInvalid } from "./check-label.ts";
+import { type SampleData, sample } from "./sample.ts";
+import { instanceKeyOf } from "./sample-key.ts";
+
+/** Something to be labeled. */
+export interface NewSample {
+  /** What a labeler is shown. */
+  readonly data: unknown;
+  /** A name of your own, unique within the queue: adding it twice adds it once. */
+  readonly key?: string;
+  /** Its place in a queue ordered by `priority`: the lower, the sooner. 0 unless given. */
+  readonly priority?: number;
+  /** How many labelers label it; the queue's `overlap` unless given. */
+  readonly overlap?: number;
+  /** The label that is known to be right: its labelers are measured by it. */
+  readonly gold?: unknown;
+}
+
+const keys = ["data", "key", "priority", "overlap", "gold"];
+
+/** Samples on their way into a queue: all of them are checked before any is written. */
+export async function newSamples(
+  kernel: Kernel,
+  queue: AnyQueue,
+  given: readonly NewSample[],
+  cause: { readonly actor: string | null; readonly reason: string | null },
+): Promise<Start[]> {
+  if (!Array.isArray(given)) throw new PawlError("option_invalid", "A list of samples is needed.");
+  const starts: Start[] = [];
+  for (const [index, one] of (given as readonly NewSample[]).entries()) {
+    try {
+      checkKeys(one);
+      const gold = one.gold === undefined ? null : await goldOf(queue, one);
+      starts.push(startOf(kernel, queue, one, gold, cause));
+    } catch (error) {
+      throw itemInvalid(error, index);
+    }
+  }
+  return starts;
+}
+
+/** A label that is known beforehand is one that could be given. */
+async function goldOf(queue: AnyQueue, { gold, data }: NewSample): Promise<Json> {
+  const checked = await checkLabel(queue, { label: gold, sample: data, labeler: "gold" });
+  if (checked.faults !== undefined) throw labelInvalid(queue, checked.faults);
+  return checked.label;
+}
+
+function startOf(
+  kernel: Kernel,
+  queue: AnyQueue,
+  given: NewSample,
+  gold: Json | null,
+  cause: { readonly actor: string | null; readonly reason: string | null },
+): Start {
+  const overlap = given.overlap ?? queue.overlap;
+  if (!(Number.isInteger(overlap) && overlap >= 1 && overlap <= queue.maxAttemptsTotal)) {
+    throw new PawlError(
+      "option_invalid",
+      `\`overlap\` must be a whole number from 1 to ${queue.maxAttemptsTotal}, as often as \`${queue.name}\` lets a sample be worked on.`,
+    );
+  }
+  const rank = given.priority ?? 0;
+  if (typeof rank !== "number" || !Number.isFinite(rank)) {
+    throw new PawlError("option_invalid", "`priority` must be a number; the lower, the sooner.");
+  }
+  if (given.data === undefined) throw new PawlError("option_invalid", "A sample needs `data` that labelers are shown.");
+  storableText(given.data, "The data of a sample");
+  const data: SampleData = {
+    queue: queue.name,
+    content: given.data as Json,
+    overlap,
+    maxAttemptsTotal: queue.maxAttemptsTotal,
+    rank: rankIn(queue, rank),
+    rankedBySlot: queue.order === "least_labeled",
+    gold,
+    isGold: given.gold !== undefined,
+    review: queue.review,
+    agreementWanted: given.gold === undefined ? queue.agreement : null,
+    consensus: null,
+    agreement: null,
+    reason: null,
+  };
+  const key = given.key === undefined ? null : checkedText(given.key, "The key", "key_invalid");
+  return {
+    lifecycle: sample,
+    key: key === null ? null : checkedText(instanceKeyOf(queue.name, key), "The key", "key_invalid"),
+    data,
+    ...cause,
+    requestId: kernel.newId(),
+  };
+}
+
+function rankIn({ order }: Pick<QueueSettings, "order">, priority: number): number {
+  return order === "priority" ? priority : 0;
+}
+
+function checkKeys(given: NewSample): void {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new PawlError("option_invalid", "A sample is written { data, key?, priority?, overlap?, gold? }.");
+  }
+  const stray = Object.keys(given).find((key) => !keys.includes(key));
+  if (stray === undefined) return;
+  throw new PawlError("option_invalid", `A sample has no \`${stray.slice(0, 100)}\`; it has ${keys.join(", ")}.`);
+}

@@ -1,0 +1,114 @@
+import { isPawlError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { JsonSchema } from "../definition/json-schema.ts";
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { type Send, sendAll } from "../kernel/send.ts";
+import { hasEligibleLabeler } from "../store/labelers.ts";
+import { type QueueRow, readQueues } from "../store/queues.ts";
+import { markSettled, readUnsettled, readUnsettledOf, type UnsettledSample } from "../store/samples.ts";
+import { conclude } from "./conclude.ts";
+import { type SampleData, sample } from "./sample.ts";
+
+const pageSize = 500;
+
+/** What becomes of a sample, as an event of it; undefined when it goes on as it is. */
+type Verdict = { readonly event: string; readonly payload: object; readonly reason: string | null } | undefined;
+
+/**
+ * Looks at the samples of these assignments, those whose slots are all filled or spent and those that nobody may be left
+ * to label, and moves what has ended.
+ */
+export async function settle(kernel: Kernel, assignmentIds: readonly string[]): Promise<void> {
+  if (assignmentIds.length > 0) await settleAll(kernel, await readUnsettledOf(kernel.db, assignmentIds));
+}
+
+/** The same for all samples that nobody has looked at: after a crash, or when an assignment expired by itself. */
+export async function settleRest(kernel: Kernel): Promise<number> {
+  const samples = await readUnsettled(kernel.db, pageSize);
+  await settleAll(kernel, samples);
+  return samples.length;
+}
+
+async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): Promise<void> {
+  if (samples.length === 0) return;
+  const names = new Set(samples.map((one) => one.queue));
+  const queues = new Map((await readQueues(kernel.db, [...names])).map((row) => [row.name, row]));
+  const sends: Send[] = [];
+  const going: UnsettledSample[] = [];
+  for (const one of samples) {
+    const verdict = await judge(kernel, one, queues.get(one.queue));
+    if (verdict === undefined) going.push(one);
+    else sends.push(sendOf(kernel, one, verdict));
+  }
+  if (going.length > 0) await markSettled(kernel.db, going);
+  if (sends.length === 0) return;
+  for (const sent of await sendAll(kernel, sends)) {
+    // Somebody moved it meanwhile: it is looked at again by whoever did, or in the next round.
+    const isMeanwhile =
+      !sent.ok && (isPawlError(sent.error, "version_conflict") || isPawlError(sent.error, "transition_refused"));
+    if (!sent.ok && !isMeanwhile) throw sent.error;
+  }
+}
+
+async function judge(kernel: Kernel, one: UnsettledSample, queue: QueueRow | undefined): Promise<Verdict> {
+  if (one.state !== "open" || queue === undefined) return undefined;
+  if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
+  if (one.open_slots === 0 || one.held_slots > 0) return undefined;
+  const { labelers, skills } = queue.settings as unknown as QueueSettings;
+  if (labelers === null && skills.length === 0) return undefined;
+  const barred = one.barred ?? [];
+  const left = labelers?.filter((labeler) => !barred.includes(labeler)) ?? null;
+  if (await hasEligibleLabeler(kernel.db, { among: left, skills, barred })) return undefined;
+  const reason = "Nobody is left who may label it.";
+  return { event: "unassign", reason, payload: { reason, labels: labelsOf(one), changes: one.changes } };
+}
+
+/** What becomes of a sample whose slots are all filled or spent. The same sample has the same verdict, for ever. */
+export function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
+  const data = one.data as SampleData;
+  const { changes } = one;
+  if (data.review && one.labels?.some((label) => label.review === null)) return undefined;
+  const labels = labelsOf(one);
+  const givenUp = (reason: string): Verdict => ({ event: "exhaust", reason, payload: { reason, labels, changes } });
+  if (one.spent > 0) {
+    return givenUp(`It was worked on as often as its queue allows, and has ${labels.length} of ${one.needs} labels.`);
+  }
+  const { consensus, agreement } = data.isGold ? { consensus: data.gold, agreement: null } : conclude(labels, form);
+  const wanted = data.agreementWanted;
+  const isFar = wanted !== null && (agreement ?? 1) < wanted.atLeast;
+  if (!isFar && consensus !== undefined) {
+    return { event: "agree", reason: null, payload: { consensus, labels, agreement, changes } };
+  }
+  const apart = isFar
+    ? `The labels agree to ${percent(agreement!)}, and ${percent(wanted.atLeast)} is wanted.`
+    : "The labels tie.";
+  if (wanted !== null && one.needs < wanted.maxOverlap && one.spare > 0) {
+    return { event: "widen", reason: apart, payload: { agreement, changes } };
+  }
+  return givenUp(apart);
+}
+
+function labelsOf(one: UnsettledSample): Json[] {
+  return (one.labels ?? []).map((label) => label.value as Json);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function sendOf(kernel: Kernel, one: UnsettledSample, verdict: NonNullable<Verdict>): Send {
+  return {
+    lifecycle: sample,
+    ref: { id: one.id },
+    event: verdict.event,
+    payload: verdict.payload,
+    actor: null,
+    reason: verdict.reason,
+    expectedVersion: one.version,
+    idempotency: undefined,
+    delay: undefined,
+    requestId: kernel.newId(),
+    source: "pawl",
+  };
+}

@@ -1,0 +1,106 @@
+import type { AssignmentRow, AssignmentStatus } from "../store/assignments.ts";
+import type { LabelRow } from "../store/labels.ts";
+import type { SampleContent } from "../store/samples.ts";
+import { sampleKeyOf } from "./sample-key.ts";
+
+/** One labeler's work on one sample, as it stood when it was read. */
+export interface Assignment {
+  readonly id: string;
+  readonly sampleId: string;
+  readonly labelerId: string;
+  /** The name of its queue. */
+  readonly queueId: string;
+  readonly status: AssignmentStatus;
+  /** When it expires unless it is labeled by then; null until it was started. */
+  readonly deadline: Date | null;
+  /** How often its labeler has begun this sample. */
+  readonly attempts: number;
+  readonly labelId: string | null;
+  readonly skipReason: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly expiredAt: Date | null;
+  readonly skippedAt: Date | null;
+  /** When it expires unless it is started by then; null where there is no such limit. */
+  readonly startBy: Date | null;
+  /** How often its labeler has been given this sample, this time included. */
+  readonly try: number;
+  /** The assignment that it corrects. */
+  readonly revisionOf: string | null;
+}
+
+export function assignmentOf(row: AssignmentRow): Assignment {
+  return {
+    id: row.id,
+    sampleId: row.sample_id,
+    labelerId: row.labeler,
+    queueId: row.queue,
+    status: row.status,
+    deadline: dateOf(row.deadline_ms),
+    attempts: row.attempts,
+    labelId: row.label_id,
+    skipReason: row.skip_reason,
+    createdAt: new Date(row.created_ms),
+    startedAt: dateOf(row.started_ms),
+    completedAt: dateOf(row.completed_ms),
+    expiredAt: dateOf(row.expired_ms),
+    skippedAt: dateOf(row.skipped_ms),
+    startBy: dateOf(row.start_by_ms),
+    try: row.try,
+    revisionOf: row.revision_of,
+  };
+}
+
+export function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
+
+/** What a labeler is shown of a sample. */
+export interface ShownSample {
+  readonly id: string;
+  /** Its key within its queue. */
+  readonly key: string | null;
+  readonly data: unknown;
+}
+
+export function sampleOf(row: SampleContent): ShownSample {
+  return { id: row.id, key: sampleKeyOf(row.key), data: row.content };
+}
+
+/** What a labeler answered. */
+export interface Label {
+  readonly id: string;
+  readonly assignmentId: string;
+  readonly sampleId: string;
+  /** The name of its queue. */
+  readonly queueId: string;
+  readonly labelerId: string;
+  readonly value: unknown;
+  readonly at: Date;
+  /** It came after its assignment had expired, and counts only if a lead accepts it. */
+  readonly late: boolean;
+  /** What a lead said of it, if one did. */
+  readonly review: "accepted" | "rejected" | null;
+  readonly reviewedBy: string | null;
+  readonly comment: string | null;
+  /** Whether it is the answer that was known beforehand; null where none was. */
+  readonly isRight: boolean | null;
+}
+
+export function labelOf(row: LabelRow): Label {
+  return {
+    id: row.id,
+    assignmentId: row.assignment_id,
+    sampleId: row.sample_id,
+    queueId: row.queue,
+    labelerId: row.labeler,
+    value: row.value,
+    at: new Date(row.at_ms),
+    late: row.late,
+    review: row.review,
+    reviewedBy: row.reviewed_by,
+    comment: row.comment,
+    isRight: row.gold_right,
+  };
+}

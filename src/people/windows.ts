@@ -1,0 +1,30 @@
+import type { Executor } from "../store/db.ts";
+import { type OpenSlot, readOpenSlots, type SlotPosition } from "../store/slots.ts";
+import type { Walk } from "./walk.ts";
+
+interface Walker {
+  readonly asking: { readonly queue: string };
+  readonly walk: Walk;
+}
+
+/** The windows that a walker asked for, in the order asked. */
+export type Windows = (walker: Walker) => readonly (readonly OpenSlot[])[];
+
+/** Reads the windows that all of these want, in one statement; those who stand at the same place share one. */
+export async function readWindows(db: Executor, walkers: readonly Walker[], most: number): Promise<Windows> {
+  const places = new Map<string, number>();
+  const asked: { queue: string; after: SlotPosition | null }[] = [];
+  const wanted = new Map<Walker, number[]>();
+  for (const walker of walkers) {
+    const numbers = walker.walk.windows().map((after) => {
+      const name = `${walker.asking.queue} ${after?.rank} ${after?.sampleId} ${after?.no}`;
+      const known = places.get(name) ?? asked.push({ queue: walker.asking.queue, after }) - 1;
+      places.set(name, known);
+      return known;
+    });
+    wanted.set(walker, numbers);
+  }
+  const windows: OpenSlot[][] = asked.map(() => []);
+  for (const slot of await readOpenSlots(db, asked, most)) windows[slot.window]!.push(slot);
+  return (walker) => wanted.get(walker)!.map((number) => windows[number]!);
+}

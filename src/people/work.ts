@@ -1,0 +1,190 @@
+import { PawlError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import { fireThese } from "../kernel/fire.ts";
+import { Gatherer } from "../kernel/gather.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { Send } from "../kernel/send.ts";
+import type { Snapshot } from "../kernel/snapshot.ts";
+import { requestHash, type Verbs } from "../kernel/verbs.ts";
+import {
+  type AssignmentRow,
+  type AssignmentStatus,
+  readAssignments,
+  readDueAssignments,
+} from "../store/assignments.ts";
+import { keepLateLabel, readLabelLike } from "../store/labels.ts";
+import { readContents } from "../store/samples.ts";
+import { type AssignmentData, assignment } from "./assignment.ts";
+import { startedOf } from "./birth.ts";
+import { checkLabel, labelInvalid } from "./check-label.ts";
+import { isRight as isRightBy } from "./conclude.ts";
+import type { Queues } from "./queues.ts";
+import { assignmentUnknown, notTheAssignee, refusalOf, refusedFrom } from "./refusals.ts";
+import { settle } from "./settle.ts";
+import { type Assignment, assignmentOf, type Label } from "./shown.ts";
+
+/** Who does it, and with which key the call can be repeated. */
+export interface Doing {
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What became of a label that was handed in. */
+export interface Submitted {
+  readonly assignment: Assignment;
+  readonly label: Pick<Label, "id" | "value" | "at">;
+  /** It came after the deadline: it is kept, and counts only if a lead accepts it. */
+  readonly late: boolean;
+}
+
+type Found = AssignmentRow & { readonly gold: unknown };
+
+const targets = {
+  start: "in_progress",
+  submit: "completed",
+  skip: "skipped",
+  extend: "in_progress",
+  release: "expired",
+} as const satisfies Record<string, AssignmentStatus>;
+
+const pageSize = 500;
+
+/** What labelers and leads do with assignments, each as an event of the assignment's lifecycle. */
+export class Work {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #queues: Queues;
+  readonly #rows: Gatherer<string, Found | undefined>;
+  readonly #settling: Gatherer<string, undefined>;
+
+  constructor(kernel: Kernel, verbs: Verbs, queues: Queues) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#queues = queues;
+    this.#rows = new Gatherer((ids) => this.#readAll(ids), { most: pageSize, atOnce: 2 });
+    this.#settling = new Gatherer((ids) => this.#settleAll(ids), { most: pageSize, atOnce: 2 });
+  }
+
+  async read(id: string): Promise<Assignment> {
+    const row = await this.#rows.ask(id);
+    if (row === undefined) throw assignmentUnknown(id);
+    return assignmentOf(row);
+  }
+
+  async start(id: string, doing: Doing): Promise<Assignment> {
+    const sent = await this.#send(id, "start", undefined, doing);
+    if (sent instanceof PawlError) throw await this.#expiredFirst(id, sent);
+    return startedOf(sent);
+  }
+
+  async extend(id: string, doing: Doing): Promise<Assignment> {
+    const sent = await this.#send(id, "extend", undefined, doing);
+    if (sent instanceof PawlError) throw await this.#expiredFirst(id, sent);
+    return this.read(id);
+  }
+
+  /** Ends an assignment without a label: its labeler skips it, or a lead takes it back. */
+  async giveBack(id: string, event: "skip" | "release", doing: Doing): Promise<Assignment> {
+    const sent = await this.#send(id, event, event === "skip" ? { reason: doing.reason } : undefined, doing);
+    await this.#settling.ask(id);
+    if (sent instanceof PawlError) throw sent;
+    return this.read(id);
+  }
+
+  async submit(id: string, given: unknown, doing: Doing): Promise<Submitted> {
+    const row = await this.#rows.ask(id);
+    if (row === undefined) throw assignmentUnknown(id);
+    if (row.labeler !== doing.actor) throw notTheAssignee(id, doing.actor);
+    const queue = await this.#queues.known(this.#kernel.db, row.queue);
+    const value = await this.#checked(queue, row, given);
+    const labelId = this.#kernel.newId();
+    const isRight = row.gold === null ? null : isRightBy(value, row.gold as Json, queue.form);
+    const sent = await this.#send(id, "submit", { labelId, label: value, isRight }, doing);
+    await this.#settling.ask(id);
+    if (sent instanceof PawlError) return this.#submitAgain(id, sent, labelId, value);
+    const { model, movedAtMs } = sent;
+    const label = { id: (model.data as AssignmentData).labelId!, value, at: new Date(movedAtMs) };
+    // Started meanwhile: when, only the row knows.
+    const before = row.status === "in_progress" ? assignmentOf(row) : await this.read(id);
+    const done = { status: "completed", labelId: label.id, completedAt: label.at } as const;
+    return { assignment: { ...before, ...done }, label, late: false };
+  }
+
+  /** Lets what is due in a queue expire; gives back what did. */
+  async checkExpired(queue: string): Promise<Assignment[]> {
+    const expired: Assignment[] = [];
+    for (;;) {
+      const ids = (await readDueAssignments(this.#kernel.db, queue, pageSize)).map((one) => one.id);
+      if (ids.length === 0) return expired;
+      const { fired, failures } = await fireThese(this.#kernel, ids);
+      await settle(this.#kernel, ids);
+      const rows = await readAssignments(this.#kernel.db, ids);
+      expired.push(...rows.filter((row) => row.status === "expired").map(assignmentOf));
+      if (failures.length > 0) throw failures[0]!.error;
+      if (fired === 0) return expired; // Another process has them in hand.
+    }
+  }
+
+  /** A label as it is to be kept, once its queue has nothing against it. */
+  async #checked(queue: AnyQueue, row: AssignmentRow, label: unknown): Promise<Json> {
+    const isSeen = queue.validate !== undefined || Object.keys(queue.rules).length > 0;
+    const [sample] = isSeen ? await readContents(this.#kernel.db, [row.sample_id]) : [];
+    const checked = await checkLabel(queue, { label, sample: sample?.content, labeler: row.labeler });
+    if (checked.faults !== undefined) throw labelInvalid(queue, checked.faults);
+    return checked.label;
+  }
+
+  /** A label for what is not in progress any more: the same one as before, or one that came too late. */
+  async #submitAgain(id: string, refusal: PawlError, labelId: string, value: Json): Promise<Submitted> {
+    const from = refusedFrom(refusal);
+    if (from !== "completed" && from !== "expired") throw refusal;
+    const valueText = JSON.stringify(value);
+    if (from === "expired") await keepLateLabel(this.#kernel.db, { id: labelId, assignmentId: id, valueText });
+    const kept = await readLabelLike(this.#kernel.db, id, valueText);
+    if (kept?.same !== true) throw refusal;
+    const label = { id: kept.id, value: kept.value, at: new Date(kept.at_ms) };
+    return { assignment: await this.read(id), label, late: kept.late };
+  }
+
+  /** Where the time was over, the sample may have to be looked at before anybody hears of it. */
+  async #expiredFirst(id: string, refusal: PawlError): Promise<PawlError> {
+    if (refusedFrom(refusal) === "expired") await this.#settling.ask(id);
+    return refusal;
+  }
+
+  async #send(id: string, event: keyof typeof targets, payload: unknown, doing: Doing): Promise<Snapshot | PawlError> {
+    const send: Send = {
+      lifecycle: assignment,
+      ref: { id },
+      event,
+      payload,
+      actor: doing.actor,
+      reason: doing.reason,
+      expectedVersion: undefined,
+      idempotency: idempotencyOf(event, payload, doing),
+      delay: undefined,
+      requestId: this.#kernel.newId(),
+    };
+    const sent = await this.#verbs.send(send, undefined);
+    return sent.ok ? sent.instance : refusalOf(sent.error, id, doing.actor, targets[event]);
+  }
+
+  async #readAll(ids: readonly string[]): Promise<(Found | undefined)[]> {
+    const rows = new Map((await readAssignments(this.#kernel.db, [...new Set(ids)])).map((row) => [row.id, row]));
+    return ids.map((id) => rows.get(id));
+  }
+
+  async #settleAll(ids: readonly string[]): Promise<undefined[]> {
+    await settle(this.#kernel, [...new Set(ids)]);
+    return ids.map(() => undefined);
+  }
+}
+
+/** What we add to what was asked is no part of it: the id of a label is made anew with each call. */
+function idempotencyOf(event: string, payload: unknown, { idempotencyKey: key }: Doing): Send["idempotency"] {
+  if (key === undefined) return undefined;
+  const { labelId: _labelId, isRight: _isRight, ...asked } = (payload ?? {}) as { labelId?: string; isRight?: unknown };
+  return { key, hash: requestHash(event, asked, undefined) };
+}

@@ -1,0 +1,68 @@
+import { type Executor, sql, textArray } from "./db.ts";
+
+/** Somebody who labels. */
+export interface LabelerRow {
+  readonly id: string;
+  readonly name: string | null;
+  readonly skills: string[];
+  readonly active: boolean;
+  readonly created_ms: number;
+}
+
+export function readLabelers(db: Executor, ids: readonly string[]): Promise<LabelerRow[]> {
+  return db.rows<LabelerRow>(sql`
+    select labeler.id, labeler.name, to_json(labeler.skills) as skills, labeler.active, pawl.ms(labeler.created_at) as created_ms
+    from unnest((select ${textArray(ids)}::text)::text[]) as wanted(id)
+    cross join lateral (select * from pawl.labelers as each where each.id = wanted.id offset 0) as labeler`);
+}
+
+export function readAllLabelers(db: Executor): Promise<LabelerRow[]> {
+  return db.rows<LabelerRow>(sql`
+    select id, name, to_json(skills) as skills, active, pawl.ms(created_at) as created_ms from pawl.labelers order by id`);
+}
+
+/** Writes a labeler; what is null stays as it was. */
+export async function putLabeler(
+  db: Executor,
+  labeler: { id: string; name: string | null; skills: readonly string[] | null; active: boolean | null },
+): Promise<LabelerRow> {
+  const skills = labeler.skills === null ? null : textArray(labeler.skills);
+  const [row] = await db.rows<LabelerRow>(sql`
+    insert into pawl.labelers as known (id, name, skills, active, created_at)
+    values (${labeler.id}::text, ${labeler.name}::text, coalesce(${skills}::text::text[], '{}'), coalesce(${labeler.active}::boolean, true), pawl.now())
+    on conflict (id) do update
+    set name = coalesce(${labeler.name}::text, known.name), skills = coalesce(${skills}::text::text[], known.skills),
+      active = coalesce(${labeler.active}::boolean, known.active)
+    returning id, name, to_json(skills) as skills, active, pawl.ms(created_at) as created_ms`);
+  return row!;
+}
+
+/**
+ * Whether there is somebody who may label: among those named, or else among all who are known, who is active, has all
+ * the skills and is not barred. Whoever is named need not be known, as long as no skill is asked for.
+ */
+export async function hasEligibleLabeler(
+  db: Executor,
+  wanted: {
+    readonly among: readonly string[] | null;
+    readonly skills: readonly string[];
+    readonly barred: readonly string[];
+  },
+): Promise<boolean> {
+  const { among, skills, barred } = wanted;
+  if (among !== null && among.length === 0) return false;
+  const found =
+    among === null
+      ? await db.rows(sql`
+          select id from pawl.labelers
+          where active and skills @> (select ${textArray(skills)}::text)::text[]
+            and id <> all ((select ${textArray(barred)}::text)::text[])
+          limit 1`)
+      : await db.rows(sql`
+          select wanted.id
+          from unnest((select ${textArray(among)}::text)::text[]) as wanted(id)
+          left join lateral (select each.active, each.skills from pawl.labelers as each where each.id = wanted.id offset 0) as known on true
+          where known.active is not false and coalesce(known.skills, '{}') @> (select ${textArray(skills)}::text)::text[]
+          limit 1`);
+  return found.length > 0;
+}

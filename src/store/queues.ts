@@ -1,0 +1,72 @@
+import { type Executor, sql, textArray } from "./db.ts";
+
+/** A queue as it is stored. */
+export interface QueueRow {
+  readonly name: string;
+  readonly source: "code" | "run_time";
+  readonly active: boolean;
+  readonly settings: Record<string, unknown>;
+  readonly label_schema: Record<string, unknown>;
+  readonly label_code: boolean;
+  readonly created_ms: number;
+  readonly updated_ms: number;
+}
+
+/** A queue to be stored. */
+export interface NewQueue {
+  readonly name: string;
+  readonly source: QueueRow["source"];
+  readonly settingsText: string;
+  readonly labelSchemaText: string;
+  readonly labelCode: boolean;
+}
+
+export function readQueues(db: Executor, names: readonly string[]): Promise<QueueRow[]> {
+  return db.rows<QueueRow>(sql`
+    select queue.name, queue.source, queue.active, queue.settings, queue.label_schema, queue.label_code, pawl.ms(queue.created_at) as created_ms,
+      pawl.ms(queue.updated_at) as updated_ms
+    from unnest((select ${textArray(names)}::text)::text[]) as wanted(name)
+    cross join lateral (select * from pawl.queues as each where each.name = wanted.name offset 0) as queue`);
+}
+
+export function readAllQueues(db: Executor): Promise<QueueRow[]> {
+  return db.rows<QueueRow>(sql`
+    select name, source, active, settings, label_schema, label_code, pawl.ms(created_at) as created_ms, pawl.ms(updated_at) as updated_ms
+    from pawl.queues order by name`);
+}
+
+/** Whether there is any queue at all. */
+export async function hasQueues(db: Executor): Promise<boolean> {
+  return (await db.rows(sql`select name from pawl.queues limit 1`)).length > 0;
+}
+
+/** Stores a queue that is new; gives back whether it was. */
+export async function insertQueue(db: Executor, queue: NewQueue): Promise<boolean> {
+  const written = await db.rows(sql`
+    insert into pawl.queues (name, source, settings, label_schema, label_code, created_at, updated_at)
+    values (${queue.name}::text, ${queue.source}::text, ${queue.settingsText}::text::jsonb, ${queue.labelSchemaText}::text::jsonb,
+      ${queue.labelCode}::boolean, pawl.now(), pawl.now())
+    on conflict do nothing
+    returning name`);
+  return written.length > 0;
+}
+
+/** Stores what a queue is from now on. Whether it is active is no part of that. */
+export async function putQueue(db: Executor, queue: NewQueue): Promise<void> {
+  await db.rows(sql`
+    insert into pawl.queues as known (name, source, settings, label_schema, label_code, created_at, updated_at)
+    values (${queue.name}::text, ${queue.source}::text, ${queue.settingsText}::text::jsonb, ${queue.labelSchemaText}::text::jsonb,
+      ${queue.labelCode}::boolean, pawl.now(), pawl.now())
+    on conflict (name) do update
+    set source = excluded.source, settings = excluded.settings, label_schema = excluded.label_schema,
+      label_code = excluded.label_code, updated_at = excluded.updated_at
+    where (known.source, known.settings, known.label_schema, known.label_code)
+      is distinct from (excluded.source, excluded.settings, excluded.label_schema, excluded.label_code)`);
+}
+
+/** Lets a queue hand out samples, or no more; gives back whether there is such a queue. */
+export async function markQueue(db: Executor, name: string, active: boolean): Promise<boolean> {
+  const marked = await db.rows(sql`
+    update pawl.queues set active = ${active}::boolean, updated_at = pawl.now() where name = ${name}::text returning name`);
+  return marked.length > 0;
+}

@@ -1,0 +1,223 @@
+import { type Executor, part, sql, textArray } from "./db.ts";
+
+/** A sample on its way into its queue. */
+export interface NewSample {
+  readonly id: string;
+  readonly queue: string;
+  /** How many slots it has, and how often one of them may be handed out once more. */
+  readonly needs: number;
+  readonly spare: number;
+  readonly rank: number;
+  /** Its first slot comes with the first slots of all samples, its second with the second ones. */
+  readonly rankedBySlot: boolean;
+  readonly goldText: string | null;
+}
+
+/** The rows of samples that start, and their slots. */
+export function insertSamples(rows: readonly NewSample[]) {
+  return part`
+    sampling as materialized (
+      select given.*
+      from unnest(
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.queue))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.needs))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.spare))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.rank))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.rankedBySlot))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.goldText))}::text)::text[]
+      ) as given(id, queue, needs, spare, rank, by_slot, gold)
+      where (given.id in (select id from written)) is true
+    ),
+    sampled as (
+      insert into pawl.samples (id, queue, needs, spare, gold, created_at)
+      select given.id, given.queue, given.needs, given.spare, given.gold::jsonb, clock.now from clock, sampling as given
+    ),
+    slotted as (
+      insert into pawl.slots (sample_id, no, queue, open_in, rank)
+      select given.id, slot.no, given.queue, given.queue, case when given.by_slot then slot.no else given.rank end
+      from sampling as given cross join lateral generate_series(1, given.needs) as slot(no)
+    ),`;
+}
+
+/** What a move means for a sample's row and its slots. */
+export interface SampleMove {
+  readonly id: string;
+  /** Whether its slots may be handed out after it. */
+  readonly open: boolean;
+  /** Up to which of its changes it was looked at; null when the move was made for another reason. */
+  readonly settled: number | null;
+  /** Whether slots that were spent are handed out again. */
+  readonly reopens: boolean;
+  /** How many slots more it gets, each at the price of a try. */
+  readonly moreSlots: number;
+  /** How many tries more it gets. */
+  readonly moreTries: number;
+  /** Whether the tries of slots that are closed with it are given back. */
+  readonly refunds: boolean;
+}
+
+/**
+ * What moves of samples do to their slots. Closed, its open slots are spent; open again, what was spent and never filled
+ * is open again, each at the price of a try.
+ */
+export function moveSamples(rows: readonly SampleMove[]) {
+  return part`
+    moving as materialized (
+      select move.*, sample.queue, sample.needs
+      from (
+        select * from unnest(
+          (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+          (select ${textArray(rows.map((row) => row.open))}::text)::boolean[],
+          (select ${textArray(rows.map((row) => row.settled))}::text)::int[],
+          (select ${textArray(rows.map((row) => row.reopens))}::text)::boolean[],
+          (select ${textArray(rows.map((row) => row.moreSlots))}::text)::int[],
+          (select ${textArray(rows.map((row) => row.moreTries))}::text)::int[],
+          (select ${textArray(rows.map((row) => row.refunds))}::text)::boolean[]
+        ) as move(id, open, settled, reopens, more_slots, more_tries, refunds)
+        where (move.id in (select id from written)) is true
+        order by move.id
+        limit (select ${rows.length}::int)
+      ) as move
+      cross join lateral (
+        select each.queue, each.needs from pawl.samples as each where each.id = move.id for no key update
+      ) as sample
+    ),
+    closed_slots as (
+      update pawl.slots as slot set open_in = null
+      from moving
+      where not moving.open and slot.sample_id = moving.id and slot.open_in is not null
+      returning slot.sample_id
+    ),
+    opened_slots as (
+      update pawl.slots as slot set open_in = slot.queue
+      from moving
+      where moving.reopens and slot.sample_id = moving.id and slot.open_in is null and slot.assignment_id is null
+      returning slot.sample_id
+    ),
+    slotted as (
+      insert into pawl.slots (sample_id, no, queue, open_in, rank)
+      select moving.id, moving.needs + more.no, moving.queue, moving.queue, first.rank
+      from moving
+      cross join lateral generate_series(1, moving.more_slots) as more(no)
+      cross join lateral (select each.rank from pawl.slots as each where each.sample_id = moving.id and each.no = 1) as first
+    ),
+    sampled as (
+      update pawl.samples as sample
+      set open = moving.open, needs = sample.needs + moving.more_slots,
+        settled = coalesce(moving.settled, sample.settled),
+        spent = sample.spent + change.closed - change.opened,
+        spare = sample.spare + moving.more_tries - moving.more_slots - change.opened
+          + case when moving.refunds then change.closed else 0 end
+      from moving
+      cross join lateral (
+        select (select count(*)::int from closed_slots where sample_id = moving.id) as closed,
+          (select count(*)::int from opened_slots where sample_id = moving.id) as opened
+      ) as change
+      where sample.id = moving.id
+    ),`;
+}
+
+/** A sample that may have ended, with all that tells whether it has. */
+export interface UnsettledSample {
+  readonly id: string;
+  readonly queue: string;
+  readonly needs: number;
+  readonly filled: number;
+  readonly spent: number;
+  readonly spare: number;
+  readonly changes: number;
+  readonly state: string;
+  readonly version: number;
+  readonly data: Record<string, unknown>;
+  /** Slots that can be had, and slots in somebody's hands. */
+  readonly open_slots: number;
+  readonly held_slots: number;
+  /** The labels that count. */
+  readonly labels:
+    | readonly { readonly labeler: string; readonly value: unknown; readonly review: string | null }[]
+    | null;
+  /** Who is not given it any more. */
+  readonly barred: readonly string[] | null;
+}
+
+const unsettledColumns = part`
+  sample.id::text as id, sample.queue, sample.needs, sample.filled, sample.spent, sample.spare, sample.changes,
+  instance.state, instance.version, instance.data, slots.open_slots, slots.held_slots, slots.labels,
+  (select json_agg(each.labeler) from pawl.assignments as each where each.sample_id = sample.id and each.bars) as barred`;
+
+/** The instance of a `sample`, its slots and its labels. */
+const unsettledParts = part`
+  cross join lateral (
+    select each.state, each.version, each.data from pawl.instances as each where each.id = sample.id offset 0
+  ) as instance
+  cross join lateral (
+    select (count(*) filter (where slot.open_in is not null))::int as open_slots,
+      (count(*) filter (where slot.assignment_id is not null and not slot.filled))::int as held_slots,
+      json_agg(json_build_object('labeler', label.labeler, 'value', label.value, 'review', label.review) order by slot.no)
+        filter (where label.id is not null) as labels
+    from pawl.slots as slot
+    left join lateral (
+      select * from pawl.labels as each where slot.filled and each.assignment_id = slot.assignment_id offset 0
+    ) as label on true
+    where slot.sample_id = sample.id
+  ) as slots`;
+
+/** The samples of these assignments, those that may have ended. */
+export function readUnsettledOf(db: Executor, assignmentIds: readonly string[]): Promise<UnsettledSample[]> {
+  return db.rows<UnsettledSample>(sql`
+    select ${unsettledColumns}
+    from (
+      select distinct assignment.sample_id
+      from unnest((select ${textArray(assignmentIds)}::text)::uuid[]) as wanted(id)
+      cross join lateral (select each.sample_id from pawl.assignments as each where each.id = wanted.id offset 0) as assignment
+    ) as touched
+    cross join lateral (
+      select * from pawl.samples as each where each.id = touched.sample_id and each.changes > each.settled offset 0
+    ) as sample
+    ${unsettledParts}`);
+}
+
+/** Samples that may have ended, and that nobody has looked at since. */
+export function readUnsettled(db: Executor, limit: number): Promise<UnsettledSample[]> {
+  return db.rows<UnsettledSample>(sql`
+    select ${unsettledColumns}
+    from (select * from pawl.samples where changes > settled order by id limit ${limit}::int) as sample
+    ${unsettledParts}`);
+}
+
+/** Notes that samples were looked at up to these changes, and go on as they are. */
+export async function markSettled(
+  db: Executor,
+  samples: readonly { readonly id: string; readonly changes: number }[],
+): Promise<void> {
+  await db.rows(sql`
+    with looked as materialized (
+      select ordered.*
+      from (
+        select * from unnest(
+          (select ${textArray(samples.map((sample) => sample.id))}::text)::uuid[],
+          (select ${textArray(samples.map((sample) => sample.changes))}::text)::int[]
+        ) as looked(id, changes)
+        order by looked.id
+        limit (select ${samples.length}::int)
+      ) as ordered
+      cross join lateral (select from pawl.samples as each where each.id = ordered.id for no key update) as held
+    )
+    update pawl.samples as sample set settled = greatest(sample.settled, looked.changes)
+    from looked where sample.id = looked.id`);
+}
+
+/** What labelers are shown. */
+export interface SampleContent {
+  readonly id: string;
+  readonly key: string | null;
+  readonly content: unknown;
+}
+
+export function readContents(db: Executor, ids: readonly string[]): Promise<SampleContent[]> {
+  return db.rows<SampleContent>(sql`
+    select instance.id::text as id, instance.key, instance.data -> 'content' as content
+    from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
+    cross join lateral (select * from pawl.instances as each where each.id = wanted.id offset 0) as instance`);
+}
