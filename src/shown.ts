@@ -102,13 +102,15 @@ export interface DeadLetter {
   /** The id of the instance. */
   readonly instance: string;
   readonly lifecycle: string;
-  readonly kind: "step" | "effect";
-  /** The state of a step, the event of an after-effect. */
+  readonly kind: "instance" | "effect";
+  /** The state in which an instance was given up, the event of an after-effect. */
   readonly origin: string;
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
   readonly attempts: number;
   readonly payload: unknown;
+  /** What led to it, such as the failures that were counted. */
+  readonly details: unknown;
   readonly createdAt: Date;
 }
 

@@ -22,7 +22,7 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
   for (const state of draft.states.values()) states.set(state.name, stateModel(state, draft));
   if (draft.builtIns) {
     for (const name of [failed, discarded] as const)
-      if (!states.has(name)) states.set(name, builtInState(name, states.size));
+      if (!states.has(name)) states.set(name, builtInState(name, states.size, draft));
   }
   const edges = [...states.values()].flatMap((state) => [
     ...ownEdges(state, draft),
@@ -56,7 +56,7 @@ const none: readonly never[] = [];
 
 function stateModel(state: StateDraft, draft: Draft): StateModel {
   if (draft.builtIns && (state.name === failed || state.name === discarded)) {
-    return builtInState(state.name, state.rank);
+    return builtInState(state.name, state.rank, draft);
   }
   const { edges, timeouts, ...written } = state;
   const own = new Set(edges.map((edge) => edge.event).filter((event) => event !== "fail"));
@@ -71,7 +71,11 @@ function stateModel(state: StateDraft, draft: Draft): StateModel {
 }
 
 /** `failed` waits for a recovery or a person, `discarded` is an end. */
-function builtInState(name: typeof failed | typeof discarded, rank: number): StateModel {
+function builtInState(
+  name: typeof failed | typeof discarded,
+  rank: number,
+  { recovery }: Pick<Draft, "recovery">,
+): StateModel {
   return {
     name,
     rank,
@@ -84,7 +88,7 @@ function builtInState(name: typeof failed | typeof discarded, rank: number): Sta
     timeouts: [],
     checkpoint: undefined,
     recoverWith: undefined,
-    retry: undefined,
+    retry: name === failed ? recovery?.reset?.retry : undefined,
     uses: undefined,
     limit: undefined,
     rate: undefined,

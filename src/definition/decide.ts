@@ -19,7 +19,7 @@ import { type Validated, validate } from "./validate.ts";
 
 /** What stands in the way of an event. */
 export interface Blocker {
-  readonly kind: "closed" | "no_edge" | "guard" | "payload" | "unknown_event" | "no_target";
+  readonly kind: "closed" | "no_edge" | "guard" | "payload" | "unknown_event" | "no_target" | "no_way";
   readonly event: string;
   readonly from: string;
   readonly to?: string;

@@ -182,7 +182,7 @@ export interface Recovery<In extends Shared> {
   readonly maxFailures?: number;
   /** How long after a failure. Ten minutes unless given. */
   readonly after?: Duration;
-  /** Since when failures are counted: the last restart, the entry into the same state, or ever. */
+  /** Which failures count: all since the last restart, those in the same state since then, or all there ever were. */
   readonly scope?: "restart" | "state" | "lifetime";
   /** The event to send from `failed` when the target neither works nor says how it recovers. */
   readonly fallback?: NoInfer<WithoutPayload<In, FailedEvents<In> | In["common"]>>;
@@ -192,5 +192,7 @@ export interface Recovery<In extends Shared> {
   readonly reset?: {
     readonly before: NoInfer<In["declared"]>;
     readonly run: (work: Effect<In["data"]>) => unknown;
+    /** How often it is tried before the instance is left failed, for a person to decide. */
+    readonly retry?: RetryModel;
   };
 }

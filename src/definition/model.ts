@@ -98,7 +98,9 @@ export interface RecoveryModel {
   readonly scope: "restart" | "state" | "lifetime";
   readonly fallback: string | undefined;
   readonly onlyPermitted: boolean;
-  readonly reset: { readonly before: string; readonly run: (work: never) => unknown } | undefined;
+  readonly reset:
+    | { readonly before: string; readonly run: (work: never) => unknown; readonly retry: RetryModel | undefined }
+    | undefined;
 }
 
 export interface RetryModel {

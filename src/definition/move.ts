@@ -69,6 +69,8 @@ export interface Decision {
   readonly step: { readonly lane: string; readonly priority: number } | null;
   readonly timers: readonly PlannedTimer[];
   readonly effects: readonly PlannedEffect[];
+  /** It also leaves a dead letter for a person to decide. */
+  readonly deadLetter: boolean;
   readonly before: EdgeModel["before"];
   /** What the hook is given. */
   readonly context: Context;
@@ -124,6 +126,7 @@ function stay(lifecycle: LifecycleModel, instance: InstanceModel, occasion: Occa
     step: endsTask ? stepOf(lifecycle, lifecycle.states.get(state)!) : null,
     timers: none,
     effects: effectsOf(lifecycle, edge, event, state, state),
+    deadLetter: edge.deadLetter,
     before: edge.before,
     context,
   };
@@ -181,6 +184,7 @@ export function enter(
     step: stepOf(lifecycle, state),
     timers: deadline === undefined ? timers : [deadline, ...timers],
     effects: edge === undefined ? none : effectsOf(lifecycle, edge, event, instance.state, to),
+    deadLetter: edge?.deadLetter === true,
     before: edge?.before,
     context,
   };

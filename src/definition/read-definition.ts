@@ -13,6 +13,7 @@ import {
   readName,
   readObject,
   readOneOf,
+  readRetry,
   readSchema,
   readText,
   readTiming,
@@ -184,12 +185,13 @@ function readRecovery(value: unknown, faults: Faults): RecoveryModel | undefined
 
 function readReset(value: unknown, faults: Faults): RecoveryModel["reset"] {
   if (value === undefined) return undefined;
-  const fields = readFields(value, ["before", "run"], "recovery.reset", faults);
+  const fields = readFields(value, ["before", "run", "retry"], "recovery.reset", faults);
   if (fields === undefined) return undefined;
   const before = readText(fields.before, "recovery.reset.before", faults);
   const run = readFunction(fields.run, "recovery.reset.run", faults);
+  const retry = readRetry(fields.retry, "recovery.reset.retry", faults);
   requireKeys(fields, ["before", "run"], "Write both of { before, run }.", "recovery.reset", faults);
-  return before === undefined || run === undefined ? undefined : { before, run };
+  return before === undefined || run === undefined ? undefined : { before, run, retry };
 }
 
 function readCommon(on: unknown, builtIns: boolean, faults: Faults): Pick<Draft, "common" | "hooks"> {

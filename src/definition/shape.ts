@@ -18,6 +18,8 @@ export interface Shape {
     readonly join?: string;
   }[];
   readonly edges: readonly EdgeRow[];
+  /** Its failed instances are taken up again by themselves, so there is a lane for that. */
+  readonly recovers?: true;
 }
 
 /** The same definition gives the same shape, in whichever order it was written. */
@@ -28,7 +30,11 @@ export function shapeOf(model: LifecycleModel): Shape {
     final,
     ...(join === undefined ? {} : { join: join.failed }),
   }));
-  return { states: states.sort((one, other) => compare(one.name, other.name)), edges: statesAndEdges(model) };
+  return {
+    states: states.sort((one, other) => compare(one.name, other.name)),
+    edges: statesAndEdges(model),
+    ...(model.recovery === undefined ? {} : { recovers: true }),
+  };
 }
 
 /** Sixteen characters that tell two shapes apart. */

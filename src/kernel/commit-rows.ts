@@ -1,8 +1,8 @@
 import type { Decision } from "../definition/move.ts";
-import { insertRefusals } from "../store/attempts.ts";
+import { insertNotes } from "../store/attempts.ts";
 import { insertChecks } from "../store/checks.ts";
 import { type Executor, noPart } from "../store/db.ts";
-import { insertDeadLetters } from "../store/dead-letters.ts";
+import { decideLetters, insertDeadLetters } from "../store/dead-letters.ts";
 import { type Belongings, insertInstances, moveInstances, type NewInstance, type Written } from "../store/instances.ts";
 import { insertMessages } from "../store/messages.ts";
 import { insertRequests } from "../store/requests.ts";
@@ -65,8 +65,9 @@ function belongingsOf(rows: Rows): Belongings {
     timers: insertTimers(rows.timers),
     messages: insertMessages(rows.messages),
     requests: insertRequests(rows.requests),
-    refusals: insertRefusals(rows.refusals),
+    notes: insertNotes(rows.notes),
     deadLetters: insertDeadLetters(rows.deadLetters),
+    letterDecisions: decideLetters(rows.letterDecisions),
     checks: insertChecks(rows.checks),
   };
 }

@@ -1,5 +1,6 @@
 import { isPawlError } from "../base/errors.ts";
 import type { Executor } from "../store/db.ts";
+import { provideForFailures } from "./aftermath.ts";
 import { alike } from "./beside.ts";
 import { commitFamilies } from "./commit-families.ts";
 import { moveCourses } from "./commit-rows.ts";
@@ -13,6 +14,7 @@ import { partsOf } from "./parts.ts";
  * transaction. Gives back which were written, and when. Nothing else writes an instance or the journal.
  */
 export async function commit(kernel: Kernel, db: Executor, courses: readonly Course[]): Promise<Map<string, number>> {
+  await provideForFailures(db, courses, kernel.newId);
   // In the order of their ids: rows of a batch land side by side.
   const sorted = [...courses].sort((one, other) => (one.instance.id < other.instance.id ? -1 : 1));
   const parents = sorted.filter((course) => course.family !== undefined);

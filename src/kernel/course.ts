@@ -1,16 +1,20 @@
 import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { InstanceModel } from "../definition/instance.ts";
-import type { LifecycleModel } from "../definition/model.ts";
+import { failed, type LifecycleModel, laneOf } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
+import { isFailure } from "../definition/recover.ts";
+import type { NoteRow } from "../store/attempts.ts";
+import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { Grant, InstanceRow, LastMove, MovedInstance, NextStep } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
+import { letterOfMove } from "./dead-letter.ts";
 import { deliveriesOf, type Sending } from "./deliveries.ts";
-import { deadLetterOf, type Failing } from "./failing.ts";
+import type { Failing } from "./failing.ts";
 import { deadlineAfterMs, earliest, journalRow, modelOf, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
 import type { Planned } from "./start.ts";
 import type { Taken } from "./take.ts";
@@ -26,6 +30,12 @@ export interface Maker {
 export interface Outgoing {
   readonly type: string;
   readonly payload: unknown;
+}
+
+/** A move into `failed`, and who made it. */
+export interface FailingMove {
+  readonly decision: Decision;
+  readonly maker: Maker;
 }
 
 /** What a step said beside its event: it is written with the move. */
@@ -58,7 +68,7 @@ export class Course {
   instance: InstanceModel;
   readonly #newId: () => string;
   readonly #journal: JournalRow[] = [];
-  /** Messages, effects, requests and refusals: made when there are any, since most courses are one plain move. */
+  /** Messages, effects, requests and notes: made when there are any, since most courses are one plain move. */
   #rest: Rows | undefined;
   #timers: readonly TimerRow[] = none;
   #step: NextStep | null = null;
@@ -76,6 +86,8 @@ export class Course {
   #hasChildren: boolean;
   #starts: readonly Planned[] = none;
   #runsOver: readonly number[] = none;
+  #failing: FailingMove | undefined;
+  #abandoned = false;
 
   constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
     this.lifecycle = lifecycle;
@@ -102,10 +114,10 @@ export class Course {
     }
   }
 
-  /** Whether there can be a step's task: the state that was read works, or is of a definition that is not known here. */
+  /** Whether there can be a step's task: the state that was read works, recovers, or is of a definition not known here. */
   get #hadTask(): boolean {
     const state = this.lifecycle.states.get(this.row.state);
-    return state === undefined || state.kind === "work";
+    return state === undefined || state.kind === "work" || (state.name === failed && state.builtIn);
   }
 
   get #more(): Rows {
@@ -214,7 +226,53 @@ export class Course {
     }
     this.decisions.push(decision);
     if (decision.before !== undefined) this.hooked.push(decision);
+    if (decision.deadLetter) this.bury(letterOfMove(this.#newId(), this.lifecycle, decision, maker));
+    if (isFailure(this.lifecycle, decision)) this.#failing = { decision, maker };
+    else if (decision.leaves) this.#letGo(decision);
     this.instance = decision.instance;
+  }
+
+  /** It is taken up again, or thrown away: what was said of its failure is decided. */
+  #letGo(decision: Decision): void {
+    const { event, actor, reason } = decision;
+    if (decision.to !== failed) this.#failing = undefined;
+    const isOut = this.row.state === failed && decision.from === failed && decision.to !== failed;
+    if (!isOut && event !== "restart" && event !== "discard") return;
+    const status = event === "discard" ? "discarded" : "requeued";
+    this.#more.letterDecisions.push({ instanceId: this.instance.id, status, actor, reason });
+  }
+
+  /** The failure that this course ends with: before it is written, somebody has to say what follows on it. */
+  get failing(): FailingMove | undefined {
+    return this.#failing;
+  }
+
+  /** The moves of this course, as the journal will have them. */
+  get moves(): readonly JournalRow[] {
+    return this.#journal;
+  }
+
+  /** It stays failed, and what was to recover it ended with the move: it is to be put back. */
+  get lacksRecovery(): boolean {
+    const { instance, row } = this;
+    if (this.#failing !== undefined || this.#step !== null || this.#abandoned || !this.#endsTask) return false;
+    return row.state === failed && instance.state === failed && this.lifecycle.builtIns;
+  }
+
+  /** The recovery of a failed instance is given up: it stays failed, for a person to decide. */
+  abandonRecovery({ lease, lane, attempt }: Taken, letter: DeadLetterRow, { what, payload }: Failing): void {
+    this.#token = lease.token;
+    this.#lapsed = what === "lapsed";
+    this.#endsTask = true;
+    this.#abandoned = true;
+    this.bury(letter);
+    this.#note({ what, ...lease, lane, attempt, detailText: JSON.stringify(payload) });
+  }
+
+  /** Puts the step of the state `failed` into its lane. */
+  recoverLater(when: Pick<NextStep, "afterMs" | "atMs">): void {
+    this.#step = { lane: laneOf(this.lifecycle, failed), priority: 0, ...when, grant: null };
+    this.#alarmed ||= this.instance.version === this.row.version;
   }
 
   /** What a decision ends: the task, the visit's timers, or with the run everything that was to come. */
@@ -264,19 +322,35 @@ export class Course {
     this.#heldMs = this.row.now_ms;
   }
 
-  /** An event that was refused when its time came; `timerId` is the timer's, where it was one. */
-  refuse(detail: unknown, timerId = this.#newId()): void {
-    this.#more.refusals.push({
-      instanceId: this.instance.id,
-      timerId,
-      detailText: storableText(detail, "The refusal"),
+  /** An event that was refused when its time came; `requestId` is the timer's, where it was one. */
+  refuse(detail: unknown, requestId = this.#newId()): void {
+    this.note("refused", detail, requestId);
+  }
+
+  /** What became of a call that does not move the instance, for the history. */
+  note(what: "refused" | "asked", detail: unknown, requestId: string): void {
+    this.#note({
+      what,
+      taskId: requestId,
+      token: 0,
+      lane: null,
+      attempt: null,
+      detailText: storableText(detail, "A note"),
     });
+  }
+
+  #note(note: Omit<NoteRow, "instanceId">): void {
+    this.#more.notes.push({ instanceId: this.instance.id, ...note });
     this.#alarmed = true;
   }
 
-  /** Its step was given up: a dead letter tells of it, written with the move that it caused. */
-  bury(taken: Taken, failing: Failing): void {
-    this.#more.deadLetters.push(deadLetterOf(this.#newId(), taken, failing));
+  /** A dead letter that is written with it. */
+  bury(letter: DeadLetterRow): void {
+    this.#more.deadLetters.push(letter);
+  }
+
+  get buries(): boolean {
+    return this.#rest !== undefined && this.#rest.deadLetters.length > 0;
   }
 
   answer(key: string, hash: string): void {
@@ -312,7 +386,7 @@ export class Course {
   /** How a child stands to its parent after this; null when that is as it was, and for everyone else. */
   get #childOutcome(): string | null {
     if (this.row.parent_id === null) return null;
-    if (!this.#leaves && this.instance.outcome === null) return null;
+    if (!this.#leaves && !this.#abandoned && this.instance.outcome === null) return null;
     return endedAs(this.lifecycle, this.instance, this.#step !== null) ?? "open";
   }
 
@@ -335,8 +409,9 @@ export class Course {
       rows.messages.push(...this.#rest.messages);
       rows.effects.push(...this.#rest.effects);
       rows.requests.push(...this.#rest.requests);
-      rows.refusals.push(...this.#rest.refusals);
+      rows.notes.push(...this.#rest.notes);
       rows.deadLetters.push(...this.#rest.deadLetters);
+      rows.letterDecisions.push(...this.#rest.letterDecisions);
     }
     const childOutcome = this.#childOutcome;
     this.#checks(childOutcome, rows);

@@ -5,8 +5,9 @@ import { type NamedChild, readChildIds, readOpenChildren } from "../store/childr
 import type { DeadLetterRow } from "../store/dead-letters.ts";
 import type { RefusedLetter } from "../store/deliveries.ts";
 import { nameOfKey } from "./children.ts";
+import { letterOfTask } from "./dead-letter.ts";
 import type { Letter } from "./deliveries.ts";
-import { deadLetterOf, failingOf } from "./failing.ts";
+import { failingOf } from "./failing.ts";
 import type { Filing } from "./filing.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Ref } from "./refs.ts";
@@ -170,8 +171,8 @@ export function refusedLetters({ lease, report, delivered }: Filing): RefusedLet
 export function undeliveredLetter(kernel: Kernel, { report, delivered }: Filing): DeadLetterRow[] {
   const [first] = delivered!.undelivered;
   if (first === undefined) return [];
-  const { taken } = report;
-  const row = deadLetterOf(kernel.newId(), taken, failingOf(taken, { kind: "failed", error: first.error }));
   const letters = delivered!.undelivered.map(({ letter }) => letter);
-  return [{ ...row, reason: first.error.code, payloadText: JSON.stringify(letters) }];
+  const taken = { ...report.taken, delivery: { ...report.taken.delivery!, letters } };
+  const row = letterOfTask(kernel.newId(), taken, failingOf(taken, { kind: "failed", error: first.error }));
+  return [{ ...row, reason: first.error.code }];
 }

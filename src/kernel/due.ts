@@ -1,7 +1,8 @@
-import { decide, decideRename } from "../definition/decide.ts";
+import { decideRename } from "../definition/decide.ts";
 import type { Executor } from "../store/db.ts";
 import { type DueTimer, readDueTimers } from "../store/timers.ts";
 import type { Course, Maker } from "./course.ts";
+import { happen } from "./happen.ts";
 
 const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
@@ -54,10 +55,10 @@ function ring(course: Course, timers: readonly DueTimer[]): void {
       reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
       pastOwnFailEdge: timer.kind === "deadline",
     };
-    const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
     // A delayed event carries the mark of the call that sent it, which may have lost its reply.
     const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.id : null, lease: null };
-    if (decided.kind === "decided") course.add(decided, maker);
-    else if (timer.kind !== "deadline") course.refuse({ event: timer.event, blockers: decided.blockers }, timer.id);
+    const refusal = happen(course, event, maker);
+    if (refusal === undefined || timer.kind === "deadline") continue;
+    course.refuse({ event: timer.event, blockers: refusal.blockers }, timer.id);
   }
 }

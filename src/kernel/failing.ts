@@ -1,7 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
-import type { DeadLetterRow } from "../store/dead-letters.ts";
 import type { Taken } from "./take.ts";
 
 /** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
@@ -72,27 +71,4 @@ function textOf(read: () => unknown, most: number): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function payloadTextOf({ work, delivery }: Taken): string | null {
-  if (delivery !== undefined) return JSON.stringify(delivery.letters ?? null);
-  return work === null ? null : JSON.stringify(work.payload ?? null);
-}
-
-/** What is left of work that was given up, for a person to decide. */
-export function deadLetterOf(id: string, taken: Taken, failing: Failing): DeadLetterRow {
-  const { payload } = failing;
-  return {
-    id,
-    instanceId: taken.row.id,
-    lifecycle: taken.row.lifecycle,
-    kind: taken.kind,
-    origin: taken.delivery === undefined ? (taken.work?.event ?? taken.row.state) : taken.lane,
-    reason: payload.reason,
-    errorText: payload.error === null ? null : JSON.stringify(payload.error),
-    attempts: payload.attempts,
-    payloadText: payloadTextOf(taken),
-    taskId: taken.lease.taskId,
-    token: taken.lease.token,
-  };
 }

@@ -1,4 +1,5 @@
 import { PawlError } from "../base/errors.ts";
+import type { RecoveryCause } from "../definition/recover.ts";
 import type { Executor } from "../store/db.ts";
 import { readHeldLeases, type Setback } from "../store/tasks.ts";
 import type { Granting, Said } from "./course.ts";
@@ -18,6 +19,8 @@ export type Outcome =
   | ({ readonly kind: "done" } & Pick<Said, "starts" | "sends">)
   /** A delivery in a worker's hands: what it carries is sent with the report. */
   | { readonly kind: "deliver" }
+  /** What comes before a failed instance's recovery is done: it may be taken up again. */
+  | ({ readonly kind: "recover"; readonly cause: RecoveryCause } & Said)
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
   | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
@@ -41,9 +44,11 @@ export class Filing {
   readonly report: Report;
   result: Reported | undefined;
   /** A step's outcome that moves the instance. */
-  move: Extract<Outcome, { kind: "event" }> | Failing | undefined;
+  move: Extract<Outcome, { kind: "event" | "recover" }> | Failing | undefined;
   setback: Setback | undefined;
   delivered: Delivered | undefined;
+  /** It left a dead letter. */
+  isBuried = false;
   unsure = false;
   /** A hook has to run, in a transaction of its own. */
   alone = false;

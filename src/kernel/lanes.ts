@@ -1,5 +1,13 @@
 import { PawlError } from "../base/errors.ts";
-import { effectLaneOf, type LaneName, type LifecycleModel, laneOf, readLane, sendLaneOf } from "../definition/model.ts";
+import {
+  effectLaneOf,
+  failed,
+  type LaneName,
+  type LifecycleModel,
+  laneOf,
+  readLane,
+  sendLaneOf,
+} from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -14,6 +22,7 @@ export async function lanesOf(kernel: Kernel): Promise<string[]> {
     if (known.version > lifecycle.version) continue;
     if (!lifecycle.job) lanes.add(effectLaneOf(known)); // A job has no edges that an author could hang effects on.
     lanes.add(sendLaneOf(known));
+    if (known.shape.recovers === true && lifecycle.builtIns) lanes.add(laneOf(known, failed));
     for (const { name, kind } of known.shape.states)
       if (kind === "work" && canRun(lifecycle, name)) lanes.add(laneOf(known, name));
   }

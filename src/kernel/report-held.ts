@@ -5,8 +5,9 @@ import { endDeliveries } from "../store/deliveries.ts";
 import { endEffects, putBackTasks } from "../store/tasks.ts";
 import { endSaying } from "./commit-families.ts";
 import type { Said } from "./course.ts";
+import { letterOfTask } from "./dead-letter.ts";
 import { endOf, refusedLetters, undeliveredLetter } from "./deliver.ts";
-import { deadLetterOf, failingOf } from "./failing.ts";
+import { failingOf } from "./failing.ts";
 import { type Filing, heldOf, leaseBusy } from "./filing.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
@@ -58,7 +59,7 @@ export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<v
         open.flatMap(({ report: { taken, outcome } }) =>
           outcome.kind === "done"
             ? []
-            : [deadLetterOf(kernel.newId(), taken, failingOf(taken, outcome as { kind: "lapsed" }))],
+            : [letterOfTask(kernel.newId(), taken, failingOf(taken, outcome as { kind: "lapsed" }))],
         ),
       ),
     // An effect that is done leaves nothing; its row goes in no other way without a word.

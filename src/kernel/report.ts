@@ -3,12 +3,14 @@ import { isPawlError, messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { decide } from "../definition/decide.ts";
 import { nextAttemptMs, type RetryPolicy, standardRetry } from "../policy/retry.ts";
+import { readSetbacks } from "../store/attempts.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
 import { readLapsedLeases, type Setback } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
+import { letterOfTask } from "./dead-letter.ts";
 import { type Delivered, deliver } from "./deliver.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, refusedError } from "./errors.ts";
@@ -17,6 +19,7 @@ import { Filing, heldOf, leaseBusy, type Report, type Reported } from "./filing.
 import { runHooks } from "./hooks.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { isRecovery, recoverAsTask } from "./recover.ts";
 import { end, setBack } from "./report-held.ts";
 import { type Taken, takenOf } from "./take.ts";
 import { tally } from "./tally.ts";
@@ -31,7 +34,7 @@ const laterMs = 10_000;
  */
 export async function report(kernel: Kernel, reports: readonly Report[]): Promise<Reported[]> {
   const filings = reports.map((one) => new Filing(one));
-  for (const filing of filings) sort(filing);
+  for (const filing of filings) sort(kernel, filing);
   if (kernel.faults !== undefined) await kernel.faults.at("report.before");
   await move(
     kernel,
@@ -42,7 +45,7 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
     filings.filter((filing) => filing.report.outcome.kind === "deliver"),
   );
   if (kernel.faults !== undefined) await kernel.faults.at("report.delivered");
-  for (const filing of filings) if (filing.delivered !== undefined) putOff(filing, filing.delivered);
+  for (const filing of filings) if (filing.delivered !== undefined) putOff(kernel, filing, filing.delivered);
   await setBack(
     kernel,
     filings.filter((filing) => filing.setback !== undefined && filing.result === undefined),
@@ -68,10 +71,11 @@ export async function reportLapsed(kernel: Kernel, lanes: readonly string[], lim
 }
 
 /** What kind of writing a report asks for. */
-function sort(filing: Filing): void {
+function sort(kernel: Kernel, filing: Filing): void {
   const { taken, outcome } = filing.report;
   switch (outcome.kind) {
     case "event":
+    case "recover":
       filing.move = outcome;
       return;
     case "done":
@@ -88,12 +92,15 @@ function sort(filing: Filing): void {
     case "failed":
     case "gave_up":
     case "lapsed":
-      fail(filing, failingOf(taken, outcome));
+      fail(kernel, filing, failingOf(taken, outcome));
   }
 }
 
-/** An attempt that failed: again after a pause, or, when attempts are used up, the end of the step. */
-function fail(filing: Filing, failing: Failing): void {
+/**
+ * An attempt that failed: again after a pause, or, when attempts are used up or the pause would outlast the instance's
+ * deadline, the end of the step.
+ */
+function fail(kernel: Kernel, filing: Filing, failing: Failing): void {
   const { taken } = filing.report;
   const retry = taken.lifecycle.states.get(taken.row.state)?.retry ?? standardRetry;
   const policy = taken.kind === "step" ? retry : standardRetry;
@@ -105,15 +112,18 @@ function fail(filing: Filing, failing: Failing): void {
   const wantedMs = parseDuration(failing.retryAfterMs ?? pauseMs);
   const afterMs =
     failing.what === "lapsed" ? null : typeof wantedMs === "number" ? wantedMs : pauseOf(standardRetry, 1)!;
-  filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+  const deadlineMs = taken.kind === "step" && !isRecovery(taken) ? taken.row.deadline_ms : null;
+  if (afterMs !== null && deadlineMs !== null && kernel.clock.nowMs() + afterMs >= deadlineMs)
+    filing.move = { ...failing, payload: { ...failing.payload, reason: "deadline" } };
+  else filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
 }
 
 /** A delivery that is not at its end: what was sent is found again at the next try, and is not sent twice. */
-function putOff(filing: Filing, { later, failed }: Delivered): void {
+function putOff(kernel: Kernel, filing: Filing, { later, failed }: Delivered): void {
   const { taken } = filing.report;
   if (later !== undefined) {
     filing.setback = setbackOf(taken, "deferred", laterMs, true, { reason: cleanText(later.message, 500) });
-  } else if (failed !== undefined) fail(filing, failingOf(taken, { kind: "failed", error: failed }));
+  } else if (failed !== undefined) fail(kernel, filing, failingOf(taken, { kind: "failed", error: failed }));
 }
 
 /** A policy of the author's may throw; then the pauses are those of a state without one, and its attempts still end. */
@@ -161,12 +171,18 @@ async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
     } catch (error) {
       if (asPawlError(error).who === "surroundings") throw error;
       const { taken } = filing.report;
-      const failing = failingOf(taken, { kind: "failed", error });
+      const failing = refusedRecovery(filing, error) ?? failingOf(taken, { kind: "failed", error });
       filing.move = undefined;
-      if (failures === 0) fail(filing, failing);
+      if (failures === 0) fail(kernel, filing, failing);
       else filing.setback = setbackOf(taken, "failed", unwritableFailurePauseMs, false, failing.payload);
     }
   }
+}
+
+/** A recovery that its instance refuses is not tried again: nothing would change until somebody does something. */
+function refusedRecovery({ report: { taken }, move }: Filing, error: unknown): Failing | undefined {
+  if (move?.kind !== "recover" || !isPawlError(error, "transition_refused")) return undefined;
+  return failingOf(taken, { kind: "gave_up", reason: "recover_refused", error });
 }
 
 async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> {
@@ -190,7 +206,7 @@ async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgai
   const free: Course[] = [];
   for (const [course, filing] of courses) {
     if (filing.result !== undefined) continue;
-    decideMove(course, filing);
+    decideMove(kernel, course, filing);
     if (filing.move === undefined) continue;
     if (!course.changes && course.failure === undefined) filing.result = "lease_lost";
     else if (course.failure !== undefined || course.hooked.length > 0) filing.alone = true;
@@ -215,7 +231,7 @@ async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void>
   const [[course] = []] = await coursesAnew(kernel, tx, [filing]);
   if (course === undefined || filing.result !== undefined) return;
   course.hold();
-  decideMove(course, filing);
+  decideMove(kernel, course, filing);
   if (filing.move === undefined) return;
   if (course.failure !== undefined) throw course.failure;
   await runHooks(kernel, tx, [course]);
@@ -255,15 +271,18 @@ async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filin
 async function settleLostReplies(db: Executor, filings: readonly Filing[]): Promise<void> {
   const unsure = filings.filter((filing) => filing.unsure && filing.result === undefined);
   if (unsure.length === 0) return;
+  const leases = unsure.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease }));
   const moves = await readMovesOfTasks(
     db,
-    unsure.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease, afterVersion: report.taken.row.version })),
+    unsure.map(({ report }, index) => ({ ...leases[index]!, afterVersion: report.taken.row.version })),
   );
-  const made = new Set(moves.map((move) => move.task_id));
+  // A recovery that was given up moved nothing, and left word.
+  const ended = unsure.some(({ report }) => isRecovery(report.taken)) ? await readSetbacks(db, leases) : [];
+  const made = new Set([...moves, ...ended].map((one) => one.task_id));
   for (const filing of unsure) if (made.has(filing.lease.taskId)) filing.result = "written";
 }
 
-function decideMove(course: Course, filing: Filing): void {
+function decideMove(kernel: Kernel, course: Course, filing: Filing): void {
   const { taken } = filing.report;
   const { move } = filing;
   // What was due ended the visit: the step's result has come too late.
@@ -283,23 +302,29 @@ function decideMove(course: Course, filing: Filing): void {
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, { event: move.event }, decided);
       course.add(decided, maker, move, filing.report.stay?.grant);
+    } else if (move.kind === "recover") {
+      const refusal = recoverAsTask(course, move, maker, filing.report.stay?.grant);
+      if (refusal !== undefined) throw refusedError(course, { event: "recover" }, refusal);
+    } else if (isRecovery(taken)) {
+      course.abandonRecovery(taken, letterOfTask(kernel.newId(), taken, move), move);
     } else {
       const event = { name: "fail", payload: move.payload, actor: null, reason: move.payload.reason, endsStep: true };
       const decided = decide(course.lifecycle, course.instance, event, course.row.now_ms);
       if (decided.kind === "refused") throw refusedError(course, { event: "fail" }, decided);
       course.add(decided, maker);
-      course.bury(taken, move);
     }
   });
-  if (course.failure === undefined || move.kind === "failing") return;
+  // A recovery that is refused, or a failure that is, is decided once more on its own, where nobody is in the way.
+  if (course.failure === undefined || move.kind !== "event") return;
   // The step said what its lifecycle does not allow: that attempt failed.
   filing.move = undefined;
-  fail(filing, failingOf(taken, { kind: "failed", error: course.failure }));
+  fail(kernel, filing, failingOf(taken, { kind: "failed", error: course.failure }));
 }
 
 /** Written: with the report in it, or with what was due instead of it. */
 function finish(kernel: Kernel, course: Course, filing: Filing): void {
   filing.result = course.fenced ? "written" : "lease_lost";
+  filing.isBuried = course.buries;
   kernel.signals.hint(course.instance.id);
   const granted = course.grantedTask;
   // The next step, leased to the worker that made the move: a claim like any other, without the claiming.

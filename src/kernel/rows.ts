@@ -2,9 +2,9 @@ import { storableText } from "../base/json.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision, PlannedTimer } from "../definition/move.ts";
-import type { RefusalRow } from "../store/attempts.ts";
+import type { NoteRow } from "../store/attempts.ts";
 import type { CheckRow } from "../store/checks.ts";
-import type { DeadLetterRow } from "../store/dead-letters.ts";
+import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
@@ -21,8 +21,9 @@ export interface Rows {
   readonly timers: TimerRow[];
   readonly messages: MessageRow[];
   readonly requests: RequestRow[];
-  readonly refusals: RefusalRow[];
+  readonly notes: NoteRow[];
   readonly deadLetters: DeadLetterRow[];
+  readonly letterDecisions: LetterDecision[];
   readonly checks: CheckRow[];
 }
 
@@ -33,8 +34,9 @@ export function noRows(): Rows {
     timers: [],
     messages: [],
     requests: [],
-    refusals: [],
+    notes: [],
     deadLetters: [],
+    letterDecisions: [],
     checks: [],
   };
 }

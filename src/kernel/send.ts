@@ -1,6 +1,6 @@
 import { broken, isPawlError, PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
-import { decide, payloadOf } from "../definition/decide.ts";
+import { payloadOf } from "../definition/decide.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor, Tx } from "../store/db.ts";
@@ -12,6 +12,7 @@ import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "./errors.ts";
+import { happen } from "./happen.ts";
 import { runHooks } from "./hooks.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
@@ -268,10 +269,9 @@ async function take(
     if (send.delay !== undefined) delay(course, send, send.delay);
     else {
       const { event: name, payload, actor, reason } = send;
-      const decided = decide(course.lifecycle, course.instance, { name, payload, actor, reason }, course.row.now_ms);
-      if (decided.kind === "refused") throw refusedError(course, send, decided);
       const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
-      course.add(decided, maker);
+      const refusal = happen(course, { name, payload, actor, reason }, maker);
+      if (refusal !== undefined) throw refusedError(course, send, refusal);
     }
     if (send.idempotency !== undefined) {
       course.answer(send.idempotency.key, send.idempotency.hash);

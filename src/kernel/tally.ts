@@ -11,22 +11,42 @@ export function tally(kernel: Kernel, filings: readonly Filing[]): void {
   for (const filing of filings) count(kernel, filing);
 }
 
-function count(kernel: Kernel, { report: { taken, outcome }, result, move, setback }: Filing): void {
+function count(kernel: Kernel, filing: Filing): void {
+  const { result, move, setback, isBuried } = filing;
+  const { taken, outcome } = filing.report;
   const lane = kernel.telemetry.meters.lane(taken.lane);
   if (result === "lease_lost") {
     // A lapse that was not written has met a worker that renewed: nobody lost anything.
     if (outcome.kind !== "lapsed") lane.leasesLost += 1;
   } else if (setback !== undefined) {
     countSetback(kernel, lane, taken, outcome, setback);
-  } else if (move?.kind === "event" || outcome.kind === "done") {
+  } else if (hasSucceeded(filing)) {
     lane.done += 1;
   } else {
-    lane.failed += 1;
-    lane.deadLetters += 1;
     const reason = move?.kind === "failing" ? move.payload.reason : outcome.kind;
-    const fields = { ...fieldsOf(taken, outcome), reason };
-    kernel.telemetry.log.error(fields, `${taken.lane} was given up: it left a dead letter.`);
+    countGivenUp(kernel, lane, { ...fieldsOf(taken, outcome), reason }, taken.kind === "effect" || isBuried);
   }
+}
+
+function hasSucceeded({ report: { outcome }, move, delivered }: Filing): boolean {
+  if (outcome.kind === "deliver") return delivered?.undelivered.length === 0;
+  return move?.kind === "event" || move?.kind === "recover" || outcome.kind === "done";
+}
+
+/** The last attempt: it left a dead letter, or its instance will be recovered, or has a way out of its own. */
+function countGivenUp(
+  { telemetry: { log } }: Kernel,
+  lane: LaneMeters,
+  fields: ReturnType<typeof fieldsOf> & { readonly reason: string },
+  isBuried: boolean,
+): void {
+  lane.failed += 1;
+  if (!isBuried) {
+    log.warn(fields, `${fields.lane} was given up: its instance goes on by what is declared for that.`);
+    return;
+  }
+  lane.deadLetters += 1;
+  log.error(fields, `${fields.lane} was given up: it left a dead letter.`);
 }
 
 function countSetback(
@@ -46,7 +66,7 @@ function countSetback(
 }
 
 /** Which task it is, and what was thrown. What the instance holds is not for a log. */
-function fieldsOf({ lifecycle, row, lane, attempt }: Taken, outcome: Outcome): object {
+function fieldsOf({ lifecycle, row, lane, attempt }: Taken, outcome: Outcome) {
   const fields = { lifecycle: lifecycle.name, state: row.state, lane, instance: row.id, attempt };
   return outcome.kind === "failed" ? { ...fields, ...errorFields(outcome.error) } : fields;
 }

@@ -1,23 +1,44 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
 
-/** A delayed event that its instance refused when it was due. */
-export interface RefusalRow {
+/** What happened without moving an instance: an event was refused, a recovery asked for, or that given up. */
+export interface NoteRow {
   readonly instanceId: string;
-  readonly timerId: string;
+  /** The mark of the call, or the task whose last attempt it was, with its token. */
+  readonly taskId: string;
+  readonly token: number;
+  readonly what: "refused" | "asked" | "failed" | "lapsed";
+  readonly lane: string | null;
+  readonly attempt: number | null;
   readonly detailText: string;
 }
 
-/** The refusals of those instances that `written` holds. A part of the statements that commit. */
-export function insertRefusals(rows: readonly RefusalRow[]) {
+/** The notes about those instances that `written` holds. A part of the statements that commit. */
+export function insertNotes(rows: readonly NoteRow[]) {
   return part`
-    insert into pawl.attempts (instance_id, task_id, token, what, at, detail)
-    select refusal.instance_id, refusal.timer_id, 0, 'refused', clock.now, refusal.detail::jsonb
+    insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, detail)
+    select note.instance_id, note.task_id, note.token, note.what, clock.now, note.lane, note.attempt, note.detail::jsonb
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
-      (select ${textArray(rows.map((row) => row.timerId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.taskId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.token))}::text)::bigint[],
+      (select ${textArray(rows.map((row) => row.what))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.lane))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.attempt))}::text)::int[],
       (select ${textArray(rows.map((row) => row.detailText))}::text)::text[]
-    ) as refusal(instance_id, timer_id, detail)
-    where (refusal.instance_id in (select id from written)) is true`;
+    ) as note(instance_id, task_id, token, what, lane, attempt, detail)
+    where (note.instance_id in (select id from written)) is true`;
+}
+
+/** What was last asked of an instance since it failed. */
+export async function readAsked(db: Executor, id: string): Promise<unknown> {
+  const [asked] = await db.rows<{ detail: unknown }>(sql`
+    select asked.detail from pawl.attempts as asked
+    where asked.instance_id = ${id}::uuid and asked.what = 'asked' and (asked.detail ->> 'version')::int >= (
+      select max(move.version) from pawl.journal as move
+      where move.instance_id = ${id}::uuid and move.to_state = 'failed' and move.from_state <> 'failed'
+    )
+    order by asked.at desc, asked.task_id desc limit 1`);
+  return asked?.detail;
 }
 
 /** How these leases ended without a move, if they did: how a worker's lost reply is settled. */

@@ -5,25 +5,35 @@ export interface DeadLetterRow {
   readonly id: string;
   readonly instanceId: string;
   readonly lifecycle: string;
-  readonly kind: "step" | "effect";
-  /** The state of a step, the event of an effect. */
+  readonly kind: "instance" | "effect";
+  /** The state that was given up, the event of an effect. */
   readonly origin: string;
   readonly reason: string;
   readonly errorText: string | null;
   readonly attempts: number;
   readonly payloadText: string | null;
-  readonly taskId: string;
-  readonly token: number;
+  /** What led to it. */
+  readonly detailsText: string | null;
+  /** What it takes to carry out an effect after all. */
+  readonly workText: string | null;
+  /** Tells it from every other: the same is never written twice. */
+  readonly cause: string;
+  /** The last move of the instance at that time. */
+  readonly version: number;
+  /** The task whose last attempt it was, if it was one. */
+  readonly lease: { readonly taskId: string; readonly token: number } | null;
 }
 
 /** The dead letters of those instances that `written` holds. A part of the statements that give work up. */
 export function insertDeadLetters(rows: readonly DeadLetterRow[]) {
   return part`
     insert into pawl.dead_letters (
-      id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, task_id, token, created_at
+      id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, work, cause, version, task_id, token,
+      created_at
     )
     select letter.id, letter.instance_id, letter.lifecycle, letter.kind, letter.origin, letter.reason, letter.error::jsonb,
-      letter.attempts, letter.payload::jsonb, letter.task_id, letter.token, clock.now
+      letter.attempts, letter.payload::jsonb, letter.details::jsonb, letter.work::jsonb, letter.cause, letter.version,
+      letter.task_id, letter.token, clock.now
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
@@ -34,11 +44,51 @@ export function insertDeadLetters(rows: readonly DeadLetterRow[]) {
       (select ${textArray(rows.map((row) => row.errorText))}::text)::text[],
       (select ${textArray(rows.map((row) => row.attempts))}::text)::int[],
       (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
-      (select ${textArray(rows.map((row) => row.taskId))}::text)::uuid[],
-      (select ${textArray(rows.map((row) => row.token))}::text)::bigint[]
+      (select ${textArray(rows.map((row) => row.detailsText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.workText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.cause))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.lease?.taskId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.lease?.token))}::text)::bigint[]
     ) as letter(
-      id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, task_id, token
+      id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, work, cause, version, task_id, token
     )
     where (letter.instance_id in (select id from written)) is true
     on conflict do nothing`;
+}
+
+/** An instance that was given up goes on, or is discarded: what was written of it is decided with that move. */
+export interface LetterDecision {
+  readonly instanceId: string;
+  readonly status: "requeued" | "discarded";
+  readonly actor: string | null;
+  readonly reason: string | null;
+}
+
+/** Stands in the statement for what hardly any move brings along. */
+const nothing = part`select`;
+
+/** Decides the open dead letters about those instances that `written` holds. A part of the statement that moves. */
+export function decideLetters(rows: readonly LetterDecision[]) {
+  if (rows.length === 0) return nothing;
+  return part`
+    update pawl.dead_letters as letter
+    set status = open.status, decided_at = clock.now, decided_by = open.actor, decision = open.reason
+    from clock, (
+      select each.id, decided.status, decided.actor, decided.reason
+      from unnest(
+        (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.status))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.reason))}::text)::text[]
+      ) as decided(instance_id, status, actor, reason)
+      cross join lateral (
+        select about.id from pawl.dead_letters as about
+        where about.instance_id = decided.instance_id and about.status = 'open' and about.kind = 'instance'
+        offset 0
+      ) as each
+      where (decided.instance_id in (select id from written)) is true
+      limit (select ${rows.length * 1_000}::int)
+    ) as open
+    where letter.id = open.id`;
 }

@@ -18,6 +18,8 @@ export interface KnownDefinition {
   readonly shape: {
     edges: { from: string; event: string; to: string }[];
     states: { name: string; kind: string }[];
+    /** Its failed instances are taken up again by themselves. */
+    recovers?: boolean;
   };
 }
 

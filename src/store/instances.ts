@@ -168,9 +168,10 @@ export interface Belongings {
   readonly timers: Part;
   readonly messages: Part;
   readonly requests: Part;
-  readonly refusals: Part;
+  readonly notes: Part;
   readonly deadLetters: Part;
   readonly checks: Part;
+  readonly letterDecisions: Part;
 }
 
 /**
@@ -256,9 +257,9 @@ export function insertInstances(
     timed as (${belongings.timers}),
     posted as (${belongings.messages}),
     answered as (${belongings.requests}),
-    refused as (${belongings.refusals}),
+    noted as (${belongings.notes}),
     buried as (${belongings.deadLetters}),
-    noted as (${belongings.checks}),
+    checked as (${belongings.checks}),
     ${beside.rest}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
@@ -477,9 +478,10 @@ export function moveInstances(
     timed as (${belongings.timers}),
     posted as (${belongings.messages}),
     answered as (${belongings.requests}),
-    refused as (${belongings.refusals}),
+    noted as (${belongings.notes}),
     buried as (${belongings.deadLetters}),
-    noted as (${belongings.checks}),
+    checked as (${belongings.checks}),
+    settled as (${belongings.letterDecisions}),
     ${beside}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)

@@ -63,7 +63,8 @@ export function keysText(keys: readonly string[] | null): string | null {
 
 /**
  * The moves that these requests made after a version, if they made any: how a lost reply is settled. An event for later
- * has made none, and is found while it waits, or where it was refused when its time came.
+ * has made none, and is found while it waits, or where it was refused when its time came; a recovery that was asked for is
+ * found where that is noted.
  */
 export function readMovesOfRequests(
   db: Executor,
@@ -85,7 +86,7 @@ export function readMovesOfRequests(
       union all
       select attempt.task_id, asked.after_version from pawl.attempts as attempt
       where attempt.instance_id = asked.id and attempt.task_id = asked.request_id and attempt.token = 0
-        and attempt.what = 'refused'
+        and attempt.what in ('refused', 'asked')
       offset 0
     ) as move`);
 }
@@ -109,6 +110,46 @@ export function readMovesOfTasks(
         and each.task_id = asked.task_id and each.token = asked.token
       offset 0
     ) as move`);
+}
+
+/** A failure or a restart in an instance's history. */
+export interface FailureRow {
+  readonly version: number;
+  readonly event: string;
+  readonly from_state: string | null;
+  readonly to_state: string;
+  readonly at_ms: number;
+  readonly reason: string | null;
+  readonly error: { readonly name: string; readonly message: string } | null;
+}
+
+const mostFailures = 2_000;
+
+/** The failures and restarts of these instances up to a version, in their order, and the time. */
+export function readFailures(
+  db: Executor,
+  asked: readonly { id: string; upToVersion: number }[],
+): Promise<{ id: string; now_ms: number; failures: FailureRow[] }[]> {
+  return db.rows(sql`
+    select asked.id::text as id, pawl.ms(pawl.now()) as now_ms, coalesce(history.failures, '[]'::jsonb) as failures
+    from unnest(
+      (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.upToVersion))}::text)::int[]
+    ) as asked(id, version)
+    cross join lateral (
+      select jsonb_agg(jsonb_build_object(
+        'version', move.version, 'event', move.event, 'from_state', move.from_state, 'to_state', move.to_state,
+        'at_ms', pawl.ms(move.at), 'reason', coalesce(move.payload ->> 'reason', move.reason), 'error', move.payload -> 'error'
+      ) order by move.version) as failures
+      from (
+        select each.version, each.event, each.from_state, each.to_state, each.at, each.reason,
+          case when each.event = 'fail' then each.payload end as payload
+        from pawl.journal as each
+        where each.instance_id = asked.id and each.version <= asked.version
+          and (each.to_state = 'failed' or each.event = 'restart')
+        order by each.version desc limit ${mostFailures}::int
+      ) as move
+    ) as history`);
 }
 
 /** What an instance went through up to a version: enough to tell how it stood then. */

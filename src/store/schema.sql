@@ -261,7 +261,7 @@ CREATE TABLE pawl.attempts (
     attempt integer,
     worker text COLLATE pg_catalog."C",
     detail jsonb,
-    CONSTRAINT attempts_what_check CHECK ((what = ANY (ARRAY['claimed'::text, 'failed'::text, 'lapsed'::text, 'released'::text, 'deferred'::text, 'refused'::text])))
+    CONSTRAINT attempts_what_check CHECK ((what = ANY (ARRAY['claimed'::text, 'failed'::text, 'lapsed'::text, 'released'::text, 'deferred'::text, 'refused'::text, 'asked'::text])))
 );
 
 CREATE TABLE pawl.begun (
@@ -304,14 +304,21 @@ CREATE TABLE pawl.dead_letters (
     error jsonb,
     attempts integer NOT NULL,
     payload jsonb,
-    task_id uuid NOT NULL,
-    token bigint NOT NULL,
+    task_id uuid,
+    token bigint,
     status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
     decided_at timestamp with time zone,
+    cause text NOT NULL COLLATE pg_catalog."C",
+    version integer DEFAULT 0 NOT NULL,
+    details jsonb,
+    work jsonb,
+    decided_by text,
+    decision text,
     CONSTRAINT dead_letters_decided CHECK (((status = 'open'::text) = (decided_at IS NULL))),
     CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text, 'message'::text]))),
     CONSTRAINT dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'requeued'::text, 'discarded'::text, 'archived'::text]))),
+    CONSTRAINT dead_letters_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
     CONSTRAINT dead_letters_work_has_instance CHECK (((kind = 'message'::text) OR (instance_id IS NOT NULL)))
 );
 
@@ -704,7 +711,7 @@ ALTER TABLE ONLY pawl.checks
     ADD CONSTRAINT checks_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pawl.dead_letters
-    ADD CONSTRAINT dead_letters_once UNIQUE (task_id, token);
+    ADD CONSTRAINT dead_letters_once UNIQUE (cause);
 
 ALTER TABLE ONLY pawl.dead_letters
     ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (id);
@@ -811,6 +818,8 @@ CREATE UNIQUE INDEX instances_key ON pawl.instances USING btree (lifecycle, key)
 CREATE INDEX instances_key_history ON pawl.instances USING btree (lifecycle, key, id) WHERE ((key IS NOT NULL) AND (NOT key_held) AND (parent_id IS NULL));
 
 CREATE INDEX instances_shelf ON pawl.instances USING btree (lifecycle, shelf, id) WHERE (shelf IS NOT NULL);
+
+CREATE INDEX journal_failures ON pawl.journal USING btree (instance_id, version) WHERE ((to_state = 'failed'::text) OR (event = 'restart'::text));
 
 CREATE INDEX labels_late ON pawl.labels USING btree (queue, id) WHERE (late AND (review IS NULL));
 

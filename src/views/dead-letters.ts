@@ -4,12 +4,13 @@ export interface DeadLetterView {
   readonly id: string;
   readonly instance_id: string;
   readonly lifecycle: string;
-  readonly kind: "step" | "effect";
+  readonly kind: "instance" | "effect";
   readonly origin: string;
   readonly reason: string;
   readonly error: { name: string; message: string; stack?: string } | null;
   readonly attempts: number;
   readonly payload: unknown;
+  readonly details: unknown;
   readonly created_ms: number;
 }
 
@@ -22,7 +23,7 @@ export function readDeadLetters(
 ): Promise<DeadLetterView[]> {
   return db.rows<DeadLetterView>(sql`
     select letter.id::text as id, letter.instance_id::text as instance_id, letter.lifecycle, letter.kind, letter.origin,
-      letter.reason, letter.error, letter.attempts, letter.payload, pawl.ms(letter.created_at) as created_ms
+      letter.reason, letter.error, letter.attempts, letter.payload, letter.details, pawl.ms(letter.created_at) as created_ms
     from unnest((select ${textArray(page.lifecycles)}::text)::text[]) as lifecycle(name)
     cross join lateral (
       select * from pawl.dead_letters as each

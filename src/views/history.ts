@@ -29,7 +29,7 @@ export function readMoves(db: Executor, id: string, afterVersion: number, limit:
 
 /** What was tried without moving the instance. */
 export interface AttemptRow {
-  readonly what: "claimed" | "failed" | "lapsed" | "released" | "deferred" | "refused";
+  readonly what: "claimed" | "failed" | "lapsed" | "released" | "deferred" | "refused" | "asked";
   readonly at_ms: number;
   readonly lane: string | null;
   readonly attempt: number | null;

@@ -6,7 +6,7 @@ import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWit
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
   /** I1 to I6 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them, counted attempts. */
-  readonly invariant: "I1" | "I2" | "I3" | "I4" | "I6" | "tasks" | "timers" | "children" | "counts";
+  readonly invariant: "I1" | "I2" | "I3" | "I4" | "I6" | "tasks" | "timers" | "children" | "recovery" | "counts";
   /** Null when it is not about one instance. */
   readonly instance: string | null;
   readonly message: string;
@@ -74,6 +74,7 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["timers", timersAstray],
   ["children", childrenAstray],
   ["children", joinsForgotten],
+  ["recovery", failuresForgotten],
 ];
 
 function statesUnknown(ids: Slice): Statement {
@@ -167,10 +168,10 @@ function instancesElsewhere(ids: Slice): Statement {
  */
 function holdersStale(ids: Slice): Statement {
   return sql`
-    with ${kinds}, ${claimsOf(ids)},
+    with ${kinds}, ${claimsOf(ids)}, ${asksOf(ids)},
     moves as (
       select move.instance_id, move.version, move.source, move.task_id, move.token,
-        count(*) filter (where kind.kind = 'work') over (partition by move.instance_id order by move.version desc) as placed,
+        count(*) filter (where kind.places) over (partition by move.instance_id order by move.version desc) as placed,
         max(move.token) over (
           partition by move.instance_id order by move.version rows between unbounded preceding and 1 preceding
         ) as earlier_token
@@ -186,12 +187,13 @@ function holdersStale(ids: Slice): Statement {
           then format('Its move %s was made under token %s, which had been given back (%s).', move.version, move.token, claim.setbacks)
         when move.token <= move.earlier_token
           then format('Its move %s was made under token %s, after a move under token %s.', move.version, move.token, move.earlier_token)
-        when claim.begun_later > move.placed
+        when claim.begun_later > move.placed + coalesce(asks.times, 0)
           then format('Its move %s was made under token %s, after somebody else had claimed its task.', move.version, move.token)
       end as message
       from moves as move
       left join claims as claim
         on claim.instance_id = move.instance_id and claim.task_id = move.task_id and claim.token = move.token
+      left join asks on asks.instance_id = move.instance_id
       where move.source = 'worker'
     )
     select instance_id::text as instance, message from judged where message is not null order by instance_id`;
@@ -200,12 +202,12 @@ function holdersStale(ids: Slice): Statement {
 /** Every claim counts one attempt on, from 1, unless the one before it was given back unused; and ends in one way. */
 function attemptsOutOfOrder(ids: Slice): Statement {
   return sql`
-    with ${kinds}, ${claimsOf(ids)},
+    with ${kinds}, ${claimsOf(ids)}, ${asksOf(ids)},
     placed as (
       select move.instance_id, count(*) as times
       from pawl.journal as move
       join kinds as kind on kind.lifecycle = move.lifecycle and kind.version = move.definition and kind.name = move.to_state
-      where move.instance_id > ${ids.after}::uuid and move.instance_id <= ${ids.upTo}::uuid and kind.kind = 'work'
+      where move.instance_id > ${ids.after}::uuid and move.instance_id <= ${ids.upTo}::uuid and kind.places
       group by move.instance_id
     ),
     judged as (
@@ -215,11 +217,12 @@ function attemptsOutOfOrder(ids: Slice): Statement {
         when claim.attempt is distinct from 1 and claim.attempt is distinct from claim.next_attempt
           then format('Its claim under token %s is attempt %s, after attempt %s (%s).', claim.token, claim.attempt,
             coalesce(claim.earlier_attempt::text, 'none'), coalesce(claim.earlier_setbacks, 'no word'))
-        when claim.begins and claim.begun > case when claim.task_id = claim.instance_id then coalesce(placed.times, 0) else 1 end
+        when claim.begins and claim.begun > case when claim.task_id = claim.instance_id then coalesce(placed.times, 0) + coalesce(asks.times, 0) else 1 end
           then format('Its claim under token %s begins anew at attempt 1, and nothing put the task into its lane anew.', claim.token)
       end as message
       from claims as claim
       left join placed on placed.instance_id = claim.instance_id
+      left join asks on asks.instance_id = claim.instance_id
     )
     select instance_id::text as instance, message from judged where message is not null order by instance_id`;
 }
@@ -230,7 +233,7 @@ function setbacksUnclaimed(ids: Slice): Statement {
       format('A task was given back (%s) under token %s, which nobody claimed.', setback.what, setback.token) as message
     from pawl.attempts as setback
     where setback.instance_id > ${ids.after}::uuid and setback.instance_id <= ${ids.upTo}::uuid
-      and setback.what not in ('claimed', 'refused')
+      and setback.what not in ('claimed', 'refused', 'asked')
       and not exists (
         select from pawl.attempts as claim
         where claim.instance_id = setback.instance_id and claim.task_id = setback.task_id and claim.token = setback.token
@@ -312,6 +315,27 @@ function timersAstray(ids: Slice): Statement {
     select id::text as instance, message from judged where message is not null order by id`;
 }
 
+/** What failed is to be recovered, or was given up with a dead letter: nothing stays failed without anybody knowing. */
+function failuresForgotten(ids: Slice): Statement {
+  return sql`
+    select instance.id::text as instance,
+      format('It failed in "%s" with its move %s, and there is neither a recovery to come nor a dead letter.',
+        instance.failed_from, failing.version) as message
+    from pawl.instances as instance
+    cross join lateral (
+      select max(each.version) as version from pawl.journal as each
+      where each.instance_id = instance.id and each.to_state = 'failed' and each.from_state <> 'failed'
+    ) as failing
+    where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
+      -- Not a state that only has this name.
+      and instance.state = 'failed' and instance.failed_from is not null
+      and not exists (select from pawl.tasks as each where each.id = instance.id and each.kind = 'step')
+      and not exists (
+        select from pawl.dead_letters as letter
+        where letter.instance_id = instance.id and letter.kind = 'instance' and letter.version >= failing.version
+      )`;
+}
+
 function countsDiffer(): Statement {
   return sql`
     select null as instance,
@@ -333,10 +357,22 @@ function tasksOf(ids: Slice): Part {
     where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid and kind = 'effect'`;
 }
 
+/** What was asked of instances and puts a task into its lane without a move. */
+function asksOf(ids: Slice): Part {
+  return part`
+    asks as (
+      select instance_id, count(*) as times from pawl.attempts
+      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid and what = 'asked'
+      group by instance_id
+    )`;
+}
+
 /** What kind each state of each definition is. */
 const kinds = part`
   kinds as materialized (
-    select lifecycle.name as lifecycle, lifecycle.version, state.name, state.kind
+    select lifecycle.name as lifecycle, lifecycle.version, state.name, state.kind,
+      -- Entering it puts a task into a lane: the state's own, or the recovery of what failed.
+      state.kind = 'work' or (state.name = 'failed' and lifecycle.shape ? 'recovers') as places
     from pawl.lifecycles as lifecycle
     cross join lateral jsonb_to_recordset(lifecycle.shape -> 'states') as state(name text, kind text)
   )`;
@@ -363,7 +399,7 @@ function claimsOf(ids: Slice): Part {
       left join lateral (
         select string_agg(each.what, ',') as setbacks from pawl.attempts as each
         where each.instance_id = one.instance_id and each.task_id = one.task_id and each.token = one.token
-          and each.what not in ('claimed', 'refused')
+          and each.what not in ('claimed', 'refused', 'asked')
       ) as setback on true
       window task as (partition by one.instance_id, one.task_id order by one.token)
     ),

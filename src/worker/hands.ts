@@ -216,7 +216,7 @@ export class Hands {
 }
 
 function succeeded(outcome: Outcome): boolean {
-  return outcome.kind === "event" || outcome.kind === "done" || outcome.kind === "deliver";
+  return ["event", "done", "deliver", "recover"].includes(outcome.kind);
 }
 
 function lostBy({ lease: { taskId }, lane }: Taken): PawlError {

@@ -5,6 +5,7 @@ import { planSend } from "../kernel/deliveries.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { once } from "../kernel/memos.ts";
+import { isRecovery, recoveryOf } from "../kernel/recover.ts";
 import type { Taken } from "../kernel/take.ts";
 import { type Log, makeStep, type Returned, type Said } from "./step.ts";
 
@@ -25,7 +26,6 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
   if (taken.delivery !== undefined) return { kind: "deliver" };
   const said: Said = { patch: {}, messages: [], starts: [], sends: [] };
   try {
-    const handler = handlerOf(taken, options.fakes);
     const { abort, log } = options;
     const step = makeStep(taken, said, {
       abort,
@@ -35,10 +35,21 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
       children: (lifecycle) => childrenOf(kernel, taken, lifecycle),
       planSend: (lifecycle, to, event, payload) => planSend(kernel, lifecycle, to, event, payload),
     });
+    if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
+    const handler = handlerOf(taken, options.fakes);
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
     return { kind: "failed", error };
   }
+}
+
+/** What has to be done before a failed instance is taken up again, if anything has. */
+async function runRecovery(kernel: Kernel, taken: Taken, said: Said, step: unknown): Promise<Outcome> {
+  const { cause, reset } = await recoveryOf(kernel, taken);
+  const returned = asReturned(await reset?.(step as never));
+  return (
+    undoneOf(returned) ?? { kind: "recover", cause, messages: said.messages, starts: said.starts, sends: said.sends }
+  );
 }
 
 function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
@@ -61,14 +72,21 @@ function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
 
 function outcomeOf(taken: Taken, said: Said, given: unknown): Outcome {
   const returned = asReturned(given);
+  const undone = undoneOf(returned);
+  if (undone !== undefined) return undone;
+  if (taken.kind === "effect") return { kind: "done", starts: said.starts, sends: said.sends };
+  const go = returned?.kind === "go" ? returned : undefined;
+  const event = go?.event ?? onlyOutcome(taken);
+  return { kind: "event", event, payload: go?.payload, ...said };
+}
+
+/** It put itself off, or gave up. */
+function undoneOf(returned: Returned | undefined): Outcome | undefined {
   if (returned?.kind === "retry_later") {
     const afterMs = returned.after === undefined ? laterMs : durationMs(returned.after, "retryLater({ after })");
     return { kind: "retry_later", afterMs, reason: returned.reason ?? null };
   }
-  if (returned?.kind === "give_up") return { kind: "gave_up", reason: returned.reason };
-  if (taken.kind === "effect") return { kind: "done", starts: said.starts, sends: said.sends };
-  const event = returned?.event ?? onlyOutcome(taken);
-  return { kind: "event", event, payload: returned?.payload, ...said };
+  return returned?.kind === "give_up" ? { kind: "gave_up", reason: returned.reason } : undefined;
 }
 
 function asReturned(given: unknown): Returned | undefined {

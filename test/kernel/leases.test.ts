@@ -126,7 +126,7 @@ eachStore((store) => {
     const [letter, ...others] = await t.pawl.deadLetters(parcel);
     expect(others).toEqual([]);
     expect(letter).toMatchObject({
-      kind: "step",
+      kind: "instance",
       origin: "labeling",
       attempts: 1,
       error: { name: "PermanentError", message: "no such address" },
