@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "./base/duration.ts";
-import { PawlError } from "./base/errors.ts";
+import { messageOf, PawlError } from "./base/errors.ts";
+import { isId } from "./base/ids.ts";
 import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
 import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/face.ts";
@@ -152,9 +153,36 @@ export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"]
   return { afterMs: null, atMs };
 }
 
+export interface DeadLettersOptions {
+  /** Those that wait for a decision unless given. */
+  readonly status?: "open" | "requeued" | "discarded" | "archived";
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
+}
+
+export interface RequeueOptions extends StartCallOptions {
+  /** Keys of the data to change first; one set to undefined is removed. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** Begin anew, instead of where it failed. */
+  readonly restart?: boolean;
+}
+
 export function checkedLimit(limit: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
   throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
+}
+
+export function letterIdOf(given: unknown): string {
+  const id = typeof given === "string" ? given.toLowerCase() : given;
+  if (isId(id)) return id;
+  throw new PawlError("option_invalid", `"${cleanText(messageOf(given), 100)}" is not the id of a dead letter.`);
+}
+
+/** Who decides, and why. */
+export function deciderOf(given: { actor?: string; reason?: string }): { actor: string | null; reason: string | null } {
+  return { actor: textOrNull(given.actor, "The actor"), reason: textOrNull(given.reason, "The reason") };
 }
 
 export function textOrNull(given: unknown, what: string): string | null {

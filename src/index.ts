@@ -8,6 +8,7 @@ export type { Answered, BuiltInEvent, BuiltInState, Failure, Joined, Unanswered 
 export { type AnyCrowd, type Crowd, crowd } from "./definition/crowd.ts";
 export type { Blocker, Permission } from "./definition/decide.ts";
 export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
+export type { ExplainedFailure, ExplainedRetry, NextByItself, RecoveryExplanation } from "./definition/explain.ts";
 export type { AnyLifecycle, DataOf, EventOf, Lifecycle, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
 export type { Fault, FaultCode } from "./definition/fault.ts";
 export { type AnyJob, type Job, type JobPayloadOf, type JobStep, job } from "./definition/job.ts";
@@ -27,6 +28,7 @@ export { type AnySchedule, type Schedule, schedule, type Tick } from "./definiti
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export type {
   CallOptions,
+  DeadLettersOptions,
   EnqueueArguments,
   EnqueueItem,
   EnqueueOptions,
@@ -36,6 +38,7 @@ export type {
   LanesOptions,
   PauseOptions,
   PublishOptions,
+  RequeueOptions,
   ResumeOptions,
   SendArguments,
   SendItem,

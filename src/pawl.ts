@@ -2,6 +2,7 @@ import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
 import { type Permission, takesPayload } from "./definition/decide.ts";
+import type { RecoveryExplanation } from "./definition/explain.ts";
 import type { AnyLifecycle, EventOf, StartDataOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
@@ -15,6 +16,8 @@ import {
   checkedLimit,
   checkedList,
   checkedOptions,
+  type DeadLettersOptions,
+  deciderOf,
   delayOf,
   type EnqueueArguments,
   type EnqueueItem,
@@ -24,8 +27,10 @@ import {
   idOf,
   type JobsOptions,
   type LanesOptions,
+  letterIdOf,
   type PauseOptions,
   type PublishOptions,
+  type RequeueOptions,
   type ResumeOptions,
   type SendArguments,
   type SendItem,
@@ -36,12 +41,14 @@ import {
 } from "./given.ts";
 import { underTodaysName } from "./kernel/children.ts";
 import { asPawlError } from "./kernel/errors.ts";
+import { explainRecovery } from "./kernel/explain.ts";
 import { readAll } from "./kernel/gauges.ts";
 import { type JobStatus, listJobs, statusOf } from "./kernel/jobs.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { publish } from "./kernel/publish.ts";
 import { refOf } from "./kernel/refs.ts";
+import { decidedError, letterUnknown } from "./kernel/requeue.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import type { Send, Sent } from "./kernel/send.ts";
 import { type Lane, showLanes } from "./kernel/show-lanes.ts";
@@ -67,6 +74,7 @@ import {
   type Instance,
   instanceOf,
   type JournalEntry,
+  letterOf,
   newSchedule,
   noInstance,
   type ScheduleStatus,
@@ -78,7 +86,7 @@ import type { Tx } from "./store/db.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readCounts } from "./views/counts.ts";
-import { readDeadLetters } from "./views/dead-letters.ts";
+import { type DeadLetterView, readDecidedLetters, readOpenLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { listSchedules } from "./views/schedules.ts";
@@ -377,20 +385,69 @@ export class Pawl {
     return [...history, ...attempts];
   }
 
-  /** Work that was given up and waits for a person's decision, newest first. */
-  async deadLetters<L extends AnyLifecycle>(
-    lifecycle: L,
-    options: { limit?: number; after?: { id: string } } = {},
-  ): Promise<DeadLetter[]> {
+  /** The lifecycle that an instance lives through, if it is one of this process. */
+  async lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
+    const name = await this.#verbs.lifecycleOf(refOf({ id }));
+    return name === undefined ? undefined : this.#kernel.lifecycles.get(name);
+  }
+
+  /**
+   * What failed, how often, what will happen by itself, and what a retry now would do, as data and in sentences. It is
+   * decided by the same functions as the recovery itself, and nothing is done.
+   */
+  async explainRecovery(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<RecoveryExplanation> {
+    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), undefined);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    return explainRecovery(this.#kernel, this.#kernel.db, row);
+  }
+
+  /** Work that was given up and waits for a person's decision, newest first; of every lifecycle unless one is named. */
+  async deadLetters(lifecycle?: AnyLifecycle, options: DeadLettersOptions = {}): Promise<DeadLetter[]> {
     refuseInside(this.#kernel, "deadLetters");
-    const beforeId = options.after === undefined ? null : idOf(options.after);
-    const page = { lifecycles: [this.#known(lifecycle).name], beforeId, limit: options.limit ?? 100 };
-    const rows = await readDeadLetters(this.#kernel.db, page);
-    return rows.map(({ instance_id, created_ms, ...row }) => ({
-      ...row,
-      instance: instance_id,
-      createdAt: new Date(created_ms),
-    }));
+    const { status = "open", limit = 100, after } = checkedOptions(options, letterKeys, "deadLetters");
+    const lifecycles = lifecycle === undefined ? [...this.#kernel.lifecycles.keys()] : [this.#known(lifecycle).name];
+    const beforeId = after === undefined ? null : idOf(after);
+    const page = { lifecycles, beforeId, limit: checkedLimit(limit) };
+    const { db } = this.#kernel;
+    const rows = status === "open" ? await readOpenLetters(db, page) : await readDecidedLetters(db, status, page);
+    return rows.map(letterOf);
+  }
+
+  /** One dead letter, decided or not; undefined when there is none. */
+  async deadLetter(id: string): Promise<DeadLetter | undefined> {
+    const letter = await this.#verbs.deadLetter(letterIdOf(id));
+    return letter === undefined ? undefined : letterOf(letter);
+  }
+
+  /**
+   * Takes up again what a dead letter is about, by the definition of this process: a failed instance recovers (or, with
+   * `restart`, begins anew), with changed data if wanted; an after-effect is carried out once more.
+   *
+   * ```ts
+   * await pawl.requeue(letter.id, { data: { address: "Elm 3" }, actor: "ada", reason: "moved house" });
+   * ```
+   */
+  async requeue(id: string, options: RequeueOptions = {}): Promise<DeadLetter> {
+    const { data, restart = false, tx, ...by } = checkedOptions(options, ["data", "restart", ...callKeys], "requeue");
+    const letter = await this.#openLetter(id, tx);
+    await this.#verbs.requeue({ letter, data, restart, ...deciderOf(by) }, tx);
+    return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
+  }
+
+  /** Nothing more is to be done about a dead letter. An instance that it is about stays where it is. */
+  async discard(id: string, options: StartCallOptions = {}): Promise<DeadLetter> {
+    const { tx, ...by } = checkedOptions(options, callKeys, "discard");
+    const letter = await this.#openLetter(id, tx);
+    await this.#verbs.discardLetter(letter.id, deciderOf(by), tx);
+    return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
+  }
+
+  async #openLetter(given: string, tx: CallOptions["tx"]): Promise<DeadLetterView> {
+    const id = letterIdOf(given);
+    const letter = await this.#verbs.deadLetter(id, tx);
+    if (letter === undefined) throw letterUnknown(id);
+    if (letter.status !== "open") throw decidedError(id, letter.status);
+    return letter;
   }
 
   /**
@@ -662,6 +719,7 @@ export class Pawl {
 
 const lanesKeys = ["state", "effects"];
 const callKeys = ["tx", "actor", "reason"];
+const letterKeys = ["status", "limit", "after"];
 const startKeys = ["key", "data"];
 const jobKeys = ["key", "priority", "after", "at"];
 const itemKeys = ["to", "event", "payload"];

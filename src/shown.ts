@@ -7,6 +7,7 @@ import { refOf } from "./kernel/refs.ts";
 import type { Snapshot } from "./kernel/snapshot.ts";
 import type { Entry } from "./kernel/timetable.ts";
 import type { ChildCounts } from "./views/children.ts";
+import type { DeadLetterView } from "./views/dead-letters.ts";
 import type { AttemptRow, MoveRow } from "./views/history.ts";
 import type { ScheduleView } from "./views/schedules.ts";
 
@@ -99,8 +100,9 @@ export interface Children extends ChildCounts {
 /** Work that was given up, with the reason. */
 export interface DeadLetter {
   readonly id: string;
-  /** The id of the instance. */
+  /** The id of the instance, and its key. */
   readonly instance: string;
+  readonly key: string | null;
   readonly lifecycle: string;
   readonly kind: "instance" | "effect";
   /** The state in which an instance was given up, the event of an after-effect. */
@@ -111,7 +113,22 @@ export interface DeadLetter {
   readonly payload: unknown;
   /** What led to it, such as the failures that were counted. */
   readonly details: unknown;
+  readonly status: "open" | "requeued" | "discarded" | "archived";
   readonly createdAt: Date;
+  /** When a person decided, who, and why. */
+  readonly decidedAt: Date | null;
+  readonly decidedBy: string | null;
+  readonly decision: string | null;
+}
+
+export function letterOf({ instance_id, created_ms, decided_ms, decided_by, ...row }: DeadLetterView): DeadLetter {
+  return {
+    ...row,
+    instance: instance_id,
+    createdAt: new Date(created_ms),
+    decidedAt: decided_ms === null ? null : new Date(decided_ms),
+    decidedBy: decided_by,
+  };
 }
 
 export function instanceOf<L extends AnyLifecycle>(

@@ -39,6 +39,8 @@ export const errorCodes = {
   not_the_assignee: "caller",
   not_allowed: "caller",
   already_given: "caller",
+  dead_letter_unknown: "caller",
+  dead_letter_decided: "caller",
   config_invalid: "caller",
   // Time, or whoever runs the surroundings.
   closed: "surroundings",

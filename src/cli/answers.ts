@@ -60,6 +60,25 @@ export interface PermissionAnswer {
   readonly blockers?: readonly { readonly reason: string }[];
 }
 
+export interface DeadLetterAnswer {
+  readonly id: string;
+  readonly instance: string;
+  readonly key: string | null;
+  readonly lifecycle: string;
+  readonly kind: "instance" | "effect";
+  readonly origin: string;
+  readonly reason: string;
+  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
+  readonly attempts: number;
+  readonly payload: unknown;
+  readonly details: unknown;
+  readonly status: "open" | "requeued" | "discarded" | "archived";
+  readonly createdAt: string;
+  readonly decidedAt: string | null;
+  readonly decidedBy: string | null;
+  readonly decision: string | null;
+}
+
 export interface ScheduleAnswer {
   readonly name: string;
   readonly timing: string;

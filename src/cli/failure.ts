@@ -27,6 +27,8 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   lifecycle_unknown: exitCodes.notFound,
   instance_unknown: exitCodes.notFound,
   schedule_unknown: exitCodes.notFound,
+  dead_letter_unknown: exitCodes.notFound,
+  dead_letter_decided: exitCodes.conflict,
   transition_refused: exitCodes.conflict,
   version_conflict: exitCodes.conflict,
   idempotency_conflict: exitCodes.conflict,

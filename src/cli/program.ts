@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addCheck } from "./commands/check.ts";
+import { addDead } from "./commands/dead.ts";
 import { addDiagram } from "./commands/diagram.ts";
+import { addExplain } from "./commands/explain.ts";
 import { addInstance } from "./commands/instance.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addLanes } from "./commands/lanes.ts";
@@ -92,6 +94,8 @@ function makeProgram(version: string, act: Act): Command {
     addJobs,
     addWorkers,
     addLanes,
+    addExplain,
+    addDead,
     addSchedules,
     addOutbox,
     addCheck,

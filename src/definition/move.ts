@@ -19,8 +19,8 @@ export interface LifecycleEvent {
   readonly payload: unknown;
   readonly actor: string | null;
   readonly reason: string | null;
-  /** What a step set before its outcome. */
-  readonly patch?: Readonly<Record<string, unknown>>;
+  /** A change of the data that comes before the edge's own: what a step set, or a person with a requeue. */
+  readonly patch?: Readonly<Record<string, unknown>> | undefined;
   /** A deadline fails the instance itself: the state's own way out of a failed step is not asked. */
   readonly pastOwnFailEdge?: boolean;
   /** A step ends with this event: when the instance stays, the step is put into its lane again. */

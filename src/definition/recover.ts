@@ -2,7 +2,7 @@ import { durationMs } from "../base/duration.ts";
 import { type Blocker, decide, type Refusal, recoveryTarget } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
 import { builtInEvents, failed, type LifecycleModel, type StateModel } from "./model.ts";
-import { type Decision, failedFromOf, type LifecycleEvent } from "./move.ts";
+import type { Decision, LifecycleEvent } from "./move.ts";
 import { acceptsNothing } from "./read.ts";
 
 /** A move into `failed`, or a restart, as the journal has it: what a budget is counted from. */
@@ -139,9 +139,4 @@ function noWay(target: StateModel, permitted: readonly string[]): Blocker {
       : `several events are permitted: ${permitted.map((event) => `\`${event}\``).join(", ")}`;
   const reason = `\`${target.name}\` only waits, and ${why}; give it \`recoverWith\`, or the recovery a \`fallback\``;
   return { kind: "no_way", event: "recover", from: failed, to: target.name, reason };
-}
-
-/** The state in which a failed instance failed, by today's name; null when it has not failed. */
-export function failedIn(lifecycle: LifecycleModel, instance: InstanceModel): string | null {
-  return instance.state === failed && lifecycle.builtIns ? failedFromOf(lifecycle, instance) : null;
 }

@@ -71,6 +71,14 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["permitted", { takes: [...instance, "actor"], answer: permitted }],
   ["journal", { takes: [...instance, "attempts"], answer: journal }],
   ["wait", { takes: [...instance, "until", "timeout"], answer: wait }],
+  ["explainRecovery", { takes: instance, answer: explainRecovery }],
+  ["deadLetters", { takes: ["lifecycle", "status", "limit", "after"], answer: deadLetters }],
+  ["deadLetter", { takes: ["id"], answer: deadLetter }],
+  ["requeue", { takes: ["id", "data", "restart", ...cause], answer: requeue }],
+  [
+    "discardDeadLetter",
+    { takes: ["id", ...cause], answer: (pawl, args) => pawl.discard(args.text("id"), causeOf(args)) },
+  ],
   ["schedules", { takes: [], answer: (pawl) => pawl.schedules() }],
   ["pauseSchedule", { takes: ["schedule", ...cause], answer: pauseSchedule }],
   ["resumeSchedule", { takes: ["schedule"], answer: (pawl, args) => pawl.resumeSchedule(args.text("schedule")) }],
@@ -158,6 +166,47 @@ function wait(pawl: Pawl, args: Arguments, { signal }: DispatchOptions): Promise
 
 function pauseSchedule(pawl: Pawl, args: Arguments): Promise<void> {
   return pawl.pauseSchedule(args.text("schedule"), causeOf(args));
+}
+
+/** By lifecycle and key, or by the id alone. */
+async function explainRecovery(pawl: Pawl, args: Arguments): Promise<unknown> {
+  if (args.has("lifecycle")) return pawl.explainRecovery(lifecycleOf(pawl, args), refOf(args));
+  const id = args.text("id");
+  const lifecycle = await pawl.lifecycleOf(id);
+  if (lifecycle === undefined) throw new PawlError("instance_unknown", `There is no instance with the id ${id}.`);
+  return pawl.explainRecovery(lifecycle, { id });
+}
+
+const letterStatuses = ["open", "requeued", "discarded", "archived"] as const;
+
+function deadLetters(pawl: Pawl, args: Arguments): Promise<unknown> {
+  const lifecycle = args.has("lifecycle") ? lifecycleOf(pawl, args) : undefined;
+  const given = args.optionalText("status") ?? "open";
+  const status = letterStatuses.find((one) => one === given);
+  if (status === undefined) {
+    throw new PawlError(
+      "option_invalid",
+      `There is no status ${JSON.stringify(given)}. ${suggest(given, letterStatuses)}`,
+    );
+  }
+  const after = args.optionalText("after");
+  return pawl.deadLetters(lifecycle, {
+    status,
+    limit: args.number("limit"),
+    after: after === undefined ? undefined : { id: after },
+  });
+}
+
+async function deadLetter(pawl: Pawl, args: Arguments): Promise<unknown> {
+  const id = args.text("id");
+  const letter = await pawl.deadLetter(id);
+  if (letter !== undefined) return letter;
+  throw new PawlError("dead_letter_unknown", `There is no dead letter with the id ${id}.`, { deadLetter: id });
+}
+
+function requeue(pawl: Pawl, args: Arguments): Promise<unknown> {
+  const data = args.value("data") as Record<string, unknown> | undefined;
+  return pawl.requeue(args.text("id"), { data, restart: args.flag("restart"), ...causeOf(args) });
 }
 
 function draw(pawl: Pawl, args: Arguments): string | Promise<string> {

@@ -43,7 +43,8 @@ function provide(course: Course, past: readonly FailureRow[], nowMs: number, new
   course.bury(letterOfMove(newId(), lifecycle, decision, maker, { reason, details }));
 }
 
-interface PresentedFailure {
+/** A failure or a restart with all that is told of it. */
+export interface PresentedFailure {
   readonly version: number;
   readonly event: string;
   readonly from: string | null;

@@ -238,7 +238,11 @@ export class Course {
     if (decision.to !== failed) this.#failing = undefined;
     const isOut = this.row.state === failed && decision.from === failed && decision.to !== failed;
     if (!isOut && event !== "restart" && event !== "discard") return;
-    const status = event === "discard" ? "discarded" : "requeued";
+    this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason);
+  }
+
+  /** What was written of its being given up is decided with it. */
+  decideLetters(status: LetterDecision["status"], actor: string | null, reason: string | null): void {
     this.#more.letterDecisions.push({ instanceId: this.instance.id, status, actor, reason });
   }
 

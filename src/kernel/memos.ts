@@ -12,7 +12,8 @@ import type { Taken } from "./take.ts";
 export async function once(kernel: Kernel, taken: Taken, name: unknown, work: () => unknown): Promise<unknown> {
   const key = {
     instanceId: taken.row.id,
-    owner: taken.kind === "step" ? `${taken.row.state}:${taken.visit}` : `effect:${taken.lease.taskId}`,
+    owner:
+      taken.work === null ? `${taken.row.state}:${taken.visit}` : `effect:${taken.work.event}:${taken.work.version}`,
     name: checkedText(name, "The name given to `once`"),
   };
   const known = await readMemo(kernel.db, key);

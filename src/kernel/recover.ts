@@ -40,6 +40,7 @@ export function recoverNow(course: Course, cause: RecoveryCause, maker: Maker): 
     const asked: Asked = { event: "recover", actor, reason, patch, version: course.instance.version };
     course.note("asked", asked, maker.requestId!);
     course.recoverLater({ afterMs: null, atMs: null });
+    course.decideLetters("requeued", actor, reason);
   } else follow(course, plan, maker);
   return undefined;
 }

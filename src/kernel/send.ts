@@ -33,6 +33,8 @@ export interface Send {
   readonly delay: { readonly afterMs: number | null; readonly atMs: number | null } | undefined;
   /** Made once for the call: the mark by which its move is found again after a lost reply. */
   readonly requestId: string;
+  /** A change of the data that comes with it. */
+  readonly patch?: Readonly<Record<string, unknown>> | undefined;
   /** Whose doing it is; a call's unless given. */
   readonly source?: "call" | "timer" | "pawl";
   /** Whoever sends it may have sent it before: its move is looked for first. */
@@ -268,9 +270,9 @@ async function take(
     }
     if (send.delay !== undefined) delay(course, send, send.delay);
     else {
-      const { event: name, payload, actor, reason } = send;
+      const { event: name, payload, actor, reason, patch } = send;
       const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
-      const refusal = happen(course, { name, payload, actor, reason }, maker);
+      const refusal = happen(course, { name, payload, actor, reason, patch }, maker);
       if (refusal !== undefined) throw refusedError(course, send, refusal);
     }
     if (send.idempotency !== undefined) {

@@ -4,11 +4,14 @@ import { cleanText } from "../base/json.ts";
 import { decideRename, type Permission, permissions } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Executor, Tx } from "../store/db.ts";
+import { type Decider, markDiscarded } from "../store/dead-letters.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
+import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
 import { Gatherer } from "./gather.ts";
 import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import type { Ref } from "./refs.ts";
+import { decidedError, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
 import { modelOf } from "./rows.ts";
 import { type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
 import { outboxTopic } from "./signals.ts";
@@ -92,6 +95,36 @@ export class Verbs {
         ? await readInstances(db, [ref.id])
         : await readInstancesByKey(db, [{ lifecycle: lifecycle.name, key: ref.key }]);
     return row?.lifecycle === lifecycle.name ? row : undefined;
+  }
+
+  /** The name of the lifecycle that an instance lives through. */
+  async lifecycleOf(ref: Ref): Promise<string | undefined> {
+    refuseInside(this.#kernel, "lifecycleOf");
+    const [row] = "id" in ref ? await readInstances(this.#kernel.db, [ref.id]) : [];
+    return row?.lifecycle;
+  }
+
+  async deadLetter(id: string, tx?: unknown): Promise<DeadLetterView | undefined> {
+    if (tx === undefined) refuseInside(this.#kernel, "deadLetter");
+    return readDeadLetter(tx === undefined ? this.#kernel.db : adoptTx(tx), id);
+  }
+
+  /** Takes up again what a dead letter is about. The letter is decided by the very move, or with the task. */
+  async requeue(requeue: Requeue, tx: unknown): Promise<void> {
+    const kernel = this.#kernel;
+    if (tx === undefined) refuseInside(kernel, "requeue");
+    const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
+    if (requeue.letter.kind === "effect") {
+      await requeueTask(kernel, db, requeue);
+      return;
+    }
+    const sent = await this.send(await requeueSend(kernel, db, requeue), tx);
+    if (!sent.ok) throw sent.error;
+  }
+
+  async discardLetter(id: string, by: Decider, tx: unknown): Promise<void> {
+    if (tx === undefined) refuseInside(this.#kernel, "discard");
+    if (!(await markDiscarded(tx === undefined ? this.#kernel.db : adoptTx(tx), id, by))) throw decidedError(id);
   }
 
   permitted(row: InstanceRow, actor: string | null): Permission[] {

@@ -1,4 +1,4 @@
-import { part, textArray } from "./db.ts";
+import { type Executor, part, sql, textArray } from "./db.ts";
 
 /** Work that was given up, with the reason. */
 export interface DeadLetterRow {
@@ -91,4 +91,42 @@ export function decideLetters(rows: readonly LetterDecision[]) {
       limit (select ${rows.length * 1_000}::int)
     ) as open
     where letter.id = open.id`;
+}
+
+/** Who decides about a dead letter, and why. */
+export interface Decider {
+  readonly actor: string | null;
+  readonly reason: string | null;
+}
+
+/** Puts the task of an effect that was given up into its lane once more; false when the letter is no longer open. */
+export async function requeueEffect(
+  db: Executor,
+  letterId: string,
+  task: { readonly id: string; readonly lane: string },
+  { actor, reason }: Decider,
+): Promise<boolean> {
+  const rows = await db.rows(sql`
+    with letter as (
+      update pawl.dead_letters
+      set status = 'requeued', decided_at = pawl.now(), decided_by = ${actor}::text, decision = ${reason}::text
+      where id = ${letterId}::uuid and status = 'open' and kind = 'effect'
+      returning instance_id, work
+    )
+    insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, visit, work, since)
+    select ${task.id}::uuid, letter.instance_id, 'effect', ${task.lane}::text, 0, ${task.lane}::text,
+      (letter.work ->> 'version')::int, letter.work, pawl.now()
+    from letter
+    returning id::text as id`);
+  return rows.length > 0;
+}
+
+/** Nothing more is to be done about it; false when the letter is no longer open. */
+export async function markDiscarded(db: Executor, letterId: string, { actor, reason }: Decider): Promise<boolean> {
+  const rows = await db.rows(sql`
+    update pawl.dead_letters
+    set status = 'discarded', decided_at = pawl.now(), decided_by = ${actor}::text, decision = ${reason}::text
+    where id = ${letterId}::uuid and status = 'open'
+    returning id::text as id`);
+  return rows.length > 0;
 }

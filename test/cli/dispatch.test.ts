@@ -94,6 +94,23 @@ test("lanes are shown, paused and resumed by name", async () => {
   await expect(ask("pause", { lane: "essay" })).rejects.toThrow("needs `reason`");
 });
 
+test("what failed is explained by its id alone, and its dead letter is shown, requeued and discarded", async () => {
+  const { id } = (await ask("start", { lifecycle: "essay", key: "lost", data: { text: "…" } })) as { id: string };
+  await ask("send", { lifecycle: "essay", key: "lost", event: "fail", payload: { reason: "ink" } });
+  expect(await ask("explainRecovery", { id })).toMatchObject({ failure: { reason: "ink" }, next: { kind: "person" } });
+  expect(await ask("explainRecovery", { lifecycle: "essay", key: "lost" })).toMatchObject({ id });
+  const [letter] = (await ask("deadLetters", { lifecycle: "essay" })) as { id: string }[];
+  expect(await ask("deadLetter", { id: letter!.id })).toMatchObject({ instance: id, key: "lost", status: "open" });
+  const changed = { id: letter!.id, data: { text: "found" }, actor: "ada", reason: "new ink" };
+  expect(await ask("requeue", changed)).toMatchObject({ status: "requeued", decidedBy: "ada" });
+  expect(await ask("get", { lifecycle: "essay", id })).toMatchObject({ state: "written", data: { text: "found" } });
+  await ask("send", { lifecycle: "essay", key: "lost", event: "fail" });
+  const [again] = (await ask("deadLetters", { status: "open" })) as { id: string }[];
+  expect(await ask("discardDeadLetter", { id: again!.id })).toMatchObject({ status: "discarded" });
+  expect(await ask("deadLetters", { status: "requeued", limit: 5 })).toMatchObject([{ id: letter!.id }]);
+  await ask("send", { lifecycle: "essay", key: "lost", event: "discard" });
+});
+
 test("an event can be sent later", async () => {
   await ask("start", { lifecycle: "essay", key: "e2", data: { text: "…" } });
   await ask("send", { lifecycle: "essay", key: "e2", event: "grade", payload: { score: 1 }, after: "10m" });
@@ -105,6 +122,9 @@ test("an event can be sent later", async () => {
 describe("what cannot be done is said in words", () => {
   test.each([
     ["option_invalid", "begin", {}, "There is no verb"],
+    ["option_invalid", "deadLetters", { status: "opn" }, 'Did you mean "open"?'],
+    ["dead_letter_unknown", "deadLetter", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no dead letter"],
+    ["instance_unknown", "explainRecovery", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no instance"],
     ["option_invalid", "find", {}, "`find` needs `lifecycle`"],
     ["option_invalid", "find", { lifecycle: 5 }, "`lifecycle` of `find` must be a text"],
     ["option_invalid", "find", { lifecycle: "essay", limit: "5" }, "`limit` of `find` must be a number"],

@@ -86,7 +86,8 @@ eachStore((store) => {
     expect(asked).toMatchObject({ state: "failed", version: 2 });
     await runOut(t);
     expect(tries).toBe(6);
-    expect(await t.pawl.deadLetters(batch)).toHaveLength(2);
+    expect(await t.pawl.deadLetters(batch)).toMatchObject([{ error: { message: "the sweeper is out (6)" } }]);
+    expect(await t.pawl.deadLetters(batch, { status: "requeued" })).toMatchObject([{ decidedBy: "ada" }]);
     expect(await t.pawl.verify()).toEqual([]);
   });
 

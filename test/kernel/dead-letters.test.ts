@@ -1,0 +1,210 @@
+import { constant, job, lifecycle } from "pawl";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { beside } from "../support/beside.ts";
+import { eachStore } from "../support/each-store.ts";
+
+const once = { maxAttempts: 1, backoff: constant("1s") };
+
+const order = lifecycle("order", {
+  data: z.object({ address: z.string(), pieces: z.number().optional() }),
+  initial: "packing",
+  states: {
+    packing: {
+      run: async () => {},
+      retry: once,
+      on: {
+        packed: { to: "sending", after: () => mail() },
+        fail: { to: "reviewing", deadLetter: true, guard: ({ payload }) => payload.reason === "doubt" || "no doubt" },
+      },
+    },
+    sending: { run: async () => {}, retry: once, on: { sent: "sent" }, checkpoint: "packing" },
+    reviewing: { forever: true, on: { approve: "sending" } },
+    sent: { final: "success" },
+  },
+});
+const email = job("email", { payload: z.object({ to: z.string() }), run: () => {}, retry: once });
+let mail: () => void = () => {};
+
+eachStore((store) => {
+  async function given(): Promise<TestPawl> {
+    const t = await store.open({ lifecycles: [order, email] });
+    await t.pawl.start(order, { key: "o", data: { address: "Elm 3" } });
+    return t;
+  }
+  const giveUp = async (t: TestPawl) => {
+    await (await t.claim("order/packing")).fail(new Error("no box"));
+    return (await t.pawl.deadLetters(order))[0]!;
+  };
+
+  test("a dead letter tells what was given up and why, and is found by its id also after it was decided", async () => {
+    await using t = await given();
+    const letter = await giveUp(t);
+    expect(letter).toMatchObject({
+      kind: "instance",
+      key: "o",
+      origin: "packing",
+      reason: "attempts_used_up",
+      error: { name: "Error", message: "no box" },
+      attempts: 1,
+      status: "open",
+      decidedAt: null,
+    });
+    expect(await t.pawl.deadLetter(letter.id)).toEqual(letter);
+    await t.pawl.discard(letter.id, { actor: "ada", reason: "ordered twice" });
+    expect(await t.pawl.deadLetter(letter.id)).toMatchObject({
+      status: "discarded",
+      decidedAt: t.now(),
+      decidedBy: "ada",
+      decision: "ordered twice",
+    });
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "failed" }); // The instance stays where it is.
+    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters(order, { status: "discarded" })).toMatchObject([{ id: letter.id }]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("a failed instance that is requeued recovers, in the name of who wants it and with the data as they change it", async () => {
+    await using t = await given();
+    const letter = await giveUp(t);
+    const requeued = await t.pawl.requeue(letter.id, {
+      data: { address: "Oak 5" },
+      actor: "ada",
+      reason: "moved house",
+    });
+    expect(requeued).toMatchObject({ status: "requeued", decidedBy: "ada", decision: "moved house" });
+    expect((await t.pawl.journal(order, "o")).at(-1)).toMatchObject({
+      event: "recover",
+      to: "packing",
+      actor: "ada",
+      patch: { address: "Oak 5" },
+    });
+    expect(await t.pawl.get(order, "o")).toMatchObject({ data: { address: "Oak 5" } });
+    await expect(t.pawl.requeue(letter.id)).rejects.toMatchObject({ code: "dead_letter_decided" });
+    await expect(t.pawl.discard(letter.id)).rejects.toMatchObject({ code: "dead_letter_decided" });
+  });
+
+  test("it can begin anew instead, and a job that ended in error does", async () => {
+    await using t = await given();
+    await (await t.claim("order/packing")).report("packed");
+    await (await t.claim("order/sending")).fail(new Error("no truck"));
+    const [letter] = await t.pawl.deadLetters(order);
+    await t.pawl.requeue(letter!.id, { restart: true });
+    expect((await t.pawl.journal(order, "o")).at(-1)).toMatchObject({ event: "restart", to: "packing" });
+    await t.pawl.enqueue(email, { to: "ada" }, { key: "e" });
+    await (await t.claim("email/pending")).fail(new Error("no network"));
+    const [unsent] = await t.pawl.deadLetters(email);
+    expect(unsent).toMatchObject({ kind: "instance", origin: "pending" });
+    await t.pawl.requeue(unsent!.id, { actor: "ada" });
+    expect(await t.pawl.jobStatus(email, "e")).toMatchObject({ status: "pending" });
+    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("an after-effect that is requeued is carried out once more, with its own key and what it had kept", async () => {
+    await using t = await given();
+    let calls = 0;
+    mail = () => {
+      calls += 1;
+      throw new Error("the post office is shut");
+    };
+    await (await t.claim("order/packing")).report("packed");
+    const effect = await t.claim("order:after");
+    await effect.giveUp("no stamps");
+    const [letter] = await t.pawl.deadLetters(order);
+    expect(letter).toMatchObject({ kind: "effect", origin: "packed", reason: "no stamps" });
+    await expect(t.pawl.requeue(letter!.id, { restart: true })).rejects.toMatchObject({ code: "option_invalid" });
+    mail = () => {
+      calls += 1;
+    };
+    expect(await t.pawl.requeue(letter!.id, { actor: "ada", reason: "stamps came" })).toMatchObject({
+      status: "requeued",
+      decidedBy: "ada",
+    });
+    await (await t.claim("order:after")).run();
+    expect(calls).toBe(1);
+    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("what an edge left for a person is not requeued once its instance has gone on, only discarded", async () => {
+    await using t = await given();
+    await (await t.claim("order/packing")).giveUp("doubt");
+    const [letter] = await t.pawl.deadLetters(order);
+    expect(letter).toMatchObject({ origin: "packing", reason: "doubt" });
+    await expect(t.pawl.requeue(letter!.id)).rejects.toMatchObject({
+      code: "transition_refused",
+      message: expect.stringContaining("has gone on from `packing` to `reviewing`"),
+    });
+    await t.pawl.send(order, "o", "approve");
+    await t.pawl.discard(letter!.id);
+    expect(await t.pawl.deadLetters()).toEqual([]);
+  });
+
+  test("a requeue is part of the caller's own transaction, with the letter", async () => {
+    await using t = await given();
+    const letter = await giveUp(t);
+    const undone = t.pawl.transaction(async (tx) => {
+      await t.pawl.requeue(letter.id, { tx });
+      throw new Error("on second thoughts");
+    });
+    await expect(undone).rejects.toThrow("on second thoughts");
+    expect(await t.pawl.deadLetter(letter.id)).toMatchObject({ status: "open" });
+    await t.pawl.transaction((tx) => t.pawl.requeue(letter.id, { tx }));
+    expect(await t.pawl.deadLetter(letter.id)).toMatchObject({ status: "requeued" });
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "packing" });
+  });
+
+  test("of two who decide at once, one does", async () => {
+    await using t = await given();
+    const letter = await giveUp(t);
+    const results = await Promise.allSettled([t.pawl.requeue(letter.id), t.pawl.requeue(letter.id)]);
+    expect(results.filter((one) => one.status === "fulfilled")).toHaveLength(1);
+    expect(await t.pawl.journal(order, "o")).toHaveLength(3);
+  });
+
+  test("a requeue goes by the newest definition, to a state that has another name there", async () => {
+    await using t = await given();
+    await (await t.claim("order/packing")).report("packed");
+    await (await t.claim("order/sending")).fail(new Error("no truck"));
+    const newer = lifecycle("order", {
+      version: 2,
+      data: z.object({ address: z.string(), pieces: z.number().optional() }),
+      initial: "boxing",
+      renamed: { packing: "boxing", sending: "shipping" },
+      states: {
+        boxing: { run: async () => {}, retry: once, on: { packed: "shipping" } },
+        shipping: { run: async () => {}, retry: once, on: { sent: "sent" }, checkpoint: "boxing" },
+        sent: { final: "success" },
+      },
+    });
+    await using next = await beside(t, [newer]);
+    const [letter] = await next.pawl.deadLetters(newer);
+    await next.pawl.requeue(letter!.id);
+    expect(await next.pawl.get(newer, "o")).toMatchObject({ state: "boxing", definition: 2 });
+    await next.work();
+    expect(await next.pawl.get(newer, "o")).toMatchObject({ state: "sent" });
+    expect(await next.pawl.verify()).toEqual([]);
+  });
+
+  test("bad input is refused, and nothing is changed", async () => {
+    await using t = await given();
+    const letter = await giveUp(t);
+    const refusals: [() => Promise<unknown>, string][] = [
+      [() => t.pawl.requeue("o"), "option_invalid"],
+      [() => t.pawl.deadLetter("o"), "option_invalid"],
+      [() => t.pawl.requeue("00000000-0000-7000-8000-000000000000"), "dead_letter_unknown"],
+      [() => t.pawl.discard("00000000-0000-7000-8000-000000000000"), "dead_letter_unknown"],
+      [() => t.pawl.requeue(letter.id, { data: { address: 7 } }), "data_invalid"],
+      [() => t.pawl.requeue(letter.id, { data: [] as never }), "data_invalid"],
+      [() => t.pawl.requeue(letter.id, { data: { pieces: Number.NaN } }), "data_invalid"],
+      [() => t.pawl.requeue(letter.id, { dta: {} } as never), "option_invalid"],
+      [() => t.pawl.discard(letter.id, { actor: "" }), "option_invalid"],
+      [() => t.pawl.deadLetters(order, { limit: 0 }), "option_invalid"],
+    ];
+    for (const [refused, code] of refusals) await expect(refused()).rejects.toMatchObject({ code });
+    expect(await t.pawl.deadLetter(letter.id)).toEqual(letter);
+    expect(await t.pawl.journal(order, "o")).toHaveLength(2);
+  });
+});
