@@ -100,7 +100,7 @@ function nextOf({ next, maxFailures }: Omit<RecoveryExplanation, "sentences">): 
       if (maxFailures === null)
         return ["If it failed now, it would wait for a person: its lifecycle declares no `recovery`."];
       return [`If it failed now, it would wait for a person: ${(next.reason ?? "").replaceAll("_", " ")}.`];
-    case "none":
+    default:
       return [];
   }
 }

@@ -91,7 +91,7 @@ export function job<Name extends string, Schema extends StandardSchemaV1 = NoDat
       builtIns: false,
       initial: "pending",
       states: {
-        pending: { ...step, on: { done: "done", fail: { to: "error", deadLetter: true } } },
+        pending: { ...step, on: { done: "done", fail: "error" } },
         done: { final: "success" },
         error: { final: "failure" },
       },

@@ -18,6 +18,11 @@ export function isFailure(lifecycle: LifecycleModel, move: Pick<PastFailure, "fr
   return lifecycle.builtIns && move.to === failed && move.from !== failed;
 }
 
+/** Whether a failure has ended an instance: its state's own way out of it leads to a bad end. */
+export function endsFailed({ event, instance }: Pick<Decision, "event" | "instance">): boolean {
+  return event === "fail" && instance.outcome === "failure";
+}
+
 /** Those failures of a history that count against the budget of an instance that failed in `failedIn`. */
 export function countedFailures<Move extends PastFailure>(
   lifecycle: LifecycleModel,

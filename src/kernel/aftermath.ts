@@ -9,12 +9,19 @@ import { letterOfMove, toldBy } from "./dead-letter.ts";
 
 /**
  * Says for every course that ends in `failed` what follows: a recovery after a while, or a dead letter. Part of the one
- * door, so it holds for whatever failed the instance: a worker's report, a lapsed lease, a timer, a call. The failures are
- * counted from the journal up to the version that the commit expects, which nobody can change meanwhile. Only what fails
- * costs a statement more.
+ * door, so it holds for whatever failed the instance: a worker's report, a lapsed lease, a timer, a call, a join. The
+ * failures are counted from the journal up to the version that the commit expects, which nobody can change meanwhile.
+ * Only what fails costs a statement more.
  */
 export async function provideForFailures(db: Executor, courses: readonly Course[], newId: () => string): Promise<void> {
-  const failing = courses.filter((course) => course.failing !== undefined);
+  const failing: Course[] = [];
+  for (const course of courses) {
+    if (course.failing === undefined) continue;
+    const { decision, maker } = course.failing;
+    // What a failure has ended has no recovery to come.
+    if (decision.instance.outcome === null) failing.push(course);
+    else course.bury(letterOfMove(newId(), course.lifecycle, decision, maker));
+  }
   if (failing.length > 0) {
     const asked = failing.map(({ row }) => ({ id: row.id, upToVersion: row.version }));
     const histories = new Map((await readFailures(db, asked)).map((one) => [one.id, one]));

@@ -3,7 +3,7 @@ import { checkedText } from "../base/text.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import { failed, type LifecycleModel, laneOf } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
-import { isFailure } from "../definition/recover.ts";
+import { endsFailed, isFailure } from "../definition/recover.ts";
 import type { NoteRow } from "../store/attempts.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { Grant, InstanceRow, LastMove, MovedInstance, NextStep } from "../store/instances.ts";
@@ -32,7 +32,7 @@ export interface Outgoing {
   readonly payload: unknown;
 }
 
-/** A move into `failed`, and who made it. */
+/** A move into `failed`, or one by which a failure ends the instance, and who made it. */
 export interface FailingMove {
   readonly decision: Decision;
   readonly maker: Maker;
@@ -227,7 +227,7 @@ export class Course {
     this.decisions.push(decision);
     if (decision.before !== undefined) this.hooked.push(decision);
     if (decision.deadLetter) this.bury(letterOfMove(this.#newId(), this.lifecycle, decision, maker));
-    if (isFailure(this.lifecycle, decision)) this.#failing = { decision, maker };
+    if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failing = { decision, maker };
     else if (decision.leaves) this.#letGo(decision);
     this.instance = decision.instance;
   }
