@@ -337,4 +337,56 @@ eachStore((store) => {
     await (await t.claim("timed/grading")).fail(new TransientError("busy", { retryAfterMs: 3_600_000 }));
     expect(await t.pawl.get(timed, "told")).toMatchObject({ state: "failed" });
   });
+
+  test("a parent waits for a failed child as long as that is to be recovered, and hears when it is given up", async () => {
+    const piece = lifecycle("piece", {
+      data: z.object({ broken: z.boolean() }),
+      initial: "cutting",
+      recovery: { maxFailures: 2, after: "10m", onlyPermitted: true },
+      states: {
+        cutting: { run: async () => {}, retry: once, on: { cut: "drying" } },
+        drying: {
+          forever: true,
+          on: { dried: { to: "done", guard: ({ data }) => !data.broken || "it is broken" } },
+        },
+        done: { final: "success" },
+      },
+    });
+    const table = lifecycle("table", {
+      initial: "planning",
+      recovery: { maxFailures: 2, after: "10m" },
+      states: {
+        planning: {
+          run: (step) => {
+            step.start(piece, { key: "good", data: { broken: false } });
+            step.start(piece, { key: "bad", data: { broken: true } });
+          },
+          on: { planned: "waiting" },
+        },
+        waiting: { join: { failed: "fail" }, on: { joined: "built" } },
+        built: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [table, piece] });
+    await t.pawl.start(table, { key: "t" });
+    await (await t.claim("table/planning")).run();
+    const { first } = await t.pawl.children(table, "t");
+    const [good, bad] = first.map(({ id }) => ({ id }));
+    const parent = async () => (await t.pawl.get(table, "t"))!.state;
+    for (const _ of [good, bad]) await (await t.claim("piece/cutting")).report("cut");
+    for (const child of [good!, bad!]) await t.pawl.send(piece, child, "fail");
+    await t.work();
+    expect(await parent()).toBe("waiting"); // Both are failed, and to be recovered.
+    await t.advance("10m");
+    await t.work();
+    expect(await t.pawl.get(piece, good!)).toMatchObject({ state: "done" });
+    expect(await t.pawl.deadLetters(piece)).toMatchObject([{ reason: "recover_refused", instance: bad!.id }]);
+    expect((await t.pawl.journal(table, "t")).at(-1)).toMatchObject({ event: "fail", from: "waiting", to: "failed" });
+    expect(await t.pawl.verify()).toEqual([]);
+    // Its own recovery looks at the children again, and finds one that is given up.
+    await t.advance("10m");
+    await t.work();
+    expect(await t.pawl.deadLetters(table)).toMatchObject([{ reason: "recovery_exhausted", origin: "waiting" }]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
 });
