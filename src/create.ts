@@ -35,6 +35,11 @@ export interface PawlOptions {
   readonly connections?: number;
   /** Where messages go that steps and `pawl.publish` put into the outbox, and how. */
   readonly outbox?: RelayOptions | undefined;
+  /**
+   * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
+   * everything is found by looking, at the latest after the worker's `poll`.
+   */
+  readonly notify?: boolean;
   /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. Logged unless given. */
   readonly onWarning?: (text: string) => void;
   /** A pino logger (or one like it), options for pino, or `false`. Unless given: warnings and errors as JSON on stderr. */
@@ -59,22 +64,23 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
 export async function openOn(
   db: Db,
-  options: Pick<PawlOptions, "lifecycles" | "schedules" | "queues" | "migrate" | "logger" | "outbox">,
+  options: Pick<PawlOptions, "lifecycles" | "schedules" | "queues" | "migrate" | "logger" | "outbox" | "notify">,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   try {
     const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
     await prepare(db, options.migrate ?? true);
-    const { schedules, queues = [] } = options;
+    const { schedules, queues = [], notify } = options;
     const declared = options.lifecycles as readonly LifecycleModel[];
     const lifecycles = [...declared, ...peopleLifecycles];
     const rooms = { besides: peopleBesides, chores: peopleChores };
-    const kernel = makeKernel({ db, lifecycles, schedules, ...rooms, ...seams, telemetry });
+    const kernel = makeKernel({ db, lifecycles, schedules, notify, ...rooms, ...seams, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
-    const close = () => {
+    const close = async () => {
       forget();
-      return db.close();
+      await kernel.others?.close();
+      await db.close();
     };
     const pawl = new Pawl(kernel, { queues, close, outbox: options.outbox });
     await pawl.people.open();

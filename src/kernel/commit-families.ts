@@ -7,7 +7,7 @@ import { commitStarts, moveCourses } from "./commit-rows.ts";
 import type { Course, Said } from "./course.ts";
 import { callOffRow, deliveriesOf } from "./deliveries.ts";
 import type { Filing } from "./filing.ts";
-import type { Kernel } from "./kernel.ts";
+import { inTransaction, type Kernel } from "./kernel.ts";
 import { partsOf } from "./parts.ts";
 import { type Planned, rowsOf } from "./start.ts";
 
@@ -112,7 +112,7 @@ function parentsOf(filings: readonly Filing[]): Run[] {
 /** In a transaction of its own, unless somebody else's is open. */
 async function within<T>(kernel: Kernel, db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> {
   if (db !== kernel.db) return work(db);
-  const result = await kernel.db.transaction(async (tx) => {
+  const result = await inTransaction(kernel, async (tx) => {
     const made = await work(tx);
     if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
     return made;

@@ -7,7 +7,7 @@ import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/db.ts";
 import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "../store/schedules.ts";
 import { asPawlError } from "./errors.ts";
-import type { Kernel } from "./kernel.ts";
+import { inTransaction, type Kernel } from "./kernel.ts";
 import { type Planned, planStart, type Start, type Started, startAll } from "./start.ts";
 import type { Entry } from "./timetable.ts";
 
@@ -146,7 +146,7 @@ async function runTurn(
 ): Promise<boolean> {
   const turn = { name: entry.schedule.name, timing: entry.timing, dueMs, nextMs: nextMs ?? null };
   const take = (starts: (tx: Tx) => Promise<void>) =>
-    kernel.db.transaction(async (tx) => {
+    inTransaction(kernel, async (tx) => {
       if (!(await takeTurn(tx, turn))) return false;
       if (kernel.faults !== undefined) await kernel.faults.at("schedule.taken");
       await starts(tx);

@@ -3,11 +3,12 @@ import { PawlError } from "../base/errors.ts";
 import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
-import type { Db } from "../store/db.ts";
+import type { Db, Tx } from "../store/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Beside } from "./beside.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
+import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
 import { Timetable } from "./timetable.ts";
 
@@ -17,6 +18,8 @@ export interface Kernel {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly signals: Signals;
+  /** Other processes on the same database; undefined where there are none, or none are to be told. */
+  readonly others: Others | undefined;
   readonly faults: Faults | undefined;
   /** Set while a hook or an embedded transaction runs: a call without `tx` there would wait for itself. */
   readonly inside: AsyncLocalStorage<string>;
@@ -41,13 +44,17 @@ export function makeKernel(given: {
   clock?: Clock;
   faults?: Faults | undefined;
   telemetry: Telemetry;
+  notify?: boolean;
 }): Kernel {
   const clock = given.clock ?? databaseClock();
+  const signals = new Signals();
+  const isShared = given.db.listen !== undefined && given.notify !== false;
   return {
     db: given.db,
     clock,
     newId: idMaker(() => clock.nowMs()),
-    signals: new Signals(),
+    signals,
+    others: isShared ? new Others(given.db, signals, given.telemetry.log) : undefined,
     faults: given.faults,
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
@@ -56,6 +63,11 @@ export function makeKernel(given: {
     besides: given.besides ?? new Map(),
     chores: given.chores ?? [],
   };
+}
+
+/** A transaction of Pawl's own: what it hints at is told once it has come true. */
+export function inTransaction<T>(kernel: Kernel, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return kernel.signals.afterCommit(() => kernel.db.transaction(work));
 }
 
 /** The definition by which this process moves an instance: its own, if that is not older than the instance's. */

@@ -17,7 +17,7 @@ import { asPawlError, refusedError } from "./errors.ts";
 import { type Failing, failingOf } from "./failing.ts";
 import { Filing, heldOf, leaseBusy, type Report, type Reported } from "./filing.ts";
 import { runHooks } from "./hooks.ts";
-import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
+import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { isRecovery, recoverAsTask } from "./recover.ts";
 import { end, setBack } from "./report-held.ts";
@@ -188,7 +188,7 @@ function refusedRecovery({ report: { taken }, move }: Filing, error: unknown): F
 async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> {
   let result: Reported | undefined;
   try {
-    await kernel.db.transaction(async (tx) => {
+    await inTransaction(kernel, async (tx) => {
       await moveLocked(kernel, tx, filing);
       result = filing.result;
       filing.result = undefined; // It counts once the transaction is committed.

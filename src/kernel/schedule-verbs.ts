@@ -5,7 +5,7 @@ import { readTiming } from "../definition/schedule.ts";
 import { ticksOf } from "../definition/ticks.ts";
 import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "../store/schedules.ts";
 import { startOf } from "./keep-schedules.ts";
-import type { Kernel } from "./kernel.ts";
+import { inTransaction, type Kernel } from "./kernel.ts";
 import { planStart, type Started, startAll } from "./start.ts";
 
 /** Nothing of it is run until it is resumed; what falls due meanwhile is left out. */
@@ -47,7 +47,7 @@ export async function runScheduleNow(
   const entry = kernel.timetable.entries.get(name) ?? unknown(kernel, name, row!.timing !== null);
   if (row!.timing === null) await makeKnown(kernel, name);
   const planned = planStart(kernel, startOf(kernel, entry.schedule, row!.now_ms));
-  const started = await kernel.db.transaction(async (tx) => {
+  const started = await inTransaction(kernel, async (tx) => {
     const [answer] = await startAll(kernel, tx, [planned]);
     if (answer === undefined) throw broken("A start has no answer.");
     if (!answer.ok) throw answer.error;

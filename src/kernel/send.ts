@@ -14,7 +14,7 @@ import { catchUp } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "./errors.ts";
 import { happen } from "./happen.ts";
 import { runHooks } from "./hooks.ts";
-import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
+import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import type { Ref } from "./refs.ts";
 import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
@@ -128,7 +128,7 @@ async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
   await throughLostReplies([one], async () => {
     let outcome: Sent | undefined;
     try {
-      await kernel.db.transaction(async (tx) => {
+      await inTransaction(kernel, async (tx) => {
         await sendLocked(kernel, tx, [one]);
         outcome = one.outcome;
         one.outcome = undefined; // It counts once the transaction is committed.

@@ -1,15 +1,30 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 /** The topic of those who look at parents: a check waits. */
 export const checksTopic = "checks";
 
 /** What whoever waits for messages to send waits for. */
 export const outboxTopic = "outbox";
 
+/** Hints of a transaction that has not ended. */
+interface Held {
+  readonly topics: Set<string>;
+  isOpen: boolean;
+}
+
 /**
- * Hints inside this process: an instance moved, a lane has work. Whoever waits looks at the database again; a hint that
- * is lost costs time, never truth.
+ * Hints: an instance moved, a lane has work. Whoever waits looks at the database again; a hint that is lost costs time,
+ * never truth. They reach this process at once, and others by way of `tellOthers`.
  */
 export class Signals {
   readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #held = new AsyncLocalStorage<Held>();
+  #tell: (topic: string) => void = () => {};
+
+  /** Passes hints on to other processes, too. */
+  tellOthers(tell: (topic: string) => void): void {
+    this.#tell = tell;
+  }
 
   /** Calls `wake` at the next hint about `topic`, an instance's id or a lane; gives back how to stop waiting. */
   wait(topic: string, wake: () => void): () => void {
@@ -23,8 +38,37 @@ export class Signals {
   }
 
   hint(topic: string): void {
+    const held = this.#held.getStore();
+    if (held?.isOpen) {
+      held.topics.add(topic);
+      return;
+    }
+    this.heard(topic);
+    this.#tell(topic);
+  }
+
+  /** Keeps hints back until `work`, a transaction, has come true: before that there is nothing to be seen. */
+  async afterCommit<T>(work: () => Promise<T>): Promise<T> {
+    const held: Held = { topics: new Set(), isOpen: true };
+    try {
+      const result = await this.#held.run(held, work);
+      held.isOpen = false;
+      for (const topic of held.topics) this.hint(topic);
+      return result;
+    } finally {
+      held.isOpen = false;
+    }
+  }
+
+  /** A hint from another process. */
+  heard(topic: string): void {
     const wakers = this.#waiting.get(topic);
     if (wakers === undefined) return;
     for (const wake of [...wakers]) wake();
+  }
+
+  /** Anything may have happened. */
+  heardAll(): void {
+    for (const topic of [...this.#waiting.keys()]) this.heard(topic);
   }
 }

@@ -4,7 +4,7 @@ import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
 import { asPawlError } from "./errors.ts";
 import { runHooks } from "./hooks.ts";
-import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { inTransaction, type Kernel, lifecycleOf } from "./kernel.ts";
 
 /** What became of the instances of one page. */
 export interface Swept {
@@ -58,7 +58,7 @@ async function writeTogether(kernel: Kernel, courses: readonly Course[]): Promis
 
 /** One instance in a transaction of its own: it has a hook to run. */
 function writeAlone(kernel: Kernel, id: string, decide: Decide): Promise<boolean> {
-  return kernel.db.transaction(async (tx) => {
+  return inTransaction(kernel, async (tx) => {
     const [row] = await lockInstances(tx, [id]);
     if (row === undefined) return false;
     const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);

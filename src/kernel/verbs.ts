@@ -9,7 +9,7 @@ import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
 import { Gatherer } from "./gather.ts";
-import { type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
+import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import type { Ref } from "./refs.ts";
 import { decidedError, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
 import { modelOf } from "./rows.ts";
@@ -137,7 +137,7 @@ export class Verbs {
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const kernel = this.#kernel;
     refuseInside(kernel, "transaction");
-    const result = await kernel.db.transaction((tx) =>
+    const result = await inTransaction(kernel, (tx) =>
       kernel.db.kind === "pglite" ? kernel.inside.run("an embedded transaction", () => work(tx)) : work(tx),
     );
     kernel.signals.hint(outboxTopic);

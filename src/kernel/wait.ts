@@ -14,7 +14,7 @@ export interface Waiting {
 const firstPollMs = 20;
 const lastPollMs = 1_000;
 
-/** Waits for a state. Moves of this process wake it at once; those of others are found by looking, ever less often. */
+/** Waits for a state. Moves of this process wake it at once, those of others where it hears of them; and it looks, ever less often. */
 export async function waitFor(kernel: Kernel, waiting: Waiting): Promise<InstanceRow> {
   const endAt = performance.now() + waiting.timeoutMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, lastPollMs)) {
@@ -39,6 +39,7 @@ export async function waitFor(kernel: Kernel, waiting: Waiting): Promise<Instanc
         { state: row.state },
       );
     }
+    kernel.others?.listen();
     await untilHinted(kernel, row.id, Math.min(pollMs, leftMs), waiting.signal);
   }
 }

@@ -30,6 +30,8 @@ export interface Db extends Executor {
   script(text: string): Promise<void>;
   /** Where a database can: leases renewed by a thread and a connection of their own. */
   keepLeases?(options: KeeperOptions): LeaseKeeper;
+  /** Where a database can: hears what other processes send, see `sendNotice`. */
+  listen?(options: ListenOptions): Listener;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,18 @@ export interface KeeperOptions {
   readonly everyMs: number;
   readonly onLost: (taskIds: readonly string[]) => void;
   readonly onFailure: (error: unknown) => void;
+}
+
+/** Hears notifications, as far as they come through; makes sure by itself that they do. */
+export interface Listener {
+  stop(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly onNotice: (text: string) => void;
+  /** From now on, or again, notifications are heard. */
+  readonly onListening: () => void;
+  readonly onWarning: (text: string) => void;
 }
 
 /** A part of a statement: text with values, without a name. Made by `part`, used inside `sql`. */

@@ -43,6 +43,8 @@ export interface TestPawlOptions {
   readonly outbox?: RelayOptions;
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
+  /** Wake-ups between processes by NOTIFY and LISTEN; off unless given. */
+  readonly notify?: boolean;
   /** A transaction pooler in front of that server, to test through it. */
   readonly pooler?: string | undefined;
 }
@@ -67,7 +69,14 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
   const faults = new PlantedFaults();
   const { pawl, kernel } = await openOn(
     store.db,
-    { lifecycles, schedules, queues, logger: options.logger ?? false, outbox: options.outbox },
+    {
+      lifecycles,
+      schedules,
+      queues,
+      logger: options.logger ?? false,
+      outbox: options.outbox,
+      notify: options.notify ?? false,
+    },
     { clock, faults },
   );
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));

@@ -119,6 +119,7 @@ export class Worker {
         this.#states.enter("Connecting");
         if (isNew) {
           await this.#lanes.read();
+          this.#kernel.others?.listen();
           forget();
           forget = this.#watch();
           this.#heartbeat.now();

@@ -14,6 +14,10 @@ interface Link {
   doomed: boolean;
   /** What was asked last. */
   asked: string;
+  /** It waits for notifications. */
+  listens: boolean;
+  /** Nothing that the server says on it comes through any more. */
+  silent: boolean;
 }
 
 /** Stands between Pawl and PostgreSQL, and does what networks do. */
@@ -63,6 +67,11 @@ export class TcpProxy {
     this.#doom = { wanted, times };
   }
 
+  /** Connections that listen look well to both ends from now on, and nothing comes through. */
+  silenceListeners(): void {
+    for (const link of this.#links) link.silent ||= link.listens;
+  }
+
   /** Comes when a statement of this text has been answered. */
   whenAnswered(wanted: RegExp): Promise<void> {
     return new Promise((resolve) => this.#watches.add({ wanted, resolve }));
@@ -81,7 +90,16 @@ export class TcpProxy {
       return;
     }
     const server = connect(this.#target);
-    const link: Link = { client, server, delayMs: this.delayMs, busy: false, doomed: false, asked: "" };
+    const link: Link = {
+      client,
+      server,
+      delayMs: this.delayMs,
+      busy: false,
+      doomed: false,
+      asked: "",
+      listens: false,
+      silent: false,
+    };
     this.#links.add(link);
     client.setNoDelay();
     server.setNoDelay();
@@ -94,6 +112,7 @@ export class TcpProxy {
   #ask(link: Link, piece: Buffer): void {
     link.busy = true;
     link.asked = this.#textOf(piece);
+    link.listens ||= link.asked.includes("listen pawl");
     if (this.#doom !== undefined && this.#doom.times > 0 && this.#doom.wanted.test(link.asked)) {
       this.#doom.times -= 1;
       link.doomed = true;
@@ -106,7 +125,7 @@ export class TcpProxy {
     if (link.doomed) {
       if (isWhole) this.cuts.replies += 1;
       if (isWhole) this.#cut(link);
-    } else if (!this.blackhole) {
+    } else if (!this.blackhole && !link.silent) {
       if (isWhole) link.busy = false;
       this.#pass(link, link.client, piece);
     }

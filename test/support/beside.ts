@@ -16,12 +16,13 @@ export async function beside(
   t: TestPawl,
   lifecycles: readonly AnyLifecycle[],
   schedules: readonly AnySchedule[] = [],
+  { notify = false, url = t.url }: { notify?: boolean; url?: string | undefined } = {},
 ): Promise<TestPawl> {
-  const db = t.url === undefined ? shared(t.db) : await openPostgres({ url: t.url });
+  const db = url === undefined ? shared(t.db) : await openPostgres({ url });
   const clock = t.kernel.clock as TestClock;
   const faults = new PlantedFaults();
-  const { pawl, kernel } = await openOn(db, { lifecycles, schedules, logger: false }, { clock, faults });
-  const store = { db, url: t.url, dispose: () => db.close() };
+  const { pawl, kernel } = await openOn(db, { lifecycles, schedules, logger: false, notify }, { clock, faults });
+  const store = { db, url, dispose: () => db.close() };
   return new TestPawl({ pawl, kernel, store, clock, faults, fakes: new Map(), lanes: await lanesOf(kernel) });
 }
 

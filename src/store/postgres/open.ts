@@ -1,8 +1,10 @@
 import pg from "pg";
 import { PawlError } from "../../base/errors.ts";
-import type { Db, KeeperOptions, LeaseKeeper, Statement, Tx } from "../db.ts";
+import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, Statement, Tx } from "../db.ts";
 import { sqlState, translate } from "../failures.ts";
+import { sendNotice } from "../notices.ts";
 import { keepLeasesInThread } from "./keep-leases.ts";
+import { PostgresListener, unheard } from "./listen.ts";
 
 export interface PostgresOptions {
   readonly url: string;
@@ -106,14 +108,17 @@ class PostgresDb implements Db {
   readonly kind = "postgres";
   readonly #url: string;
   readonly #pool: pg.Pool;
+  /** Not through a pooler, as far as it shows. */
+  readonly #direct: boolean;
   /** Off behind a pooler that does not know about prepared statements. */
   #prepares: boolean;
   #closed: Promise<void> | undefined;
 
-  constructor(url: string, pool: pg.Pool, prepares: boolean) {
+  constructor(url: string, pool: pg.Pool, direct: boolean) {
     this.#url = url;
     this.#pool = pool;
-    this.#prepares = prepares;
+    this.#direct = direct;
+    this.#prepares = direct;
   }
 
   async rows<Row>(statement: Statement): Promise<Row[]> {
@@ -164,6 +169,12 @@ class PostgresDb implements Db {
 
   keepLeases(options: KeeperOptions): LeaseKeeper {
     return keepLeasesInThread(this.#url, options);
+  }
+
+  listen(options: ListenOptions): Listener {
+    if (this.#direct) return new PostgresListener(this.#url, (text) => sendNotice(this, text), options);
+    options.onWarning(unheard); // Through a pooler, LISTEN would stay behind on a connection that others use.
+    return { stop: async () => {} };
   }
 
   close(): Promise<void> {

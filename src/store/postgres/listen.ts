@@ -1,0 +1,153 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { messageOf } from "../../base/errors.ts";
+import type { Listener, ListenOptions } from "../db.ts";
+
+/** How long a notification to oneself may take, and how often a silent connection is tried with one. */
+export const listenerTiming = { testMs: 3_000, everyMs: 5_000 };
+const firstPauseMs = 250;
+const mostPauseMs = 10_000;
+/** Where none has come through, as behind a pooler, it is tried again this often: databases are moved. */
+const vainPauseMs = 600_000;
+
+/** What is said where notifications do not come through. */
+export const unheard =
+  "Notifications do not come through, as behind a pooler in transaction mode: work of other processes is found by looking.";
+
+/** Waits for one thing at a time: a test to be heard, a rest to be over. */
+interface Wait {
+  readonly text: string | undefined;
+  readonly end: (isHeard: boolean) => void;
+}
+
+/**
+ * Listens on a connection of its own, and makes sure that it hears: it sends itself a notification at the start, and again
+ * whenever it has heard nothing for a while. A connection whose other end is gone would otherwise look like quiet times.
+ */
+export class PostgresListener implements Listener {
+  readonly #url: string;
+  /** Sends over another connection: through a pooler, one that tells itself proves nothing. */
+  readonly #send: (text: string) => Promise<void>;
+  readonly #options: ListenOptions;
+  readonly #timing: typeof listenerTiming;
+  /** What tells its own tests from those of others. */
+  readonly #mark = `?${randomBytes(6).toString("hex")}`;
+  readonly #ended: Promise<void>;
+  #tests = 0;
+  #heardAt = 0;
+  #wait: Wait | undefined;
+  #stopped = false;
+  #isQuiet = false;
+
+  constructor(
+    url: string,
+    send: (text: string) => Promise<void>,
+    options: ListenOptions,
+    timing: typeof listenerTiming = listenerTiming,
+  ) {
+    this.#url = url;
+    this.#send = send;
+    this.#options = options;
+    this.#timing = timing;
+    this.#ended = this.#loop();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wait?.end(false);
+    await this.#ended;
+  }
+
+  async #loop(): Promise<void> {
+    for (let pauseMs = firstPauseMs; !this.#stopped; pauseMs = Math.min(pauseMs * 2, mostPauseMs)) {
+      const began = performance.now();
+      let isVain = false;
+      try {
+        isVain = !(await this.#listenOnce());
+      } catch (error) {
+        this.#warn(`Wake-ups from other processes are cut off, so their work is found by looking: ${messageOf(error)}`);
+      }
+      if (performance.now() - began > mostPauseMs) pauseMs = firstPauseMs; // It was well for a while.
+      if (!this.#stopped) await this.#until(isVain ? vainPauseMs : pauseMs);
+    }
+  }
+
+  /** One connection, until it is to end; throws when it is lost, and answers false when it never heard a thing. */
+  async #listenOnce(): Promise<boolean> {
+    const { testMs, everyMs } = this.#timing;
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: "pawl-listener",
+      keepAlive: true,
+      connectionTimeoutMillis: testMs,
+      query_timeout: testMs,
+    });
+    let lost: Error | undefined;
+    const lose = (error = new Error("the connection ended.")) => {
+      lost ??= error;
+      this.#wait?.end(false);
+    };
+    client.on("error", lose).on("end", lose);
+    client.on("notification", ({ payload = "" }) => this.#hear(payload));
+    try {
+      await client.connect();
+      streamOf(client).unref();
+      await client.query("listen pawl");
+      if (!(await this.#hearsItself())) {
+        if (lost !== undefined) throw lost;
+        this.#warn(unheard);
+        return false;
+      }
+      this.#isQuiet = false;
+      this.#options.onListening();
+      while (!this.#stopped) {
+        await this.#until(everyMs);
+        if (lost !== undefined) throw lost;
+        const isSilent = !this.#stopped && performance.now() - this.#heardAt >= everyMs;
+        if (isSilent && !(await this.#hearsItself())) throw new Error("a notification did not come back.");
+      }
+      return true;
+    } finally {
+      client.removeListener("end", lose);
+      // At once: whoever says goodbye to a connection whose other end is gone waits for an answer that never comes.
+      streamOf(client).destroy();
+    }
+  }
+
+  async #hearsItself(): Promise<boolean> {
+    const text = `${this.#mark}${++this.#tests}`;
+    const isHeard = this.#until(this.#timing.testMs, text);
+    await this.#send(text);
+    return isHeard;
+  }
+
+  #hear(text: string): void {
+    this.#heardAt = performance.now();
+    if (!text.startsWith("?")) this.#options.onNotice(text);
+    else if (text === this.#wait?.text) this.#wait.end(true);
+  }
+
+  /** Until this is heard, at most so long, and not beyond the end; tells whether it was heard. */
+  #until(ms: number, text?: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isHeard: boolean) => {
+        clearTimeout(timer);
+        resolve(isHeard);
+      };
+      const timer = setTimeout(() => end(false), ms);
+      timer.unref();
+      this.#wait = { text, end };
+    });
+  }
+
+  /** Said once, until it is well again. */
+  #warn(text: string): void {
+    if (!this.#isQuiet && !this.#stopped) this.#options.onWarning(text);
+    this.#isQuiet = true;
+  }
+}
+
+/** What the driver's types do not show. */
+function streamOf(client: pg.Client): { unref(): void; destroy(): void } {
+  return (client as unknown as { connection: { stream: { unref(): void; destroy(): void } } }).connection.stream;
+}
