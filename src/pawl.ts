@@ -86,7 +86,7 @@ import type { Tx } from "./store/db.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readCounts } from "./views/counts.ts";
-import { type DeadLetterView, readDecidedLetters, readOpenLetters } from "./views/dead-letters.ts";
+import { type DeadLetterView, readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { listSchedules } from "./views/schedules.ts";
@@ -401,15 +401,16 @@ export class Pawl {
     return explainRecovery(this.#kernel, this.#kernel.db, row);
   }
 
-  /** Work that was given up and waits for a person's decision, newest first; of every lifecycle unless one is named. */
+  /** Work that was given up and waits for a person's decision, newest first; all of it unless a lifecycle is named. */
   async deadLetters(lifecycle?: AnyLifecycle, options: DeadLettersOptions = {}): Promise<DeadLetter[]> {
     refuseInside(this.#kernel, "deadLetters");
     const { status = "open", limit = 100, after } = checkedOptions(options, letterKeys, "deadLetters");
-    const lifecycles = lifecycle === undefined ? [...this.#kernel.lifecycles.keys()] : [this.#known(lifecycle).name];
-    const beforeId = after === undefined ? null : idOf(after);
-    const page = { lifecycles, beforeId, limit: checkedLimit(limit) };
-    const { db } = this.#kernel;
-    const rows = status === "open" ? await readOpenLetters(db, page) : await readDecidedLetters(db, status, page);
+    const rows = await readDeadLetters(this.#kernel.db, {
+      lifecycle: lifecycle === undefined ? null : this.#known(lifecycle).name,
+      status,
+      beforeId: after === undefined ? null : idOf(after),
+      limit: checkedLimit(limit),
+    });
     return rows.map(letterOf);
   }
 
@@ -421,7 +422,7 @@ export class Pawl {
 
   /**
    * Takes up again what a dead letter is about, by the definition of this process: a failed instance recovers (or, with
-   * `restart`, begins anew), with changed data if wanted; an after-effect is carried out once more.
+   * `restart`, begins anew), with changed data if wanted; an after-effect is carried out and a message sent once more.
    *
    * ```ts
    * await pawl.requeue(letter.id, { data: { address: "Elm 3" }, actor: "ada", reason: "moved house" });
@@ -438,7 +439,7 @@ export class Pawl {
   async discard(id: string, options: StartCallOptions = {}): Promise<DeadLetter> {
     const { tx, ...by } = checkedOptions(options, callKeys, "discard");
     const letter = await this.#openLetter(id, tx);
-    await this.#verbs.discardLetter(letter.id, deciderOf(by), tx);
+    await this.#verbs.discardLetter(letter, deciderOf(by), tx);
     return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
   }
 

@@ -100,12 +100,13 @@ export interface Children extends ChildCounts {
 /** Work that was given up, with the reason. */
 export interface DeadLetter {
   readonly id: string;
-  /** The id of the instance, and its key. */
-  readonly instance: string;
+  /** The id of the instance, and its key; null for a message that no instance published. */
+  readonly instance: string | null;
   readonly key: string | null;
+  /** The lifecycle, or what a message is about. */
   readonly lifecycle: string;
-  readonly kind: "instance" | "effect";
-  /** The state in which an instance was given up, the event of an after-effect. */
+  readonly kind: "instance" | "effect" | "message";
+  /** The state in which an instance was given up, the event of an after-effect, the type of a message. */
   readonly origin: string;
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
@@ -121,9 +122,10 @@ export interface DeadLetter {
   readonly decision: string | null;
 }
 
-export function letterOf({ instance_id, created_ms, decided_ms, decided_by, ...row }: DeadLetterView): DeadLetter {
+export function letterOf({ instance_id, task_id: _, ...row }: DeadLetterView): DeadLetter {
+  const { created_ms, decided_ms, decided_by, ...rest } = row;
   return {
-    ...row,
+    ...rest,
     instance: instance_id,
     createdAt: new Date(created_ms),
     decidedAt: decided_ms === null ? null : new Date(decided_ms),

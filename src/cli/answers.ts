@@ -62,10 +62,10 @@ export interface PermissionAnswer {
 
 export interface DeadLetterAnswer {
   readonly id: string;
-  readonly instance: string;
+  readonly instance: string | null;
   readonly key: string | null;
   readonly lifecycle: string;
-  readonly kind: "instance" | "effect";
+  readonly kind: "instance" | "effect" | "message";
   readonly origin: string;
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;

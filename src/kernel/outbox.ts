@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PawlError } from "../base/errors.ts";
+import type { Decider } from "../store/dead-letters.ts";
 import {
   type DeadFilter,
   type DeadMessage,
@@ -69,24 +70,35 @@ export type Decision = "requeue" | "discard";
 const pageSize = 500;
 const leaseMs = 15_000;
 const patienceMs = 60_000;
+const nobody: Decider = { actor: null, reason: null };
 
 /**
  * Requeues or discards dead messages, each once; gives back how many. As everything that is said of a message, it is said
  * under the lease of its shard, which a relay may have for a moment.
  */
-export async function decideDead(kernel: Kernel, filter: DeadFilter, decision: Decision): Promise<number> {
+export async function decideDead(
+  kernel: Kernel,
+  filter: DeadFilter,
+  decision: Decision,
+  by: Decider = nobody,
+): Promise<number> {
   let decided = 0;
   for (let after = 0; ; ) {
     const page = await readDeadMessages(kernel.db, filter, { after, limit: pageSize });
     if (page.length === 0) break;
-    decided += await decideAll(kernel, page, decision);
+    decided += await decideAll(kernel, page, decision, by);
     after = page.at(-1)!.position;
   }
   if (decided > 0) kernel.signals.hint(outboxTopic);
   return decided;
 }
 
-async function decideAll(kernel: Kernel, dead: readonly DeadMessage[], decision: Decision): Promise<number> {
+async function decideAll(
+  kernel: Kernel,
+  dead: readonly DeadMessage[],
+  decision: Decision,
+  by: Decider,
+): Promise<number> {
   const relay = `operator-${randomUUID()}`;
   const open = new Set(dead);
   let decided = 0;
@@ -99,7 +111,7 @@ async function decideAll(kernel: Kernel, dead: readonly DeadMessage[], decision:
       continue;
     }
     const ours = [...open].filter((one) => lease.shards.includes(one.shard));
-    decided += await decideUnder(kernel, lease, ours, decision);
+    decided += await decideUnder(kernel, lease, ours, decision, by);
     for (const one of ours) open.delete(one);
   }
   return decided;
@@ -110,12 +122,13 @@ async function decideUnder(
   lease: ShardLease,
   dead: readonly DeadMessage[],
   decision: Decision,
+  by: Decider,
 ): Promise<number> {
   const ids = dead.map((one) => one.id);
   const decided =
     decision === "requeue"
-      ? await requeueMessages(kernel.db, lease.token, ids)
-      : await discardMessages(kernel.db, lease.token, ids, followersAtOnce);
+      ? await requeueMessages(kernel.db, lease.token, ids, by)
+      : await discardMessages(kernel.db, lease.token, ids, by, followersAtOnce);
   await settleMessages(kernel.db, lease.token, [], followersAtOnce);
   return decided.length;
 }

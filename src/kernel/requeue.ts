@@ -8,6 +8,7 @@ import { type InstanceRow, readInstances } from "../store/instances.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { nameOf } from "./errors.ts";
 import { type Kernel, lifecycleOf } from "./kernel.ts";
+import { type Decision, decideDead } from "./outbox.ts";
 import type { Send } from "./send.ts";
 
 /** How a person wants work that was given up to be taken up again. */
@@ -34,6 +35,22 @@ export async function requeueTask(
   kernel.signals.hint(task.lane);
 }
 
+/** A message is sent once more, or given up so that those behind it go on. That takes the lease of its shard for a moment. */
+export async function decideMessage(
+  kernel: Kernel,
+  letter: DeadLetterView,
+  decision: Decision,
+  { actor, reason, ...given }: Decider & Partial<Pick<Requeue, "data" | "restart">>,
+  tx: unknown,
+): Promise<void> {
+  if (tx !== undefined || given.data !== undefined || given.restart === true) {
+    const message = `Dead letter ${letter.id} is about the message \`${letter.origin}\`: it is sent again as it was, or given up, and not within a transaction.`;
+    throw new PawlError("option_invalid", message, { deadLetter: letter.id });
+  }
+  const decided = await decideDead(kernel, { ids: [letter.task_id!], type: null }, decision, { actor, reason });
+  if (decided === 0) throw decidedError(letter.id);
+}
+
 /** That of today's definition; letters to other instances go by their receivers'. */
 function laneFor(kernel: Kernel, letter: DeadLetterView): string {
   const receivers = readLane(letter.origin);
@@ -46,7 +63,7 @@ function laneFor(kernel: Kernel, letter: DeadLetterView): string {
 /** The event that takes up the instance a dead letter is about: from its checkpoint, or from the beginning. */
 export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue): Promise<Send> {
   const { letter, actor, reason } = requeue;
-  const [row] = await readInstances(db, [letter.instance_id]);
+  const [row] = letter.instance_id === null ? [] : await readInstances(db, [letter.instance_id]);
   if (row === undefined) throw letterUnknown(letter.id);
   if (!kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
   const lifecycle = lifecycleOf(kernel, row);

@@ -11,7 +11,7 @@ import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
 import { Gatherer } from "./gather.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import type { Ref } from "./refs.ts";
-import { decidedError, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
+import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
 import { modelOf } from "./rows.ts";
 import { type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
 import { outboxTopic } from "./signals.ts";
@@ -114,17 +114,18 @@ export class Verbs {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "requeue");
     const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
-    if (requeue.letter.kind === "effect") {
-      await requeueTask(kernel, db, requeue);
-      return;
-    }
+    if (requeue.letter.kind === "message") return decideMessage(kernel, requeue.letter, "requeue", requeue, tx);
+    if (requeue.letter.kind === "effect") return requeueTask(kernel, db, requeue);
     const sent = await this.send(await requeueSend(kernel, db, requeue), tx);
     if (!sent.ok) throw sent.error;
   }
 
-  async discardLetter(id: string, by: Decider, tx: unknown): Promise<void> {
-    if (tx === undefined) refuseInside(this.#kernel, "discard");
-    if (!(await markDiscarded(tx === undefined ? this.#kernel.db : adoptTx(tx), id, by))) throw decidedError(id);
+  async discardLetter(letter: DeadLetterView, by: Decider, tx: unknown): Promise<void> {
+    const kernel = this.#kernel;
+    if (tx === undefined) refuseInside(kernel, "discard");
+    if (letter.kind === "message") return decideMessage(kernel, letter, "discard", by, tx);
+    const isDone = await markDiscarded(tx === undefined ? kernel.db : adoptTx(tx), letter.id, by);
+    if (!isDone) throw decidedError(letter.id);
   }
 
   permitted(row: InstanceRow, actor: string | null): Permission[] {

@@ -1,4 +1,5 @@
 import { type Executor, sql, textArray } from "./db.ts";
+import type { Decider } from "./dead-letters.ts";
 
 /** Which dead messages are meant: these, those of a type, or all; never more than a page at a time. */
 export interface DeadFilter {
@@ -28,7 +29,12 @@ export function readDeadMessages(
 }
 
 /** Lets dead messages be tried anew, in their old place; under the lease of their shards. Gives back which. */
-export function requeueMessages(db: Executor, token: number, ids: readonly string[]): Promise<{ id: string }[]> {
+export function requeueMessages(
+  db: Executor,
+  token: number,
+  ids: readonly string[],
+  by: Decider,
+): Promise<{ id: string }[]> {
   return db.rows(sql`
     with held as materialized (
       select shard.shard from pawl.shards as shard
@@ -43,7 +49,8 @@ export function requeueMessages(db: Executor, token: number, ids: readonly strin
       returning message.id
     ),
     decided as (
-      update pawl.dead_letters as letter set status = 'requeued', decided_at = pawl.now()
+      update pawl.dead_letters as letter
+      set status = 'requeued', decided_at = pawl.now(), decided_by = ${by.actor}::text, decision = ${by.reason}::text
       from requeued
       where letter.task_id = requeued.id and letter.kind = 'message' and letter.status = 'open'
     )
@@ -55,6 +62,7 @@ export function discardMessages(
   db: Executor,
   token: number,
   ids: readonly string[],
+  by: Decider,
   limit: number,
 ): Promise<{ id: string }[]> {
   return db.rows(sql`
@@ -71,7 +79,8 @@ export function discardMessages(
       returning message.id, message.aggregate_id, message.aggregate_type
     ),
     decided as (
-      update pawl.dead_letters as letter set status = 'discarded', decided_at = pawl.now()
+      update pawl.dead_letters as letter
+      set status = 'discarded', decided_at = pawl.now(), decided_by = ${by.actor}::text, decision = ${by.reason}::text
       from discarded
       where letter.task_id = discarded.id and letter.kind = 'message' and letter.status = 'open'
     ),

@@ -182,10 +182,11 @@ export async function settleMessages(
     ),
     buried as (
       insert into pawl.dead_letters (
-        id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, task_id, token, created_at
+        id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, cause, task_id, token, created_at
       )
       select letter_id, case when version is not null then aggregate_id::uuid end, aggregate_type, 'message', message_type,
-        reason, jsonb_build_object('name', 'Error', 'message', error), retry_count, payload, id, ${token}::bigint, clock.now
+        reason, jsonb_build_object('name', 'Error', 'message', error), retry_count, payload, 'message:' || id || ':' || ${token}::bigint, id,
+        ${token}::bigint, clock.now
       from settled, clock where letter_id is not null
     ),
     followers as materialized (

@@ -316,7 +316,7 @@ CREATE TABLE pawl.dead_letters (
     decided_by text,
     decision text,
     CONSTRAINT dead_letters_decided CHECK (((status = 'open'::text) = (decided_at IS NULL))),
-    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text, 'message'::text]))),
+    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['instance'::text, 'effect'::text, 'message'::text]))),
     CONSTRAINT dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'requeued'::text, 'discarded'::text, 'archived'::text]))),
     CONSTRAINT dead_letters_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
     CONSTRAINT dead_letters_work_has_instance CHECK (((kind = 'message'::text) OR (instance_id IS NOT NULL)))

@@ -1,11 +1,14 @@
-import { type Executor, part, sql, textArray } from "../store/db.ts";
+import { type Executor, part, sql } from "../store/db.ts";
 
 export interface DeadLetterView {
   readonly id: string;
-  readonly instance_id: string;
+  /** Null for a message that no instance published. */
+  readonly instance_id: string | null;
+  /** The task or the message that was given up last, if it was one. */
+  readonly task_id: string | null;
   readonly key: string | null;
   readonly lifecycle: string;
-  readonly kind: "instance" | "effect";
+  readonly kind: "instance" | "effect" | "message";
   readonly origin: string;
   readonly reason: string;
   readonly error: { name: string; message: string; stack?: string } | null;
@@ -22,42 +25,27 @@ export interface DeadLetterView {
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 const columns = part`
-  letter.id::text as id, letter.instance_id::text as instance_id, instance.key, letter.lifecycle, letter.kind, letter.origin,
+  letter.id::text as id, letter.instance_id::text as instance_id,
+  letter.task_id::text as task_id, instance.key, letter.lifecycle, letter.kind, letter.origin,
   letter.reason, letter.error, letter.attempts, letter.payload, letter.details, letter.status,
   pawl.ms(letter.created_at) as created_ms, pawl.ms(letter.decided_at) as decided_ms, letter.decided_by, letter.decision`;
 
 export interface LetterPage {
-  readonly lifecycles: readonly string[];
+  /** Those of one lifecycle; null for all. */
+  readonly lifecycle: string | null;
+  readonly status: DeadLetterView["status"];
   readonly beforeId: string | null;
   readonly limit: number;
 }
 
-/** Open dead letters of these lifecycles, newest first. */
-export function readOpenLetters(db: Executor, page: LetterPage): Promise<DeadLetterView[]> {
-  return db.rows<DeadLetterView>(sql`
-    select ${columns}
-    from unnest((select ${textArray(page.lifecycles)}::text)::text[]) as lifecycle(name)
-    cross join lateral (
-      select * from pawl.dead_letters as each
-      where each.lifecycle = lifecycle.name and each.status = 'open' and each.id < ${page.beforeId ?? lastId}::uuid
-      order by each.id desc limit ${page.limit}::int
-    ) as letter
-    left join pawl.instances as instance on instance.id = letter.instance_id
-    order by letter.id desc limit ${page.limit}::int`);
-}
-
-/** Dead letters that were decided, newest first. */
-export function readDecidedLetters(
-  db: Executor,
-  status: DeadLetterView["status"],
-  page: LetterPage,
-): Promise<DeadLetterView[]> {
+/** Dead letters, newest first. */
+export function readDeadLetters(db: Executor, page: LetterPage): Promise<DeadLetterView[]> {
   return db.rows<DeadLetterView>(sql`
     select ${columns}
     from (
       select * from pawl.dead_letters as each
-      where each.lifecycle = any((select ${textArray(page.lifecycles)}::text)::text[]) and each.status = ${status}::text
-        and each.id < ${page.beforeId ?? lastId}::uuid
+      where each.status = ${page.status}::text and each.id < ${page.beforeId ?? lastId}::uuid
+        and (${page.lifecycle}::text is null or each.lifecycle = ${page.lifecycle}::text)
       order by each.id desc limit ${page.limit}::int
     ) as letter
     left join pawl.instances as instance on instance.id = letter.instance_id

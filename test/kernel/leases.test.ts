@@ -132,7 +132,7 @@ eachStore((store) => {
       error: { name: "PermanentError", message: "no such address" },
       createdAt: t.now(),
     });
-    expect(await t.pawl.get(parcel, { id: letter!.instance })).toMatchObject({ key: "p", state: "failed" });
+    expect(await t.pawl.get(parcel, { id: letter!.instance! })).toMatchObject({ key: "p", state: "failed" });
   });
 
   test("R67 a permanent error is not tried again, and a transient one is after the time it names", async () => {

@@ -103,14 +103,16 @@ function coloured(status: string, paint: Paint): string {
   return status === "open" ? paint.yellow(status) : status === "requeued" ? paint.green(status) : paint.dim(status);
 }
 
+const givenUp = { instance: "given up in", effect: "the after-effect of", message: "the message" };
+
 function show(terminal: Terminal, letter: DeadLetterAnswer): void {
   if (terminal.json) {
     printJson(terminal, letter);
     return;
   }
-  const what = letter.kind === "effect" ? `the after-effect of ${letter.origin}` : `given up in ${letter.origin}`;
+  const name = `${letter.lifecycle} ${letter.key ?? letter.instance ?? ""}`.trimEnd();
   const lines: [title: string, text: string | null][] = [
-    ["about", `${letter.lifecycle} ${letter.key ?? letter.instance}, ${what}`],
+    ["about", `${name}, ${givenUp[letter.kind]} ${letter.origin}`],
     ["instance", letter.instance],
     ["reason", letter.reason],
     ["error", letter.error === null ? null : `${letter.error.name}: ${letter.error.message}`],

@@ -57,7 +57,7 @@ create table pawl.pruned (
 -- A message that was given up is a dead letter, too. Its task is the message, and there may be no instance.
 alter table pawl.dead_letters
   drop constraint dead_letters_kind_check,
-  add constraint dead_letters_kind_check check (kind in ('step', 'effect', 'message')),
+  add constraint dead_letters_kind_check check (kind in ('instance', 'effect', 'message')),
   alter column instance_id drop not null,
   add constraint dead_letters_work_has_instance check (kind = 'message' or instance_id is not null);
 
