@@ -130,6 +130,7 @@ export type {
   DeadLetter,
   Instance,
   JournalEntry,
+  Progress,
   ScheduleStatus,
   SendResult,
   StartedInstance,

@@ -89,6 +89,7 @@ import { readCounts } from "./views/counts.ts";
 import { type DeadLetterView, readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
+import { readProgress } from "./views/progress.ts";
 import { listSchedules } from "./views/schedules.ts";
 import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 import type { WorkOptions } from "./worker/settings.ts";
@@ -271,7 +272,12 @@ export class Pawl {
     options: CallOptions = {},
   ): Promise<Instance<L> | undefined> {
     const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
-    return row === undefined ? undefined : this.#instanceOf(lifecycle, snapshotOf(row));
+    if (row === undefined) return undefined;
+    const found = this.#instanceOf(lifecycle, snapshotOf(row));
+    if (row.outcome !== null) return found;
+    const word = await readProgress(options.tx === undefined ? this.#kernel.db : adoptTx(options.tx), row.id);
+    if (word === undefined) return found;
+    return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
   }
 
   /** What may be sent now: yes, no with the reasons, or it depends on the payload. */

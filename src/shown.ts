@@ -30,6 +30,16 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
   readonly movedAt: Date;
   readonly closedAt: Date | null;
   readonly deadlineAt: Date | null;
+  /** How far its running task is, as that said last; told by `get`, and only while it runs. */
+  readonly progress?: Progress;
+}
+
+/** How far a step is. */
+export interface Progress {
+  /** From 0 to 1. */
+  readonly fraction: number;
+  readonly note: string | null;
+  readonly at: Date;
 }
 
 /** A started instance; `created` is false when its key was taken, and it is the instance that has it. */

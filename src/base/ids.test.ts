@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { firstIdAt, idMaker, isId } from "./ids.ts";
+import { derivedId, firstIdAt, idMaker, isId } from "./ids.ts";
 
 const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -14,6 +14,13 @@ test("an id is a UUID of version 7 that begins with the time", () => {
   expect(id).toMatch(version7);
   expect(timeOf(id)).toBe(ms);
   expect(isId(id)).toBe(true);
+});
+
+test("an id that follows from two others is a UUID, the same each time, and another one for other ids", () => {
+  const [one, other] = ["0195a1c0-0000-7000-8000-000000000000", "0195a1c0-0000-7000-8000-000000000001"];
+  expect(derivedId(one, other)).toBe(derivedId(one, other));
+  expect(isId(derivedId(one, other))).toBe(true);
+  expect(new Set([one, derivedId(one, one), derivedId(one, other), derivedId(other, one)]).size).toBe(4);
 });
 
 test("ids rise strictly, also when more are made in a millisecond than it has numbers", () => {

@@ -13,6 +13,23 @@ export interface InstanceAnswer {
   readonly movedAt: string;
   readonly closedAt: string | null;
   readonly deadlineAt: string | null;
+  readonly parent: { readonly lifecycle: string; readonly id: string } | null;
+  readonly progress?: { readonly fraction: number; readonly note: string | null; readonly at: string };
+}
+
+export interface ChildrenAnswer {
+  readonly total: number;
+  readonly open: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly discarded: number;
+  readonly first: readonly {
+    readonly id: string;
+    readonly lifecycle: string;
+    readonly key: string | null;
+    readonly state: string;
+    readonly outcome: InstanceAnswer["outcome"];
+  }[];
 }
 
 export interface StateAnswer {

@@ -1,4 +1,4 @@
-import type { AttemptAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "./answers.ts";
+import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "./answers.ts";
 import { type Column, type Paint, pad, printTable, type Terminal, visible } from "./terminal.ts";
 
 type Entry = MoveAnswer | AttemptAnswer;
@@ -59,16 +59,23 @@ const historyColumns: readonly Column<Entry>[] = [
 export function printInstance(
   terminal: Terminal,
   one: InstanceAnswer,
-  history: readonly Entry[],
-  permitted: readonly PermissionAnswer[],
+  about: {
+    readonly history: readonly Entry[];
+    readonly children?: ChildrenAnswer;
+    readonly permitted?: readonly PermissionAnswer[];
+  },
 ): void {
+  const { children, history, permitted = [] } = about;
   const { bold, dim } = terminal.paint;
   const name = `${one.lifecycle} ${bold(visible(one.key ?? one.id))}`;
   const ended = one.outcome === null ? "" : dim(`  ${endedAs[one.outcome]}`);
   terminal.print(`\n  ${name}   ${shownState(one, terminal.paint)}${ended}`);
   terminal.print(dim(`  ${one.id}, version ${one.definition} of its lifecycle`));
+  if (one.parent !== null) terminal.print(dim(`  a child of ${one.parent.lifecycle} ${one.parent.id}`));
   if (one.deadlineAt !== null) terminal.print(dim(`  must end by ${new Date(one.deadlineAt).toLocaleString()}`));
+  if (one.progress !== undefined) terminal.print(`  ${progressLine(terminal, one.progress)}`);
   printData(terminal, one.data);
+  if (children !== undefined && children.total > 0) printChildren(terminal, children);
   printTimeline(terminal, history);
   if (one.outcome === null) printPermitted(terminal, permitted);
   terminal.print("");
@@ -84,6 +91,33 @@ function printData(terminal: Terminal, data: Readonly<Record<string, unknown>> |
   for (const [name, value] of fields) {
     terminal.print(`  ${terminal.paint.dim(pad(visible(name), widest))}  ${clipped(terminal, value, widest + 4)}`);
   }
+}
+
+const barWidth = 20;
+
+/** How far the running step is: a bar, a figure, its note and how old that is. */
+function progressLine(terminal: Terminal, { fraction, note, at }: NonNullable<InstanceAnswer["progress"]>): string {
+  const { cyan, dim } = terminal.paint;
+  const done = Math.round(fraction * barWidth);
+  const bar = `${cyan("█".repeat(done))}${dim("░".repeat(barWidth - done))}`;
+  const shown = note === null ? "" : `  ${clip(visible(note), terminal.columns - barWidth - 24)}`;
+  return `${bar} ${Math.floor(fraction * 100)} %${shown}  ${dim(ago(at))}`;
+}
+
+/** The children of its run: how many stand how, and the first of them. */
+function printChildren(terminal: Terminal, children: ChildrenAnswer): void {
+  const { total, first } = children;
+  const { dim, red } = terminal.paint;
+  const counts = (["open", "succeeded", "failed", "discarded"] as const)
+    .filter((how) => children[how] > 0)
+    .map((how) => (how === "failed" ? red(`${children[how]} failed`) : `${children[how]} ${how}`));
+  terminal.print(`\n  ${dim("children")}   ${total}: ${counts.join(", ")}`);
+  const names = first.map((child) => `${child.lifecycle} ${visible(child.key ?? child.id)}`);
+  const widest = Math.max(...names.map((name) => name.length));
+  for (const [place, child] of first.entries()) {
+    terminal.print(`    ${pad(names[place]!, widest)}  ${shownState(child, terminal.paint)}`);
+  }
+  if (total > first.length) terminal.print(dim(`    and ${total - first.length} more`));
 }
 
 /** Each move on a line of its own, with the time since the one before and what it changed; attempts stand between. */

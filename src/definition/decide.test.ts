@@ -732,3 +732,39 @@ describe("any lifecycle, any events", () => {
     );
   });
 });
+
+describe("joined", () => {
+  const joining = lifecycle("joining", {
+    data: z.object({ failed: z.number().default(0) }),
+    initial: "a",
+    states: {
+      a: { join: { failed: "count" }, on: { joined: { to: "b", set: ({ payload }) => ({ failed: payload.failed }) } } },
+      b: { final: "success" },
+    },
+  });
+  const counts = { total: 3, succeeded: 1, failed: 2, discarded: 0 };
+
+  test("takes the counts, which the edge sees", () => {
+    const { instance } = start(joining);
+    expect(decided(decide(joining, instance, event("joined", counts), now))).toMatchObject({
+      to: "b",
+      payload: counts,
+      instance: { data: { failed: 2 }, outcome: "success" },
+    });
+  });
+
+  test("is refused without them, and takes nothing where nobody joins", () => {
+    const { instance } = start(joining);
+    for (const payload of [undefined, {}, { ...counts, total: "3" }, [3]]) {
+      expect(decide(joining, instance, event("joined", payload), now)).toMatchObject({
+        kind: "refused",
+        blockers: expect.arrayContaining([expect.objectContaining({ kind: "payload" })]),
+      });
+    }
+    const plain = lifecycle("plain", {
+      initial: "a",
+      states: { a: { forever: true, on: { joined: "b" } }, b: { final: "success" } },
+    });
+    expect(decided(decide(plain, start(plain).instance, event("joined"), now)).to).toBe("b");
+  });
+});

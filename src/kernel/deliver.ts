@@ -33,7 +33,6 @@ const firstId = "00000000-0000-0000-0000-000000000000";
  * is looked for before every decision: however often a delivery is begun, by however many workers, it arrives once.
  */
 export async function deliver(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  if (filings.length === 0) return;
   for (const filing of filings) {
     filing.delivered = { refused: [], undelivered: [], later: undefined, failed: undefined };
   }

@@ -40,12 +40,8 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
     kernel,
     filings.filter((filing) => filing.move !== undefined),
   );
-  await deliver(
-    kernel,
-    filings.filter((filing) => filing.report.outcome.kind === "deliver"),
-  );
-  if (kernel.faults !== undefined) await kernel.faults.at("report.delivered");
-  for (const filing of filings) if (filing.delivered !== undefined) putOff(kernel, filing, filing.delivered);
+  const deliveries = filings.filter((filing) => filing.report.outcome.kind === "deliver");
+  if (deliveries.length > 0) await bringAll(kernel, deliveries);
   await setBack(
     kernel,
     filings.filter((filing) => filing.setback !== undefined && filing.result === undefined),
@@ -116,6 +112,12 @@ function fail(kernel: Kernel, filing: Filing, failing: Failing): void {
   if (afterMs !== null && deadlineMs !== null && kernel.clock.nowMs() + afterMs >= deadlineMs)
     filing.move = { ...failing, payload: { ...failing.payload, reason: "deadline" } };
   else filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+}
+
+async function bringAll(kernel: Kernel, deliveries: readonly Filing[]): Promise<void> {
+  await deliver(kernel, deliveries);
+  if (kernel.faults !== undefined) await kernel.faults.at("report.delivered");
+  for (const filing of deliveries) putOff(kernel, filing, filing.delivered!);
 }
 
 /** A delivery that is not at its end: what was sent is found again at the next try, and is not sent twice. */

@@ -12,7 +12,7 @@ export function tally(kernel: Kernel, filings: readonly Filing[]): void {
 }
 
 function count(kernel: Kernel, filing: Filing): void {
-  const { result, move, setback, isBuried } = filing;
+  const { result, move, setback, delivered, isBuried } = filing;
   const { taken, outcome } = filing.report;
   const lane = kernel.telemetry.meters.lane(taken.lane);
   if (result === "lease_lost") {
@@ -23,7 +23,8 @@ function count(kernel: Kernel, filing: Filing): void {
   } else if (hasSucceeded(filing)) {
     lane.done += 1;
   } else {
-    const reason = move?.kind === "failing" ? move.payload.reason : outcome.kind;
+    const reason =
+      move?.kind === "failing" ? move.payload.reason : (delivered?.undelivered[0]?.error.code ?? outcome.kind);
     countGivenUp(kernel, lane, { ...fieldsOf(taken, outcome), reason }, taken.kind === "effect" || isBuried);
   }
 }
@@ -66,7 +67,7 @@ function countSetback(
 }
 
 /** Which task it is, and what was thrown. What the instance holds is not for a log. */
-function fieldsOf({ lifecycle, row, lane, attempt }: Taken, outcome: Outcome) {
-  const fields = { lifecycle: lifecycle.name, state: row.state, lane, instance: row.id, attempt };
+function fieldsOf({ row, lane, attempt }: Taken, outcome: Outcome) {
+  const fields = { lifecycle: row.lifecycle, state: row.state, lane, instance: row.id, attempt };
   return outcome.kind === "failed" ? { ...fields, ...errorFields(outcome.error) } : fields;
 }

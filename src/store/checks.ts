@@ -41,10 +41,19 @@ export function readChecks(
     order by look.id limit ${page.limit}::int`);
 }
 
-/** These checks have been made. One that came meanwhile has another id, and stays. */
+/**
+ * These checks have been made. One that came meanwhile has another id, and stays; one that somebody else takes away at this
+ * moment is left to him.
+ */
 export async function deleteChecks(db: Executor, ids: readonly string[]): Promise<void> {
   await db.rows(sql`
-    delete from pawl.checks as look
-    using unnest((select ${textArray(ids)}::text)::bigint[]) as made(id)
-    where look.id = made.id`);
+    with made as materialized (
+      select look.id
+      from unnest((select ${textArray(ids)}::text)::bigint[]) as wanted(id)
+      cross join lateral (
+        select each.id from pawl.checks as each where each.id = wanted.id for update skip locked
+      ) as look
+      limit (select ${ids.length}::int)
+    )
+    delete from pawl.checks as look using made where look.id = made.id`);
 }

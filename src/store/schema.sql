@@ -111,7 +111,6 @@ begin
   update pawl.instances as child
   set parent_lifecycle = null, parent_id = null, parent_run = null, child_name = null, child_outcome = null
   from gone where child.parent_id = gone.id;
-  delete from pawl.checks as look using gone where look.instance_id = gone.id;
   delete from pawl.progress as word using gone where word.instance_id = gone.id;
   return null;
 end $$;

@@ -1,12 +1,11 @@
 import { durationMs } from "../base/duration.ts";
 import { broken, PawlError } from "../base/errors.ts";
-import { childrenOf, planChild } from "../kernel/children.ts";
-import { planSend } from "../kernel/deliveries.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { once } from "../kernel/memos.ts";
+import { tellProgress, type Word } from "../kernel/progress.ts";
 import { isRecovery, recoveryOf } from "../kernel/recover.ts";
 import type { Taken } from "../kernel/take.ts";
+import { Progress } from "./progress.ts";
 import { type Log, makeStep, type Returned, type Said } from "./step.ts";
 
 /** A handler, or what a test puts in its place. */
@@ -25,21 +24,21 @@ const laterMs = 10_000;
 export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
   if (taken.delivery !== undefined) return { kind: "deliver" };
   const said: Said = { patch: {}, messages: [], starts: [], sends: [] };
+  let told: Progress | undefined;
+  const progress = (word: Word): void => {
+    told ??= new Progress((newest) => tellProgress(kernel, taken, newest));
+    told.say(word);
+  };
   try {
     const { abort, log } = options;
-    const step = makeStep(taken, said, {
-      abort,
-      log,
-      once: (name, work) => once(kernel, taken, name, work),
-      planChild: (lifecycle, given, place) => planChild(kernel, taken, lifecycle, given, place),
-      children: (lifecycle) => childrenOf(kernel, taken, lifecycle),
-      planSend: (lifecycle, to, event, payload) => planSend(kernel, lifecycle, to, event, payload),
-    });
+    const step = makeStep(taken, said, { kernel, abort, log, progress });
     if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
     const handler = handlerOf(taken, options.fakes);
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
     return { kind: "failed", error };
+  } finally {
+    told?.stop();
   }
 }
 

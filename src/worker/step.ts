@@ -1,9 +1,12 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
-import type { ChildStart } from "../kernel/children.ts";
+import { type ChildStart, childrenOf, planChild } from "../kernel/children.ts";
 import type { Outgoing } from "../kernel/course.ts";
-import type { Sending } from "../kernel/deliveries.ts";
+import { planSend, type Sending } from "../kernel/deliveries.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { once } from "../kernel/memos.ts";
+import { type Word, wordOf } from "../kernel/progress.ts";
 import type { Taken } from "../kernel/take.ts";
 
 /** What a step said while it ran: it commits with the outcome and with nothing else. */
@@ -24,18 +27,15 @@ export type Log = (message: string, fields: Readonly<Record<string, unknown>>) =
 
 /** What a step finds around it. */
 export interface Surroundings {
+  readonly kernel: Kernel;
   readonly abort: { readonly signal: AbortSignal };
   readonly log: Log;
-  readonly once: (name: string, work: () => unknown) => Promise<unknown>;
-  /** Checks a child that is to be started; `place` tells it from others without a key. */
-  readonly planChild: (lifecycle: unknown, options: unknown, place: number) => ChildStart;
-  readonly children: (lifecycle: unknown) => Promise<unknown>;
-  readonly planSend: (lifecycle: unknown, to: unknown, event: unknown, payload: unknown) => Sending;
+  readonly progress: (word: Word) => void;
 }
 
 /** The object that a state's `run`, or an edge's `after`, is called with. */
 export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): Record<string, unknown> {
-  const { abort, log, once, planChild, children, planSend } = surroundings;
+  const { kernel, abort, log, progress } = surroundings;
   const { row } = taken;
   const payload = taken.work === null ? undefined : (taken.work.payload ?? undefined);
   return {
@@ -70,14 +70,14 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
     log: (message: string, fields: Record<string, unknown> = {}) =>
       log(message, { ...fields, instance: row.id, lane: taken.lane, attempt: taken.attempt }),
     start(lifecycle: unknown, options?: unknown) {
-      said.starts.push(planChild(lifecycle, options, said.starts.length));
+      said.starts.push(planChild(kernel, taken, lifecycle, options, said.starts.length));
     },
-    children: (lifecycle?: unknown) => children(lifecycle),
+    children: (lifecycle?: unknown) => childrenOf(kernel, taken, lifecycle),
     send(lifecycle: unknown, to: unknown, event: unknown, payload?: unknown) {
-      said.sends.push(planSend(lifecycle, to, event, payload));
+      said.sends.push(planSend(kernel, lifecycle, to, event, payload));
     },
-    once,
-    progress: notYet("step.progress"),
+    once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
+    progress: (fraction: unknown, note?: unknown) => progress(wordOf(fraction, note)),
     call: notYet("step.call"),
   };
 }

@@ -50,6 +50,15 @@ test("every verb takes and gives plain JSON", async () => {
     permitted: "no",
     blockers: [expect.objectContaining({ reason: "paper is dear" })],
   });
+  expect(await ask("children", { lifecycle: "essay", key: "e1" })).toEqual({
+    total: 0,
+    open: 0,
+    succeeded: 0,
+    failed: 0,
+    discarded: 0,
+    first: [],
+  });
+  expect(await ask("find", { lifecycle: "essay", parent: id })).toEqual([]);
   const graded = await ask("send", {
     lifecycle: "essay",
     key: "e1",

@@ -252,6 +252,17 @@ eachStore((store) => {
     expect(await t.pawl.verify()).toEqual([]);
   });
 
+  test("a worker joins at once: it does not wait for its next round of maintenance", async () => {
+    await using t = await open(counting, []);
+    const worker = t.pawl.work({ maintainEvery: "1h", poll: "1h" });
+    const { id } = await t.pawl.start(counting, { data: { questions: ["q1"] } });
+    await t.pawl.wait(counting, { id }, { until: "solving" });
+    const [q1] = await t.pawl.find(solve, { parent: { id } });
+    await t.pawl.send(solve, { id: q1!.id }, "verdict", { score: 1 });
+    expect(await t.pawl.wait(counting, { id }, { timeout: "20s" })).toMatchObject({ state: "solved" });
+    await worker.stop();
+  });
+
   test("many children of one parent are few checks, and siblings' ends do not wait for each other", async () => {
     const questions = Array.from({ length: store.kind === "postgres" ? 2_000 : 200 }, (_, place) => `q${place}`);
     await using t = await open(counting, questions);

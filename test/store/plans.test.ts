@@ -19,6 +19,7 @@ import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { run } from "../../src/worker/run.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
+import { everyStatementOfKin, kindred } from "../support/kin.ts";
 
 const chain = lifecycle("chain", {
   data: z.object({ n: z.number().default(0) }),
@@ -57,7 +58,11 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
 
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
-  const { pawl, kernel } = await openOn(db, { lifecycles: [chain, model], schedules: [hourly], logger: false });
+  const { pawl, kernel } = await openOn(db, {
+    lifecycles: [chain, model, ...kindred],
+    schedules: [hourly],
+    logger: false,
+  });
   db.plans();
   const keys = Array.from({ length: 60 }, () => `k${kernel.newId()}`);
   await pawl.startMany(
@@ -80,6 +85,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
     );
     await maintain(kernel, lanes);
   }
+  await everyStatementOfKin(pawl, kernel);
   await everyClaim(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
@@ -160,6 +166,8 @@ describe.skipIf(server === undefined)(
         "begun",
         "pauses",
         "messages",
+        "progress",
+        "checks",
       ]) {
         await store.db.script(`alter table pawl.${table} set (autovacuum_enabled = off)`);
       }
@@ -218,11 +226,7 @@ describe.skipIf(server === undefined)(
       await holds();
     });
     test("on a million rows whose statistics say that there are few", async () => {
-      for (const text of [...million, sentMessages]) {
-        await store.db.script(
-          `set session_replication_role = replica; ${text}; set session_replication_role = origin;`,
-        );
-      }
+      await fill(store);
       await holds();
     }, 120_000);
     test("on a million rows with fresh statistics", async () => {
@@ -232,13 +236,15 @@ describe.skipIf(server === undefined)(
   },
 );
 
-/** A million ended instances, and as many tasks that wait for later or in other lanes; past the triggers, for time's sake. */
+/** A million ended instances, as many tasks that wait for later or in other lanes, and children of others. */
 const million = [
-  `insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, outcome, closed_at, created_at, moved_at, next_due_at)
+  ...Array<string>(
+    4,
+  ).fill(`insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, outcome, closed_at, created_at, moved_at, next_due_at)
   select gen_random_uuid(), 'chain', 1, case when n % 10 = 0 then 'wait' else 'done' end, case when n % 10 = 0 then 'wait' else 'done' end,
     2, 2, '{"n": 0}', case when n % 10 = 0 then null else 'success' end, case when n % 10 = 0 then null else now() end, now(), now(),
     case when n % 10 = 0 then now() + interval '1 year' end
-  from generate_series(1, 1000000) as n`,
+  from generate_series(1, 250000) as n`),
   `insert into pawl.journal (instance_id, version, lifecycle, definition, event, from_state, to_state, at, source)
   select id, 2, lifecycle, 1, 'next', 'two', state, now(), 'call' from pawl.instances limit 300000 on conflict do nothing`,
   `insert into pawl.timers (instance_id, id, kind, visit, due_at, event)
@@ -259,7 +265,26 @@ const million = [
   `insert into pawl.dead_letters (id, instance_id, lifecycle, kind, origin, reason, attempts, cause, created_at)
   select gen_random_uuid(), instance_id, 'chain', 'instance', 'one', 'x', 1, instance_id, now()
   from pawl.journal where version = 2 limit 50000 on conflict do nothing`,
+  `insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, outcome, closed_at, created_at, moved_at,
+    key_held, parent_lifecycle, parent_id, parent_run, child_name, child_outcome)
+  select gen_random_uuid(), 'kid', 1, 'done', 'done', 2, 2, '{}', 'success', now(), now(), now(),
+    false, 'kin', md5((n / 10)::text)::uuid, 1, '=' || n, 'success'
+  from generate_series(1, 50000) as n`,
+  `insert into pawl.progress (instance_id, task_id, token, fraction, at)
+  select gen_random_uuid(), gen_random_uuid(), 1, 0.5, now() from generate_series(1, 20000) as n`,
 ];
+
+/** Past the triggers, for time's sake. */
+async function fill(store: TestStore): Promise<void> {
+  for (const rows of million) {
+    await store.db.script(`
+      set local statement_timeout = 0;
+      set session_replication_role = replica;
+      ${rows};
+      set session_replication_role = origin;`);
+  }
+  await store.db.script(sentMessages);
+}
 
 /** In the order of every index, for time's sake. */
 const sentMessages = `

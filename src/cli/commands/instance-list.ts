@@ -6,6 +6,7 @@ import { type Column, printJson, printTable, visible } from "../terminal.ts";
 
 interface Options {
   readonly state?: string[];
+  readonly parent?: string;
   readonly limit: number;
   readonly after?: string;
 }
@@ -16,14 +17,15 @@ export function addInstanceList(instance: Command, act: Act): void {
     .description("list the instances of a lifecycle, newest first")
     .argument("<lifecycle>")
     .option("--state <state>", "only those in this state; may be given several times", several)
+    .option("--parent <id>", "only the children of this instance")
     .option("--limit <count>", "at most so many", wholeNumber, 50)
     .option("--after <id>", "go on after the last one of the page before")
     .action(
-      act<Options>(async (context, { state, limit, after }, lifecycle) => {
+      act<Options>(async (context, { state, parent, limit, after }, lifecycle) => {
         const { withPawl } = await import("../with-pawl.ts");
         const columns = await makeColumns();
         return await withPawl(context, {}, async (pawl) => {
-          const found = (await pawl.call("find", { lifecycle, state, limit, after })) as InstanceAnswer[];
+          const found = (await pawl.call("find", { lifecycle, state, parent, limit, after })) as InstanceAnswer[];
           const { terminal } = context;
           if (terminal.json) printJson(terminal, found);
           else if (found.length === 0 && terminal.isTty)

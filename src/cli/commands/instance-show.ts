@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AttemptAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "../answers.ts";
+import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "../answers.ts";
 import { instanceArgs } from "../arguments.ts";
 import type { Act } from "../program.ts";
 import { printJson } from "../terminal.ts";
@@ -20,9 +20,10 @@ export function addInstanceShow(instance: Command, act: Act): void {
           const journal = (await pawl.call("journal", { ...args, attempts: true })) as (MoveAnswer | AttemptAnswer)[];
           const found = (await pawl.call("get", args)) as InstanceAnswer;
           const permitted = (await pawl.call("permitted", args)) as PermissionAnswer[];
+          const children = (await pawl.call("children", { ...args, limit: 20 })) as ChildrenAnswer;
           const { terminal } = context;
-          if (terminal.json) printJson(terminal, { instance: found, journal, permitted });
-          else if (terminal.isTty) printInstance(terminal, found, journal, permitted);
+          if (terminal.json) printJson(terminal, { instance: found, children, journal, permitted });
+          else if (terminal.isTty) printInstance(terminal, found, { children, history: journal, permitted });
           else printHistory(terminal, journal);
           return undefined;
         });

@@ -96,7 +96,7 @@ async function show(
   }
   const { printHistory, printInstance } = await import("../show-instance.ts");
   printTable(terminal, [status!], await makeColumns());
-  if (terminal.isTty) printInstance(terminal, one, history, []);
+  if (terminal.isTty) printInstance(terminal, one, { history });
   else printHistory(terminal, history);
 }
 

@@ -1,0 +1,44 @@
+import type { Word } from "../kernel/progress.ts";
+
+/**
+ * Passes on how far a step is: the first word at once, then the newest of each while, so that a tight loop does not
+ * flood the database. A word that cannot be passed on is no harm to the step.
+ */
+export class Progress {
+  readonly #tell: (word: Word) => Promise<void>;
+  readonly #everyMs: number;
+  #newest: Word | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #resting = false;
+  #stopped = false;
+
+  constructor(tell: (word: Word) => Promise<void>, everyMs = 1_000) {
+    this.#tell = tell;
+    this.#everyMs = everyMs;
+  }
+
+  say(word: Word): void {
+    this.#newest = word;
+    if (!this.#resting) void this.#pass();
+  }
+
+  /** The step has ended: what it said is of no interest any more. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #pass(): Promise<void> {
+    const word = this.#newest;
+    if (word === undefined || this.#stopped) return;
+    this.#newest = undefined;
+    this.#resting = true;
+    await this.#tell(word).catch(() => {});
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#resting = false;
+      void this.#pass();
+    }, this.#everyMs);
+    this.#timer.unref();
+  }
+}

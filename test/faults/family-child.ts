@@ -1,0 +1,14 @@
+import { openOn } from "../../src/create.ts";
+import { maintain } from "../../src/maintenance/round.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../src/testing/faults.ts";
+import { Worker } from "../../src/worker/work.ts";
+import { kid, parent } from "./family.ts";
+
+/** A worker that kills itself at a point on its way. */
+process.stdin.on("end", () => process.exit(0)).resume(); // Whoever started us is gone.
+
+const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL!, connections: 4 });
+const faults = faultsFrom(process.env.PAWL_FAULT);
+const { kernel } = await openOn(db, { lifecycles: [parent, kid], migrate: false, logger: false }, { faults });
+new Worker(kernel, maintain, { lease: "1s", poll: "20ms", maintainEvery: "100ms" });

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createPawl } from "pawl";
+import { expect, test } from "vitest";
+import type { FaultPoint } from "../../src/kernel/faults.ts";
+import { newPostgresStore } from "../../src/testing/stores.ts";
+import { onPostgres } from "../setup/suites.ts";
+import { kid, kidsWithKey, kidsWithout, parent } from "./family.ts";
+
+const tsx = pathToFileURL(join(import.meta.dirname, "../../node_modules/tsx/dist/loader.mjs")).href;
+const parents = 3;
+
+/** Before the commit that starts children, after it; after letters have arrived and before anybody knows; amid a join. */
+const points: FaultPoint[] = ["transaction.written", "transaction.committed", "report.delivered", "check.read"];
+
+/** A worker in a process of its own, until it has killed itself at this point. */
+async function dieAt(point: FaultPoint, url: string): Promise<void> {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const victim = spawn(process.execPath, ["--import", tsx, join(import.meta.dirname, "family-child.ts")], {
+    env: { ...env, PAWL_VICTIM_URL: url, PAWL_FAULT: `${point}:crash:1` },
+    stdio: ["pipe", "inherit", "inherit"],
+  });
+  const [, signal] = await once(victim, "close");
+  expect(signal, point).toBe("SIGKILL");
+}
+
+onPostgres("a worker that is killed on the way", () => {
+  test("loses no child and no letter, and starts and sends none twice", async () => {
+    await Promise.all(
+      points.map(async (point) => {
+        const store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+        const pawl = await createPawl({ database: store.url, lifecycles: [parent, kid], logger: false });
+        try {
+          const made = await pawl.startMany(
+            parent,
+            Array.from({ length: parents }, () => ({})),
+          );
+          await dieAt(point, store.url!);
+          pawl.work({ lease: "1s", poll: "20ms", maintainEvery: "100ms" });
+          for (const { id } of made) {
+            await pawl.wait(parent, { id }, { until: "done", timeout: "60s" });
+            expect(await pawl.children(parent, { id }), point).toMatchObject({
+              total: kidsWithKey + kidsWithout,
+              succeeded: kidsWithKey + kidsWithout,
+            });
+            expect(
+              (await pawl.journal(parent, { id })).map((move) => move.event),
+              point,
+            ).toEqual(["start", "borne", "told", "joined"]);
+            for (const child of await pawl.find(kid, { parent: { id } })) {
+              const history = await pawl.journal(kid, { id: child.id }, { attempts: true });
+              const words = history.map((one) => (one.kind === "move" ? one.event : one.what));
+              expect(
+                words.filter((word) => word === "poke" || word === "refused"),
+                point,
+              ).toEqual(["poke"]);
+            }
+          }
+          expect(await pawl.verify(), point).toEqual([]);
+        } finally {
+          await pawl.close();
+          await store.dispose();
+        }
+      }),
+    );
+  }, 120_000);
+});
