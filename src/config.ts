@@ -3,6 +3,7 @@ import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
+import type { BreakerOptions } from "./policy/breaker.ts";
 
 /** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */
 export interface PawlConfig {
@@ -14,6 +15,8 @@ export interface PawlConfig {
   readonly outbox?: RelayOptions | undefined;
   /** The queues in which people label: what queue() returns. */
   readonly queues?: readonly AnyQueue[] | undefined;
+  /** How the breakers of outside dependencies behave, by name. */
+  readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
   /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
   readonly database?: string | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */

@@ -13,6 +13,7 @@ import { registerLifecycles } from "./kernel/register.ts";
 import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
 import { peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
+import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
 import { isLog, type LogOption } from "./telemetry/log.ts";
@@ -29,6 +30,8 @@ export interface PawlOptions {
   readonly schedules?: readonly AnySchedule[] | undefined;
   /** The queues in which people label samples; see `pawl.people`. */
   readonly queues?: readonly AnyQueue[] | undefined;
+  /** How the breakers of outside dependencies behave, by the name that states and steps give them; defaults unless given. */
+  readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
   /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
   readonly migrate?: boolean;
   /** The most connections to PostgreSQL; 10 unless given. */
@@ -64,17 +67,20 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
 export async function openOn(
   db: Db,
-  options: Pick<PawlOptions, "lifecycles" | "schedules" | "queues" | "migrate" | "logger" | "outbox" | "notify">,
+  options: Pick<
+    PawlOptions,
+    "lifecycles" | "schedules" | "queues" | "breakers" | "migrate" | "logger" | "outbox" | "notify"
+  >,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   try {
     const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
     await prepare(db, options.migrate ?? true);
-    const { schedules, queues = [], notify } = options;
+    const { schedules, breakers, queues = [], notify } = options;
     const declared = options.lifecycles as readonly LifecycleModel[];
     const lifecycles = [...declared, ...peopleLifecycles];
     const rooms = { besides: peopleBesides, chores: peopleChores };
-    const kernel = makeKernel({ db, lifecycles, schedules, notify, ...rooms, ...seams, telemetry });
+    const kernel = makeKernel({ db, lifecycles, schedules, breakers, notify, ...rooms, ...seams, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
     const close = async () => {
@@ -151,6 +157,7 @@ function checkOptions(options: PawlOptions): void {
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
   if (given.outbox !== undefined) relaySettings(given.outbox);
+  breakerPolicies(given.breakers);
   const { database, folder, connections } = given;
   if (folder !== undefined && (typeof folder !== "string" || folder === "")) {
     throw new PawlError("option_invalid", "`folder` must be the path of a folder, for the embedded database.");

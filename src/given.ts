@@ -108,6 +108,12 @@ export interface ResumeOptions<L extends AnyLifecycle> extends LanesOptions<L> {
   readonly actor?: string;
 }
 
+export interface ForceBreakerOptions {
+  /** Why, for whoever looks at it later. Needed unless the breaker is released. */
+  readonly reason?: string | undefined;
+  readonly actor?: string | undefined;
+}
+
 /** One of many jobs to enqueue. */
 export type EnqueueItem<J extends AnyJob> = Omit<EnqueueOptions, "tx"> & { readonly payload: JobPayloadOf<J> };
 

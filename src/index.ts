@@ -1,7 +1,7 @@
 export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
-export { PermanentError, TransientError } from "./base/step-errors.ts";
+export { CircuitOpenError, PermanentError, TransientError } from "./base/step-errors.ts";
 export { defineConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
 export type { Answered, BuiltInEvent, BuiltInState, Failure, Joined, Unanswered } from "./definition/built-in.ts";
@@ -33,6 +33,7 @@ export type {
   EnqueueItem,
   EnqueueOptions,
   FindOptions,
+  ForceBreakerOptions,
   InstanceRef,
   JobsOptions,
   LanesOptions,
@@ -45,6 +46,7 @@ export type {
   SendOptions,
   StartCallOptions,
 } from "./given.ts";
+export type { Breaker, BreakerFlip } from "./kernel/breaker-verbs.ts";
 export type { JobStatus } from "./kernel/jobs.ts";
 export type { Aggregate } from "./kernel/publish.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
@@ -122,6 +124,7 @@ export { cohensKappa, fleissKappa, type KappaWeights } from "./policy/agreement/
 export { type GivenLabel, pickField } from "./policy/agreement/label-columns.ts";
 export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
 export { labelShape } from "./policy/agreement/schema-shape.ts";
+export type { BreakerOptions } from "./policy/breaker.ts";
 export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
 export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
 export type {

@@ -23,6 +23,7 @@ import {
   type EnqueueItem,
   type EnqueueOptions,
   type FindOptions,
+  type ForceBreakerOptions,
   type InstanceRef,
   idOf,
   type JobsOptions,
@@ -39,6 +40,7 @@ import {
   scheduleName,
   textOrNull,
 } from "./given.ts";
+import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "./kernel/breaker-verbs.ts";
 import { underTodaysName } from "./kernel/children.ts";
 import { asPawlError } from "./kernel/errors.ts";
 import { explainRecovery } from "./kernel/explain.ts";
@@ -64,6 +66,7 @@ import { Relay } from "./outbox/relay.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import { peopleLifecycles } from "./people/lifecycles.ts";
 import { People } from "./people/people.ts";
+import { checkedBreaker } from "./policy/breaker.ts";
 import {
   type AttemptEntry,
   attemptOf,
@@ -536,6 +539,42 @@ export class Pawl {
   async workers(): Promise<ShownWorker[]> {
     refuseInside(this.#kernel, "workers");
     return showWorkers(this.#kernel);
+  }
+
+  /** How the breakers of outside dependencies stand, over all processes. */
+  async breakers(): Promise<Breaker[]> {
+    refuseInside(this.#kernel, "breakers");
+    return showBreakers(this.#kernel);
+  }
+
+  /** When and why a breaker opened and closed, newest first. */
+  async breakerFlips(breaker: string, options: { limit?: number } = {}): Promise<BreakerFlip[]> {
+    refuseInside(this.#kernel, "breakerFlips");
+    const { limit = 100 } = checkedOptions(options, ["limit"], "breakerFlips");
+    return showFlips(this.#kernel, checkedBreaker(breaker), checkedLimit(limit));
+  }
+
+  /**
+   * Holds a breaker open or closed in all processes, whatever its calls come to, until it is released with null: then it
+   * finds its own way again, an open one by probes.
+   *
+   * ```ts
+   * await pawl.forceBreaker("llm", "open", { reason: "the provider has announced an outage", actor: "grace" });
+   * ```
+   */
+  async forceBreaker(
+    breaker: string,
+    to: "open" | "closed" | null,
+    options: ForceBreakerOptions = {},
+  ): Promise<Breaker> {
+    refuseInside(this.#kernel, "forceBreaker");
+    if (to !== "open" && to !== "closed" && to !== null)
+      throw new PawlError("option_invalid", 'A breaker is forced "open" or "closed", or released with null.');
+    const { reason, actor } = checkedOptions(options, ["reason", "actor"], "forceBreaker");
+    return forceBreaker(this.#kernel, checkedBreaker(breaker), to, {
+      reason: to === null ? textOrNull(reason, "The reason") : checkedText(reason, "The reason of a forced breaker"),
+      actor: textOrNull(actor, "The actor"),
+    });
   }
 
   /**

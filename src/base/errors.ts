@@ -16,6 +16,7 @@ export const errorCodes = {
   lifecycle_unknown: "caller",
   instance_unknown: "caller",
   schedule_unknown: "caller",
+  breaker_unknown: "caller",
   event_unknown: "caller",
   payload_invalid: "caller",
   data_invalid: "caller",
@@ -58,6 +59,7 @@ export const errorCodes = {
   busy: "surroundings",
   step_aborted: "surroundings",
   wait_timeout: "surroundings",
+  circuit_open: "surroundings",
   ended_elsewhere: "caller",
   not_running: "surroundings",
   // Us.

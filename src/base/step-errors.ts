@@ -1,3 +1,5 @@
+import { PawlError } from "./errors.ts";
+
 /** Throw this when trying again cannot help: the step gives up at once. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
@@ -11,5 +13,22 @@ export class TransientError extends Error {
   constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/**
+ * What `step.call` throws while the breaker of its dependency is open. A step that does not catch it is put off until the
+ * breaker may let it through, and its attempt does not count.
+ */
+export class CircuitOpenError extends PawlError {
+  readonly breaker: string;
+  /** When it may be worth trying again. */
+  readonly retryAfterMs: number;
+
+  constructor(breaker: string, message: string, retryAfterMs: number) {
+    super("circuit_open", message, { breaker, retryAfterMs });
+    this.name = "CircuitOpenError";
+    this.breaker = breaker;
+    this.retryAfterMs = retryAfterMs;
   }
 }

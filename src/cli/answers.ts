@@ -110,6 +110,36 @@ export interface ScheduleAnswer {
   } | null;
 }
 
+export interface BreakerAnswer {
+  readonly name: string;
+  readonly state: "closed" | "open" | "half_open";
+  readonly since: string | null;
+  readonly openUntil: string | null;
+  readonly forced: "open" | "closed" | null;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly calls: { readonly good: number; readonly failed: number };
+  readonly probes: {
+    readonly done: number;
+    readonly good: number;
+    readonly needed: number;
+    readonly underWay: boolean;
+  };
+  readonly usedBy: readonly string[];
+}
+
+export interface FlipAnswer {
+  readonly flip: number;
+  readonly from: string;
+  readonly to: string;
+  readonly cause: string;
+  readonly good: number;
+  readonly failed: number;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly at: string;
+}
+
 export interface LaneAnswer {
   readonly lane: string;
   readonly lifecycle: string;

@@ -15,7 +15,7 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = ["lifecycles", "schedules", "queues", "outbox", "database", "folder", "seed"];
+const keys = ["lifecycles", "schedules", "queues", "breakers", "outbox", "database", "folder", "seed"];
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addBreakers } from "./commands/breakers.ts";
 import { addCheck } from "./commands/check.ts";
 import { addDead } from "./commands/dead.ts";
 import { addDiagram } from "./commands/diagram.ts";
@@ -96,6 +97,7 @@ function makeProgram(version: string, act: Act): Command {
     addLanes,
     addExplain,
     addDead,
+    addBreakers,
     addSchedules,
     addOutbox,
     addCheck,

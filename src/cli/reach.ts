@@ -70,6 +70,7 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
     lifecycles: config?.lifecycles ?? [],
     schedules: config?.schedules,
     queues: config?.queues,
+    breakers: config?.breakers,
     migrate,
     onWarning,
   });

@@ -20,6 +20,10 @@ export const workVerbs: readonly (readonly [string, Verb])[] = [
   ["jobs", { takes: ["job", "status", "limit", "after"], answer: jobs }],
   ["job", { takes: ["job", "key", "id"], answer: (pawl, args) => pawl.jobStatus(jobOf(pawl, args), refOf(args)) }],
   ["enqueue", { takes: ["job", "payload", "key", "priority", "after", "at", ...cause], answer: enqueue }],
+  ["breakers", { takes: [], answer: (pawl) => pawl.breakers() }],
+  ["breakerFlips", { takes: ["breaker", "limit"], answer: breakerFlips }],
+  ["forceBreaker", { takes: ["breaker", "to", ...cause], answer: forceBreaker }],
+  ["releaseBreaker", { takes: ["breaker", ...cause], answer: releaseBreaker }],
 ];
 
 function pause(pawl: Pawl, args: Arguments): Promise<void> {
@@ -55,6 +59,19 @@ function enqueue(pawl: Pawl, args: Arguments): Promise<StartedInstance> {
 /** What is no job is refused where it is used. */
 function jobOf(pawl: Pawl, args: Arguments): AnyJob {
   return lifecycleNamed(pawl, args.text("job")) as AnyJob;
+}
+
+function breakerFlips(pawl: Pawl, args: Arguments): Promise<unknown> {
+  return pawl.breakerFlips(args.text("breaker"), { limit: args.number("limit") });
+}
+
+function forceBreaker(pawl: Pawl, args: Arguments): Promise<unknown> {
+  return pawl.forceBreaker(args.text("breaker"), args.text("to") as "open", causeOf(args));
+}
+
+/** Null counts as left out where JSON comes in, so letting go has a verb of its own. */
+function releaseBreaker(pawl: Pawl, args: Arguments): Promise<unknown> {
+  return pawl.forceBreaker(args.text("breaker"), null, causeOf(args));
 }
 
 /** `essay`, `essay/grading` or `essay:after`. A version may be named, as in a list of lanes, and makes no difference. */

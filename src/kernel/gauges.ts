@@ -1,9 +1,12 @@
 import type { Readings } from "../telemetry/catalogue.ts";
+import { listBreakers } from "../views/breakers.ts";
 import { readCounts } from "../views/counts.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
 import type { Kernel } from "./kernel.ts";
 import { lanesOf } from "./lanes.ts";
+
+const levels = { closed: 0, half_open: 1, open: 2 };
 
 /** What only the database knows, read when somebody asks for it. While it does not answer, just that is told. */
 export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
@@ -13,6 +16,7 @@ export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
     const ages = await readLaneAges(db, await lanesOf(kernel));
     const outbox = await readOutboxLag(db);
     const lags = await readScheduleLags(db, [...kernel.timetable.entries.keys()]);
+    const breakers = await listBreakers(db);
     return {
       database_up: [{ labels: {}, value: 1 }],
       instances: counts.map(({ lifecycle, state, instances }) => ({ labels: { lifecycle, state }, value: instances })),
@@ -21,6 +25,7 @@ export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
       outbox_dead: [{ labels: {}, value: outbox.dead }],
       outbox_oldest_pending_seconds: [{ labels: {}, value: (outbox.oldest_age_ms ?? 0) / 1_000 }],
       schedule_lag_seconds: lags.map(({ name, seconds }) => ({ labels: { schedule: name }, value: seconds })),
+      breaker_state: breakers.map(({ name, state }) => ({ labels: { breaker: name }, value: levels[state] })),
     };
   } catch {
     return { database_up: [{ labels: {}, value: 0 }] };

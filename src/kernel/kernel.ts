@@ -3,9 +3,11 @@ import { PawlError } from "../base/errors.ts";
 import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
+import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Beside } from "./beside.ts";
+import { BreakerBoard } from "./breaker-board.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import { Others } from "./others.ts";
@@ -26,6 +28,9 @@ export interface Kernel {
   /** Every lifecycle of this process by name. */
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
+  readonly breakers: BreakerBoard;
+  /** Tells what this process has written from what others have. */
+  readonly process: string;
   readonly telemetry: Telemetry;
   /** What is written beside the instances of some of them, by the lifecycle's name. */
   readonly besides: ReadonlyMap<string, Beside>;
@@ -39,6 +44,7 @@ export function makeKernel(given: {
   db: Db;
   lifecycles: readonly LifecycleModel[];
   schedules?: readonly AnySchedule[];
+  breakers?: Readonly<Record<string, BreakerOptions>>;
   besides?: ReadonlyMap<string, Beside>;
   chores?: readonly Chore[];
   clock?: Clock;
@@ -47,18 +53,21 @@ export function makeKernel(given: {
   notify?: boolean;
 }): Kernel {
   const clock = given.clock ?? databaseClock();
+  const newId = idMaker(() => clock.nowMs());
   const signals = new Signals();
   const isShared = given.db.listen !== undefined && given.notify !== false;
   return {
     db: given.db,
     clock,
-    newId: idMaker(() => clock.nowMs()),
+    newId,
     signals,
     others: isShared ? new Others(given.db, signals, given.telemetry.log) : undefined,
     faults: given.faults,
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),
+    breakers: new BreakerBoard(given.lifecycles, given.breakers),
+    process: newId(),
     telemetry: given.telemetry,
     besides: given.besides ?? new Map(),
     chores: given.chores ?? [],

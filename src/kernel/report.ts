@@ -8,6 +8,7 @@ import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
 import { readLapsedLeases, type Setback } from "../store/tasks.ts";
+import { judge } from "./calls.ts";
 import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
 import { letterOfTask } from "./dead-letter.ts";
@@ -52,6 +53,7 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
   );
   if (kernel.faults !== undefined) await kernel.faults.at("report.after");
   tally(kernel, filings);
+  await judge(kernel, filings);
   return filings.map((filing) => filing.result!);
 }
 

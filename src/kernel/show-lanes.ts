@@ -1,6 +1,7 @@
 import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import { readLanes } from "../views/lanes.ts";
+import { readStandings } from "./breakers.ts";
 import { type Closure, closuresOf } from "./closures.ts";
 import type { Kernel } from "./kernel.ts";
 import { purposeOf } from "./lanes.ts";
@@ -43,6 +44,7 @@ export async function showLanes(kernel: Kernel): Promise<Lane[]> {
     ...(kernel.lifecycles.get(one.name)!.job ? [] : [effectLaneOf(one)]),
     sendLaneOf(one),
   ]);
+  await readStandings(kernel);
   const closures = await closuresOf(kernel, lanes);
   return (await readLanes(kernel.db, lanes, mostCounted)).flatMap(({ oldest_ms, ...row }) => {
     const { lifecycle, version = 1, part } = purposeOf(kernel, row.lane);

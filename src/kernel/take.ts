@@ -1,5 +1,5 @@
 import type { LifecycleModel } from "../definition/model.ts";
-import { claimGated } from "../store/gates.ts";
+import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../store/gates.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { readInstances } from "../store/instances.ts";
 import { type Claim, type ClaimedTask, claimTasks, promoteTasks, renewLeases } from "../store/tasks.ts";
@@ -8,6 +8,8 @@ import { Course } from "./course.ts";
 import { type Delivery, deliveryIn } from "./deliveries.ts";
 import { rename } from "./due.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
+
+export type { ProbePlace };
 
 /** A task in a worker's hands, with its instance as it stood. */
 export interface Taken {
@@ -23,6 +25,8 @@ export interface Taken {
   readonly delivery?: Delivery;
   readonly row: InstanceRow;
   readonly lifecycle: LifecycleModel;
+  /** The half-open breaker whose probe it is, and since which flip. */
+  readonly probe?: { readonly breaker: string; readonly flip: number };
 }
 
 /** The move that an after-effect follows. */
@@ -42,8 +46,15 @@ export function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
 }
 
 /** The same from lanes behind gates, as many as each of them lets through. */
-export function takeGated(kernel: Kernel, claim: Parameters<typeof claimGated>[1]): Promise<Taken[]> {
+export function takeGated(kernel: Kernel, claim: GatedClaim): Promise<Taken[]> {
   return takeBy(kernel, () => claimGated(kernel.db, claim));
+}
+
+/** One task as the probe of a half-open breaker, if nobody else has that by now. */
+export async function takeProbe(kernel: Kernel, place: ProbePlace, claim: Omit<GatedClaim, "limit">): Promise<Taken[]> {
+  kernel.breakers.markProbing(place.breaker);
+  const taken = await takeBy(kernel, () => claimProbe(kernel.db, place, { ...claim, limit: 1 }));
+  return taken.map((one) => ({ ...one, probe: { breaker: place.breaker, flip: place.flip } }));
 }
 
 async function takeBy(kernel: Kernel, claim: () => Promise<ClaimedTask[]>): Promise<Taken[]> {

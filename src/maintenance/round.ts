@@ -1,3 +1,4 @@
+import { tidyBreakers } from "../kernel/breakers.ts";
 import { type Fired, fire } from "../kernel/fire.ts";
 import { tidyGates } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
@@ -36,6 +37,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   await tidy(kernel);
   await tidyGates(kernel, lanes);
   await tidyWorkers(kernel);
+  await tidyBreakers(kernel);
   return {
     lapsed,
     promoted,

@@ -66,18 +66,9 @@ export function readGates(db: Executor, gates: readonly GateRow[]): Promise<Gate
     ) as full_at on stands.room = 0`);
 }
 
-/**
- * Leases ready tasks behind gates, as many as each lets through. The room is asked for in this very statement, under the
- * gate's lock and by a function that sees what was committed before the lock was had; the tasks themselves are looked at
- * again when they are locked. So the count is exact, and nobody ever holds a lock over a round trip.
- */
-export function claimGated(
-  db: Executor,
-  claim: Holder & { readonly gates: readonly GateRow[]; readonly limit: number },
-): Promise<ClaimedTask[]> {
-  return db.rows<ClaimedTask>(sql`
-    with clock as materialized (select pawl.now() as now),
-    gate as materialized (select * from ${rowsOf(claim.gates)} as gate),
+/** What leases tasks behind the gates of `gate`, as many as each lets through: a part of the claims that ask gates. */
+function throughGates(claim: GatedClaim) {
+  return part`
     let_through as materialized (
       select gate.*, least(${claim.limit}::int, pawl.gate_take(
         gate.name, gate.lifecycle, gate.states::text[], gate.most, gate.rate, gate.window_start, gate.window_end)) as room
@@ -110,6 +101,53 @@ export function claimGated(
       where gate.rate is not null and claimed.lane = any (gate.lanes::text[])
       group by gate.name, gate.slice_ms, clock.now
       on conflict (gate, at) do update set steps = begun.steps + excluded.steps
+    )`;
+}
+
+export interface GatedClaim extends Holder {
+  readonly gates: readonly GateRow[];
+  readonly limit: number;
+}
+
+/**
+ * Leases ready tasks behind gates, as many as each lets through. The room is asked for in this very statement, under the
+ * gate's lock and by a function that sees what was committed before the lock was had; the tasks themselves are looked at
+ * again when they are locked. So the count is exact, and nobody ever holds a lock over a round trip.
+ */
+export function claimGated(db: Executor, claim: GatedClaim): Promise<ClaimedTask[]> {
+  return db.rows<ClaimedTask>(sql`
+    with clock as materialized (select pawl.now() as now),
+    gate as materialized (select * from ${rowsOf(claim.gates)} as gate),
+    ${throughGates(claim)}
+    ${claimedFew}`);
+}
+
+/** The place of a probe: a half-open breaker, and the token of the last probe that was seen there, which is over. */
+export interface ProbePlace {
+  readonly breaker: string;
+  readonly flip: number;
+  readonly seenToken: number | null;
+}
+
+/**
+ * Leases one task as the probe of a half-open breaker, unless another has become its probe meanwhile: that is looked at
+ * under the lock of the breaker's row, which is passed by while somebody else has it.
+ */
+export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): Promise<ClaimedTask[]> {
+  return db.rows<ClaimedTask>(sql`
+    with clock as materialized (select pawl.now() as now),
+    free as materialized (
+      select breaker.name from pawl.breakers as breaker
+      where breaker.name = ${place.breaker}::text and breaker.flip = ${place.flip}::int and breaker.state = 'half_open'
+        and breaker.probe_token is not distinct from ${place.seenToken}::bigint
+      for no key update skip locked
+    ),
+    gate as materialized (select gate.* from free cross join ${rowsOf(claim.gates)} as gate),
+    ${throughGates(claim)},
+    probing as (
+      update pawl.breakers as breaker
+      set probe_task = claimed.id, probe_token = claimed.token
+      from claimed, free where breaker.name = free.name
     )
     ${claimedFew}`);
 }

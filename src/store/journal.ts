@@ -174,9 +174,9 @@ export function readMovesUpTo(db: Executor, id: string, version: number): Promis
 export function readLeavings(
   db: Executor,
   asked: readonly { id: string; visit: number }[],
-): Promise<{ id: string; source: string }[]> {
+): Promise<{ id: string; source: string; reason: string | null }[]> {
   return db.rows(sql`
-    select asked.id::text as id, move.source
+    select asked.id::text as id, move.source, move.reason
     from unnest(
       (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
       (select ${textArray(asked.map((one) => one.visit))}::text)::int[]
@@ -185,7 +185,7 @@ export function readLeavings(
       select instance.visit from pawl.instances as instance where instance.id = asked.id offset 0
     ) as stands
     cross join lateral (
-      select each.source from pawl.journal as each
+      select each.source, each.reason from pawl.journal as each
       where each.instance_id = asked.id and each.version > asked.visit
         and (each.to_state <> each.from_state or each.version = stands.visit)
       order by each.version limit 1

@@ -49,3 +49,23 @@ export async function insertMessage(db: Executor, message: LooseMessage): Promis
     returning pawl.ms(created_at) as now_ms`);
   return written!;
 }
+
+/** What a breaker's flip is published as; nothing without a type. */
+export interface FlipMessage {
+  readonly id: string;
+  readonly type: string | null;
+}
+
+/** The message that a breaker has flipped, as `noted` tells: a part of the statement that flips it. */
+export function insertFlipMessage({ id, type }: FlipMessage) {
+  return part`
+    insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
+    select ${id}::uuid, noted.breaker, 'breaker', message.type, jsonb_build_object(
+      'breaker', noted.breaker, 'flip', noted.flip, 'from', noted.from_state, 'to', noted.to_state, 'cause', noted.cause,
+      'good', noted.good, 'failed', noted.failed, 'reason', noted.reason, 'actor', noted.actor,
+      'at', to_char(noted.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'openUntil', to_char(noted.open_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    ), noted.at
+    from noted cross join (select ${type}::text as type) as message
+    where message.type is not null`;
+}

@@ -271,6 +271,58 @@ CREATE TABLE pawl.begun (
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
 
+CREATE TABLE pawl.breaker_counts (
+    breaker text NOT NULL COLLATE pg_catalog."C",
+    flip integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    process uuid NOT NULL,
+    good integer NOT NULL,
+    failed integer NOT NULL,
+    retry_at timestamp with time zone,
+    CONSTRAINT breaker_counts_failed_check CHECK ((failed >= 0)),
+    CONSTRAINT breaker_counts_good_check CHECK ((good >= 0))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
+
+CREATE TABLE pawl.breaker_flips (
+    breaker text NOT NULL COLLATE pg_catalog."C",
+    flip integer NOT NULL,
+    from_state text NOT NULL COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C",
+    cause text NOT NULL COLLATE pg_catalog."C",
+    good integer NOT NULL,
+    failed integer NOT NULL,
+    open_until timestamp with time zone,
+    reason text,
+    actor text,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT breaker_flips_cause_check CHECK ((cause = ANY (ARRAY['failures'::text, 'rested'::text, 'probe_failed'::text, 'probes_passed'::text, 'forced'::text, 'released'::text])))
+);
+
+CREATE TABLE pawl.breakers (
+    name text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'closed'::text NOT NULL COLLATE pg_catalog."C",
+    flip integer DEFAULT 0 NOT NULL,
+    since timestamp with time zone NOT NULL,
+    open_until timestamp with time zone,
+    probe_task uuid,
+    probe_token bigint,
+    probes_done integer DEFAULT 0 NOT NULL,
+    probes_good integer DEFAULT 0 NOT NULL,
+    forced text COLLATE pg_catalog."C",
+    reason text,
+    actor text,
+    CONSTRAINT breakers_flip_check CHECK ((flip >= 0)),
+    CONSTRAINT breakers_force_is_the_state CHECK ((forced = state)),
+    CONSTRAINT breakers_forced_check CHECK ((forced = ANY (ARRAY['open'::text, 'closed'::text]))),
+    CONSTRAINT breakers_open_ends CHECK (((open_until IS NOT NULL) = ((state = 'open'::text) AND (forced IS NULL)))),
+    CONSTRAINT breakers_probe_is_whole CHECK (((probe_task IS NULL) = (probe_token IS NULL))),
+    CONSTRAINT breakers_probe_when_half_open CHECK (((probe_token IS NULL) OR (state = 'half_open'::text))),
+    CONSTRAINT breakers_probes_add_up CHECK (((probes_good >= 0) AND (probes_good <= probes_done))),
+    CONSTRAINT breakers_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text])))
+)
+WITH (fillfactor='50');
+
 CREATE TABLE pawl.checks (
     id bigint NOT NULL,
     instance_id uuid NOT NULL,
@@ -705,6 +757,15 @@ ALTER TABLE ONLY pawl.attempts
 
 ALTER TABLE ONLY pawl.begun
     ADD CONSTRAINT begun_pkey PRIMARY KEY (gate, at);
+
+ALTER TABLE ONLY pawl.breaker_counts
+    ADD CONSTRAINT breaker_counts_pkey PRIMARY KEY (breaker, flip, at, process);
+
+ALTER TABLE ONLY pawl.breaker_flips
+    ADD CONSTRAINT breaker_flips_pkey PRIMARY KEY (breaker, flip);
+
+ALTER TABLE ONLY pawl.breakers
+    ADD CONSTRAINT breakers_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY pawl.checks
     ADD CONSTRAINT checks_pkey PRIMARY KEY (id);

@@ -14,6 +14,7 @@ export const catalogue = {
   schedule_ticks: { kind: "counter", help: "Ticks of schedules that were run." },
   instances_pruned: { kind: "counter", help: "Ended instances that were deleted after their time." },
   messages: { kind: "counter", help: "Messages that relays dealt with: published, failed, deferred or dead." },
+  breaker_flips: { kind: "counter", help: "Breakers that this process opened, half-opened or closed." },
   step_duration_seconds: { kind: "histogram", help: "How long steps run." },
   claim_batch_tasks: { kind: "histogram", help: "How many tasks a claim brought." },
   report_batch_tasks: { kind: "histogram", help: "How many tasks were reported together." },
@@ -27,6 +28,7 @@ export const catalogue = {
   },
   outbox_pending: { kind: "gauge", help: "Messages that wait to be published, up to a hundred thousand." },
   outbox_dead: { kind: "gauge", help: "Messages that were given up and wait for a decision." },
+  breaker_state: { kind: "gauge", help: "How a breaker stands: 0 closed, 1 half-open, 2 open." },
   outbox_oldest_pending_seconds: { kind: "gauge", help: "How long the oldest message has waited to be published." },
   schedule_lag_seconds: { kind: "gauge", help: "How long a tick that has come has not been run." },
 } as const satisfies Record<string, { kind: "counter" | "gauge" | "histogram"; help: string }>;

@@ -56,6 +56,7 @@ export class Meters {
   readonly #ticks = new Map<string, number>();
   readonly #pruned = new Map<string, number>();
   readonly #messages = new Map<string, number>();
+  readonly #flips = new Map<string, Map<string, number>>();
   readonly #batches = { claim: new Histogram(batchBounds), report: new Histogram(batchBounds) };
   readonly #mirror: Mirror | undefined;
 
@@ -90,6 +91,12 @@ export class Meters {
     this.#messages.set(outcome, (this.#messages.get(outcome) ?? 0) + 1);
   }
 
+  flipped(breaker: string, to: string): void {
+    const flips = this.#flips.get(breaker) ?? new Map<string, number>();
+    flips.set(to, (flips.get(to) ?? 0) + 1);
+    this.#flips.set(breaker, flips);
+  }
+
   read(): Readings {
     const lanes = [...this.#lanes];
     const perLane = counted.map(([name, key]) => [
@@ -102,6 +109,9 @@ export class Meters {
         schedule_ticks: samples(this.#ticks, "schedule"),
         instances_pruned: samples(this.#pruned, "lifecycle"),
         messages: samples(this.#messages, "outcome"),
+        breaker_flips: [...this.#flips].flatMap(([breaker, flips]) =>
+          [...flips].map(([to, value]) => ({ labels: { breaker, to }, value })),
+        ),
         workers: samples(summed([...this.workers].map(({ state }) => ({ [state]: 1 }))), "state"),
         worker_slots: samples(summed([...this.workers].map(({ slots }) => slots)), "state"),
       },

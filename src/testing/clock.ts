@@ -27,8 +27,9 @@ export class TestClock implements Clock {
     return this.#ms;
   }
 
+  /** An answer that was overtaken by a move of the clock does not set it back. */
   observe(nowMs: number): void {
-    this.#ms = nowMs;
+    this.#ms = Math.max(this.#ms, nowMs);
   }
 
   async set(ms: number): Promise<void> {

@@ -111,7 +111,7 @@ async function empty(db: Db): Promise<void> {
     truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.timers, pawl.messages, pawl.requests, pawl.counts,
       pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps, pawl.pauses,
       pawl.begun, pawl.workers, pawl.checks, pawl.progress, pawl.pruned, pawl.queues, pawl.labelers, pawl.samples, pawl.slots,
-      pawl.assignments, pawl.labels, pawl.labeler_hours;
+      pawl.assignments, pawl.labels, pawl.labeler_hours, pawl.breakers, pawl.breaker_counts, pawl.breaker_flips;
     update pawl.shards set relay = null, leased_until = null;
     set session_replication_role = origin;`);
 }

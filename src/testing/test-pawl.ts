@@ -5,16 +5,17 @@ import type { AnyLifecycle } from "../definition/face.ts";
 import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
-import { closuresOf } from "../kernel/closures.ts";
+import { keepBreakers, probePlace, rampOf, writeCalls } from "../kernel/breakers.ts";
+import { breakerOf, closuresOf } from "../kernel/closures.ts";
 import type { Outcome } from "../kernel/filing.ts";
-import { gatesOf } from "../kernel/gates.ts";
+import { gatesOf, probeGates } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { type MessageOutcome, promoteDue, pruneSent } from "../kernel/outbox.ts";
 import { prune } from "../kernel/prune.ts";
 import { report } from "../kernel/report.ts";
-import { renew, type Taken, take, takeGated } from "../kernel/take.ts";
+import { renew, type Taken, take, takeGated, takeProbe } from "../kernel/take.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
 import { Delivery } from "../outbox/delivery.ts";
 import { relayRound } from "../outbox/round.ts";
@@ -34,6 +35,7 @@ export interface TestPawlOptions {
   readonly schedules?: readonly AnySchedule[];
   /** The queues in which people label. */
   readonly queues?: readonly AnyQueue[];
+  readonly breakers?: PawlOptions["breakers"];
   /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
   // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
@@ -62,7 +64,7 @@ const leaseMs = 30_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const { server, pooler, lifecycles, schedules, queues } = options;
+  const { server, pooler, lifecycles, schedules, queues, breakers } = options;
   const store = server === undefined ? await newMemoryStore() : await newPostgresStore(server, { pooler });
   await migrate(store.db);
   const clock = await installTestClock(store.db);
@@ -73,6 +75,7 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
       lifecycles,
       schedules,
       queues,
+      breakers,
       logger: options.logger ?? false,
       outbox: options.outbox,
       notify: options.notify ?? false,
@@ -203,6 +206,7 @@ export class TestPawl {
         kernel,
         taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
       );
+      await writeCalls(kernel);
       ran += taken.length;
     }
   }
@@ -230,13 +234,18 @@ export class TestPawl {
     const { kernel, fakes } = this.#parts;
     const lane = this.#laneOf(step);
     const holder = { worker: `test-worker-${++this.#workers}`, leaseMs };
+    await keepBreakers(kernel);
     const closure = (await closuresOf(kernel, [lane])).get(lane);
-    if (closure !== undefined) throw new PawlError("option_invalid", `${lane} is closed: ${closure.reason}`);
-    const gates = gatesOf(kernel, [lane]);
+    const place = closure?.by === "breaker" ? probePlace(kernel, breakerOf(kernel, lane)!) : undefined;
+    if (closure !== undefined && place === undefined)
+      throw new PawlError("option_invalid", `${lane} is closed: ${closure.reason}`);
+    const gates = gatesOf(kernel, [lane], (breaker) => rampOf(kernel, breaker));
     const [taken] =
-      gates.length === 0
-        ? await take(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
-        : await takeGated(kernel, { gates, limit: 1, ...holder });
+      place !== undefined
+        ? await takeProbe(kernel, place, { gates: probeGates(kernel, [lane]), ...holder })
+        : gates.length === 0
+          ? await take(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
+          : await takeGated(kernel, { gates, limit: 1, ...holder });
     if (taken !== undefined) return new TestWorker(kernel, taken, fakes);
     const but = gates.length === 0 ? "" : ", or its limit or rate lets nothing begin now";
     throw new PawlError("option_invalid", `Nothing is ready in ${lane}${but}.`);
@@ -337,6 +346,7 @@ export class TestWorker {
 
   async #tell(outcome: Outcome): Promise<void> {
     const [reported] = await report(this.#kernel, [{ taken: this.#taken, outcome }]);
+    await writeCalls(this.#kernel);
     if (reported === "lease_lost") throw this.#lost();
   }
 

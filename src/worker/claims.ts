@@ -1,6 +1,6 @@
 import { lookAtGates } from "../kernel/gates.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { type Taken, take, takeGated } from "../kernel/take.ts";
+import { type Taken, take, takeGated, takeProbe } from "../kernel/take.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** While other lanes keep the worker busy, gates are asked this often. */
@@ -43,9 +43,14 @@ export class Claims {
     return this.#restMs;
   }
 
-  /** Up to so many tasks, and up to so many of them from behind gates. */
-  async take(room: number, gatedRoom = room): Promise<Taken[]> {
+  /** Up to so many tasks, up to so many of them from behind gates, and of probes as many as can begin at once. */
+  async take(room: number, gatedRoom = room, probeRoom = room): Promise<Taken[]> {
     await this.#lanes.look();
+    const probes = await this.#probes(probeRoom);
+    return [...probes, ...(await this.#takeOpen(room - probes.length, gatedRoom - probes.length))];
+  }
+
+  async #takeOpen(room: number, gatedRoom: number): Promise<Taken[]> {
     this.#restMs = Number.POSITIVE_INFINITY;
     const gatesAreFirst = this.#turn++ % 2 === 1 && performance.now() - this.#gatesAt >= gatesEveryMs;
     const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom)) : [];
@@ -54,6 +59,16 @@ export class Claims {
     const isDue = free.length === 0 || performance.now() - this.#gatesAt >= gatesEveryMs;
     if (!gatesAreFirst && isDue) gated.push(...(await this.#behindGates(left)));
     return [...gated, ...free];
+  }
+
+  /** For each half-open breaker one task, if nobody else has one out. */
+  async #probes(limit: number): Promise<Taken[]> {
+    const taken: Taken[] = [];
+    for (const { place, gates } of this.#lanes.probes()) {
+      if (taken.length >= limit) break;
+      taken.push(...(await takeProbe(this.#kernel, place, { gates, ...this.#holder })));
+    }
+    return taken;
   }
 
   async #fromOpenLanes(limit: number): Promise<Taken[]> {

@@ -29,6 +29,8 @@ export interface HandsOptions {
   readonly grant: Granting;
   /** Counts against a limit as long as it is in hand. */
   readonly isGated: (lane: string) => boolean;
+  /** Its lane was closed since it was claimed: it does not begin. */
+  readonly mustWait: (taken: Taken) => boolean;
   /** Hears that there is room for another task. */
   readonly onFree: () => void;
   readonly fakes: ReadonlyMap<string, Handler> | undefined;
@@ -72,6 +74,11 @@ export class Hands {
     return this.#options.settings.concurrency - waiting;
   }
 
+  /** How many more tasks could begin at once. */
+  get idle(): number {
+    return this.#options.settings.concurrency - this.#running - this.#waiting.length;
+  }
+
   /** How many tasks of which lanes there are. */
   get lanes(): Record<string, number> {
     const lanes: Record<string, number> = {};
@@ -81,7 +88,7 @@ export class Hands {
 
   take(taken: readonly Taken[]): void {
     this.#keeper.keep(taken.map((one) => one.lease));
-    // What stands behind a gate counts there from now on: it begins before what only waits here.
+    // What stands behind a gate counts there from now on, and others wait for a probe: it begins before what only waits here.
     const first: Held[] = [];
     const { meters } = this.#kernel.telemetry;
     for (const one of taken) {
@@ -89,7 +96,7 @@ export class Hands {
       const held: Held = { taken: one, abort: new Abort() };
       this.#held.set(one.lease.taskId, held);
       this.#options.states.slot("Polling", "Claiming");
-      if (this.#options.isGated(one.lane)) first.push(held);
+      if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(held);
       else this.#waiting.push(held);
     }
     if (first.length > 0) this.#waiting.unshift(...first);
@@ -97,8 +104,8 @@ export class Hands {
   }
 
   /** Gives back tasks that wait here and have not begun, their attempts unspent. */
-  async putBack(isMeant: (lane: string) => boolean): Promise<void> {
-    await this.#giveBack(this.#takeOut(({ taken }) => isMeant(taken.lane)));
+  async putBack(isMeant: (taken: Taken) => boolean): Promise<void> {
+    await this.#giveBack(this.#takeOut(({ taken }) => isMeant(taken)));
   }
 
   /** Begins nothing more, lets what runs finish within the grace time, and gives the rest back. */
@@ -121,10 +128,19 @@ export class Hands {
     return out;
   }
 
+  /** Begins what may begin. What must wait is left for whoever puts it back. */
   #fill(): void {
-    while (this.#running < this.#options.settings.concurrency && this.#waiting.length > 0) {
+    const { settings, mustWait } = this.#options;
+    for (let place = 0; place < this.#waiting.length && this.#running < settings.concurrency; ) {
+      const held = this.#waiting[place]!;
+      if (mustWait(held.taken)) {
+        place += 1;
+        continue;
+      }
+      if (place === 0) this.#waiting.shift();
+      else this.#waiting.splice(place, 1);
       this.#running += 1;
-      void this.#process(this.#waiting.shift()!);
+      void this.#process(held);
     }
   }
 

@@ -1,7 +1,9 @@
-import { type Closure, closuresOf, closuresTopic } from "../kernel/closures.ts";
-import { type Gate, gatesOf } from "../kernel/gates.ts";
+import { keepBreakers, probePlace, rampOf } from "../kernel/breakers.ts";
+import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/closures.ts";
+import { type Gate, gatesOf, probeGates } from "../kernel/gates.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesNamed, lanesOf } from "../kernel/lanes.ts";
+import type { ProbePlace, Taken } from "../kernel/take.ts";
 
 /** How old a look at what is closed may be when work is taken. */
 export const freshMs = 500;
@@ -16,7 +18,8 @@ export class Lanes {
   /** Those that this process can serve, and those of them that this worker is for. */
   #all: readonly string[] = [];
   #ours: readonly string[] = [];
-  #gates: readonly Gate[] = [];
+  /** The breakers of those of ours that have one. */
+  #breakers: ReadonlyMap<string, string> = new Map();
   #gated: ReadonlySet<string> = new Set();
   #closed: ReadonlyMap<string, Closure> = new Map();
   #free: readonly string[] = [];
@@ -44,6 +47,18 @@ export class Lanes {
     return this.#closed;
   }
 
+  /**
+   * Whether a task that was claimed must not begin: its lane was closed meanwhile. What is known of breakers counts at
+   * once; a task that is the probe of one may begin while that is half-open.
+   */
+  mustWait({ lane, probe }: Pick<Taken, "lane" | "probe">): boolean {
+    const name = this.#breakers.get(lane);
+    if (name === undefined) return this.#closed.has(lane);
+    const { state, flip } = this.#kernel.breakers.of(name);
+    const isProbe = state === "half_open" && probe?.flip === flip;
+    return isProbe ? this.#closed.get(lane)?.by === "pause" : state !== "closed" || this.#closed.has(lane);
+  }
+
   isGated(lane: string): boolean {
     return this.#gated.has(lane);
   }
@@ -52,8 +67,12 @@ export class Lanes {
   async read(): Promise<void> {
     this.#all = await lanesOf(this.#kernel);
     this.#ours = this.#all.filter(this.#isOurs);
-    this.#gates = gatesOf(this.#kernel, this.#ours);
-    this.#gated = new Set(this.#gates.flatMap((gate) => gate.lanes));
+    this.#breakers = new Map(
+      this.#ours.flatMap((lane) => {
+        const name = breakerOf(this.#kernel, lane);
+        return name === undefined ? [] : [[lane, name]];
+      }),
+    );
     this.#lookedAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -61,11 +80,14 @@ export class Lanes {
   async look(): Promise<void> {
     if (performance.now() - this.#lookedAt < freshMs) return;
     const lookedAt = performance.now();
+    await keepBreakers(this.#kernel);
     this.#closed = await closuresOf(this.#kernel, this.#ours);
+    const gates = gatesOf(this.#kernel, this.#ours, (breaker) => rampOf(this.#kernel, breaker));
+    this.#gated = new Set(gates.flatMap((gate) => gate.lanes));
     const open = this.#ours.filter((lane) => !this.#closed.has(lane));
     this.#free = open.filter((lane) => !this.#gated.has(lane));
     this.#freeSet = new Set(this.#free);
-    this.#openGates = this.#gates.flatMap((gate) => {
+    this.#openGates = gates.flatMap((gate) => {
       const lanes = gate.lanes.filter((lane) => !this.#closed.has(lane));
       return lanes.length === 0 ? [] : [{ ...gate, lanes }];
     });
@@ -82,9 +104,22 @@ export class Lanes {
     return turned(this.#openGates, this.#turn++);
   }
 
+  /** The half-open breakers that wait for a probe, as far as is known, and the gates before the lanes that it may come from. */
+  probes(): { readonly place: ProbePlace; readonly gates: readonly Gate[] }[] {
+    return [...new Set(this.#breakers.values())].flatMap((breaker) => {
+      const place = probePlace(this.#kernel, breaker);
+      if (place === undefined) return [];
+      const lanes = this.#ours.filter(
+        (lane) => this.#breakers.get(lane) === breaker && this.#closed.get(lane)?.by !== "pause",
+      );
+      return lanes.length === 0 ? [] : [{ place, gates: probeGates(this.#kernel, lanes) }];
+    });
+  }
+
   /** Whether a task of this lane may be had without a claim: it is open as far as anybody can know, and has no gate. */
   mayGrant(lane: string): boolean {
-    return this.#freeSet.has(lane) && performance.now() - this.#lookedAt < 2 * freshMs;
+    const isFresh = performance.now() - this.#lookedAt < 2 * freshMs;
+    return isFresh && this.#freeSet.has(lane) && !this.mustWait({ lane });
   }
 
   /** Calls `wake` when there may be work in a lane, or lanes were closed or opened; gives back how to stop that. */

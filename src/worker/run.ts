@@ -1,5 +1,6 @@
 import { durationMs } from "../base/duration.ts";
 import { broken, PawlError } from "../base/errors.ts";
+import { CircuitOpenError } from "../base/step-errors.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { tellProgress, type Word } from "../kernel/progress.ts";
@@ -31,11 +32,15 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
   };
   try {
     const { abort, log } = options;
+    kernel.breakers.begin(taken);
     const step = makeStep(taken, said, { kernel, abort, log, progress });
     if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
     const handler = handlerOf(taken, options.fakes);
     return outcomeOf(taken, said, await handler(step as never));
   } catch (error) {
+    // The breaker of something that it needs is open: it is put off, and its attempt does not count.
+    if (error instanceof CircuitOpenError)
+      return { kind: "retry_later", afterMs: error.retryAfterMs, reason: error.message };
     return { kind: "failed", error };
   } finally {
     told?.stop();

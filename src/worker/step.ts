@@ -1,6 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
+import { call } from "../kernel/calls.ts";
 import { type ChildStart, childrenOf, planChild } from "../kernel/children.ts";
 import type { Outgoing } from "../kernel/course.ts";
 import { planSend, type Sending } from "../kernel/deliveries.ts";
@@ -78,12 +78,7 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
     },
     once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
     progress: (fraction: unknown, note?: unknown) => progress(wordOf(fraction, note)),
-    call: notYet("step.call"),
-  };
-}
-
-function notYet(what: string): () => never {
-  return () => {
-    throw new PawlError("not_available", `\`${what}\` is declared but does not run in this version of Pawl yet.`);
+    call: (dependency: unknown, work: (signal: AbortSignal) => Promise<unknown>) =>
+      call(kernel, taken, abort.signal, dependency, work),
   };
 }

@@ -5,6 +5,7 @@ import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals.ts";
 import { Backoff } from "./backoff.ts";
+import { BreakerBeat } from "./breaker-beat.ts";
 import { Claims } from "./claims.ts";
 import { Hands } from "./hands.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -48,6 +49,7 @@ export class Worker {
   readonly #claims: Claims;
   readonly #hands: Hands;
   readonly #heartbeat: Heartbeat;
+  readonly #beat: BreakerBeat;
   readonly #rest = new Rest();
   readonly #beside: readonly { stop(): Promise<void> }[];
   readonly #ended: Promise<void>;
@@ -69,6 +71,7 @@ export class Worker {
       states: this.#states,
       grant: this.#grant,
       isGated: (lane) => this.#lanes.isGated(lane),
+      mustWait: (taken) => this.#lanes.mustWait(taken),
       onFree: () => this.#rest.end(),
       fakes: company.fakes,
     });
@@ -84,6 +87,7 @@ export class Worker {
       tasks: this.#hands.lanes,
       lanes: this.#lanes.ours,
     }));
+    this.#beat = new BreakerBeat(kernel, this.#settings.onFailure);
     kernel.telemetry.meters.workers.add(this);
     kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "A worker begins.");
     this.#ended = this.#loop().finally(() => this.#tellEnd());
@@ -141,6 +145,7 @@ export class Worker {
     }
     forget();
     await this.#hands.empty((ms) => this.#rest.take(ms));
+    await this.#beat.stop();
     await this.#heartbeat.stop();
   }
 
@@ -149,12 +154,13 @@ export class Worker {
     let worked = false;
     while (!this.#stopping) {
       await this.#lanes.look();
-      await this.#hands.putBack((lane) => this.#lanes.closed.has(lane));
+      await this.#hands.putBack((taken) => this.#lanes.mustWait(taken));
       const { room } = this.#hands;
       if (room <= 0) {
         await this.#rest.take(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
       } else {
-        const taken = await takeObserved(this.#kernel, () => this.#claims.take(room, this.#hands.gatedRoom));
+        const { gatedRoom, idle } = this.#hands;
+        const taken = await takeObserved(this.#kernel, () => this.#claims.take(room, gatedRoom, idle));
         if (taken.length === 0) return worked;
         this.#hands.take(taken);
         worked = true;

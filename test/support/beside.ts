@@ -1,4 +1,4 @@
-import { openOn } from "../../src/create.ts";
+import { openOn, type PawlOptions } from "../../src/create.ts";
 import type { AnyLifecycle } from "../../src/definition/face.ts";
 import type { AnySchedule } from "../../src/definition/schedule.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
@@ -16,12 +16,20 @@ export async function beside(
   t: TestPawl,
   lifecycles: readonly AnyLifecycle[],
   schedules: readonly AnySchedule[] = [],
-  { notify = false, url = t.url }: { notify?: boolean; url?: string | undefined } = {},
+  {
+    notify = false,
+    url = t.url,
+    breakers,
+  }: { notify?: boolean; url?: string | undefined; breakers?: PawlOptions["breakers"] } = {},
 ): Promise<TestPawl> {
   const db = url === undefined ? shared(t.db) : await openPostgres({ url });
   const clock = t.kernel.clock as TestClock;
   const faults = new PlantedFaults();
-  const { pawl, kernel } = await openOn(db, { lifecycles, schedules, logger: false, notify }, { clock, faults });
+  const { pawl, kernel } = await openOn(
+    db,
+    { lifecycles, schedules, breakers, logger: false, notify },
+    { clock, faults },
+  );
   const store = { db, url, dispose: () => db.close() };
   return new TestPawl({ pawl, kernel, store, clock, faults, fakes: new Map(), lanes: await lanesOf(kernel) });
 }

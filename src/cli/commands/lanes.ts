@@ -96,7 +96,7 @@ async function makeColumns(): Promise<Column<LaneAnswer>[]> {
     { title: "limit", text: (one) => String(one.limit ?? ""), alignRight: true },
     { title: "rate", text: (one) => one.rate ?? "", alignRight: true },
     {
-      title: "paused",
+      title: "closed",
       text: ({ closed }) => (closed === null ? "" : `${closed.since} ${closed.actor ?? ""} ${closed.reason}`),
       shown: ({ closed }, paint) =>
         closed === null

@@ -1,0 +1,48 @@
+import { callsTopic, writeCalls, writeCallsEveryMs } from "../kernel/breakers.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+
+/**
+ * Writes down what the calls of this process came to, four times a second while there are any or while failures make it
+ * worth asking what others saw. Between calls it does nothing at all.
+ */
+export class BreakerBeat {
+  readonly #kernel: Kernel;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #forget: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #underWay: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(kernel: Kernel, onFailure: (error: unknown) => void) {
+    this.#kernel = kernel;
+    this.#onFailure = onFailure;
+    this.#forget = kernel.signals.wait(callsTopic, () => this.#arm());
+  }
+
+  /** Writes what is left. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#forget();
+    clearTimeout(this.#timer);
+    await this.#underWay;
+    await this.#write();
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#underWay = this.#write();
+    }, writeCallsEveryMs);
+    this.#timer.unref();
+  }
+
+  async #write(): Promise<void> {
+    try {
+      if (await writeCalls(this.#kernel)) this.#arm();
+    } catch (error) {
+      this.#onFailure(error);
+      this.#arm(); // What could not be written is kept.
+    }
+  }
+}
