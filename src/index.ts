@@ -89,19 +89,22 @@ export {
 } from "./people/formats/import-samples.ts";
 export { type LabelStudioOptions, labelsToLabelStudio } from "./people/formats/label-studio.ts";
 export type { ByteStream, ImportCursor } from "./people/formats/lines.ts";
+export type {
+  AddOptions,
+  LeadOptions,
+  PageOptions,
+  PeopleCallOptions,
+  QueueRef,
+  ReviewOptions,
+  SampleRef,
+} from "./people/given.ts";
 export type { Next } from "./people/hand-out.ts";
 export type { LabelFault } from "./people/label-faults.ts";
-export {
-  type AddedSample,
-  type AddOptions,
-  type Labeler,
-  People,
-  type PeopleCallOptions,
-  type QueueRef,
-} from "./people/people.ts";
+export { type AddedSample, type Labeler, People, type SampleHistory } from "./people/people.ts";
 export type { RunTimeQueue, ShownQueue } from "./people/queues.ts";
+export type { Rejected } from "./people/review.ts";
 export type { NewSample } from "./people/samples.ts";
-export type { Assignment, Label, ShownSample } from "./people/shown.ts";
+export type { Assignment, Label, Sample, SampleState, ShownSample } from "./people/shown.ts";
 export type { Submitted } from "./people/work.ts";
 export {
   type Agreement,

@@ -1,12 +1,13 @@
 import type { Decision } from "../definition/move.ts";
 import type { Beside } from "../kernel/beside.ts";
+import type { ReviewedLabel } from "../store/labels.ts";
 import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
-import type { SampleData } from "./sample.ts";
+import type { SampleData, Verdict } from "./sample.ts";
 
 /** Samples' rows and their slots, kept in step with every move of a sample. */
 export const besideSamples: Beside = {
   starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
-  moving: (courses) => moveSamples(courses.map(moveOf)),
+  moving: (courses) => moveSamples(courses.map(moveOf), courses.flat().flatMap(reviewOf)),
 };
 
 function newSampleOf({ instance }: Decision): NewSample {
@@ -37,4 +38,13 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
     // Nobody could take its slots: whoever opens it again owes nothing for them.
     refunds: last.event === "unassign",
   };
+}
+
+const reviews = { accept_label: "accepted", accept_late: "accepted", reject_label: "rejected" } as const;
+
+function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[] {
+  const review = reviews[event as keyof typeof reviews];
+  if (review === undefined) return [];
+  const { labelId, comment } = payload as Verdict;
+  return [{ labelId, sampleId: instance.id, review, by: actor, comment }];
 }

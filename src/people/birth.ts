@@ -2,6 +2,7 @@ import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Snapshot } from "../kernel/snapshot.ts";
 import type { Start } from "../kernel/start.ts";
+import type { AssignmentRow } from "../store/assignments.ts";
 import { type AssignmentData, assignment, termsOf } from "./assignment.ts";
 import type { Assignment } from "./shown.ts";
 import type { Found } from "./walk.ts";
@@ -29,6 +30,38 @@ export function startOf(
   };
   const requestId = kernel.newId();
   return { lifecycle: assignment, key: null, data, actor: asking.labeler, reason: null, requestId };
+}
+
+/** An assignment that corrects another one, or stands for one whose label came late. Nobody else can have its slot. */
+export function revisionOf(
+  kernel: Kernel,
+  earlier: AssignmentRow,
+  settings: QueueSettings,
+  given: {
+    readonly slot: number;
+    readonly takesOver: string | null;
+    readonly attempts: number;
+    readonly actor: string;
+  },
+): Start {
+  const terms = termsOf(settings);
+  const data: AssignmentData = {
+    queue: earlier.queue,
+    sampleId: earlier.sample_id,
+    slot: given.slot,
+    labelerId: earlier.labeler,
+    place: null,
+    try: earlier.try,
+    attempts: given.attempts,
+    revisionOf: earlier.id,
+    takesOver: given.takesOver,
+    labelId: null,
+    skipReason: null,
+    // It is put on a desk whose owner may be away: there is as much time to begin it as to do it.
+    terms: { ...terms, startWithinMs: Math.max(terms.startWithinMs ?? 0, terms.finishWithinMs) },
+  };
+  const requestId = kernel.newId();
+  return { lifecycle: assignment, key: null, data, actor: given.actor, reason: null, requestId };
 }
 
 /** An assignment right after its start. */

@@ -1,24 +1,51 @@
 import { PawlError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
-import { cleanText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
+import type { Executor } from "../store/db.ts";
 import { type LabelerRow, putLabeler, readAllLabelers } from "../store/labelers.ts";
 import { hasQueues } from "../store/queues.ts";
+import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "../views/assignments.ts";
+import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
+import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
+import {
+  type AddOptions,
+  doingOf,
+  idOf,
+  type LeadOptions,
+  labelerOf,
+  nameOf,
+  oneOf,
+  type PageOptions,
+  type PeopleCallOptions,
+  pageOf,
+  type QueueRef,
+  type ReviewOptions,
+  type SampleRef,
+  sayingOf,
+  textOrNull,
+} from "./given.ts";
 import { HandOut, type Next } from "./hand-out.ts";
+import { Leads, reopenAssignable } from "./leads.ts";
 import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
+import { sampleUnknown } from "./refusals.ts";
+import { type Rejected, Reviews } from "./review.ts";
 import { sample } from "./sample.ts";
-import { sampleKeyOf } from "./sample-key.ts";
+import { instanceKeyOf, sampleKeyOf } from "./sample-key.ts";
 import { type NewSample, newSamples } from "./samples.ts";
-import type { Assignment } from "./shown.ts";
-import { type Doing, type Submitted, Work } from "./work.ts";
-
-/** A queue, or its name. */
-export type QueueRef = AnyQueue | string;
+import {
+  type Assignment,
+  assignmentOf,
+  type Label,
+  labelOf,
+  type Sample,
+  type SampleState,
+  sampleView,
+} from "./shown.ts";
+import { type Submitted, Work } from "./work.ts";
 
 /** Somebody who labels. */
 export interface Labeler {
@@ -37,9 +64,11 @@ export interface AddedSample {
   readonly created: boolean;
 }
 
-export interface PeopleCallOptions {
-  /** A repeated call with the same key and content gets the first answer and changes nothing. */
-  readonly idempotencyKey?: string;
+/** A sample with all that was done about it. */
+export interface SampleHistory extends Sample {
+  readonly assignments: readonly Assignment[];
+  /** Also those that do not count: rejected, or late. */
+  readonly labels: readonly Label[];
 }
 
 /**
@@ -60,6 +89,8 @@ export class People {
   readonly #queues: Queues;
   readonly #handOut: HandOut;
   readonly #work: Work;
+  readonly #reviews: Reviews;
+  readonly #leads: Leads;
   #isRegistered = false;
 
   /** @internal */
@@ -69,6 +100,8 @@ export class People {
     this.#queues = new Queues(queues);
     this.#handOut = new HandOut(kernel);
     this.#work = new Work(kernel, verbs, this.#queues);
+    this.#reviews = new Reviews(kernel, verbs, this.#queues);
+    this.#leads = new Leads(kernel, verbs, this.#work);
   }
 
   /** Whether there are queues: only then are samples and assignments lifecycles like all others. @internal */
@@ -92,69 +125,66 @@ export class People {
    * ```
    */
   async createQueue(name: string, definition: RunTimeQueue): Promise<ShownQueue> {
-    this.#refuseInside("createQueue");
+    const db = this.#db("createQueue");
     await this.#register();
-    return this.#queues.create(this.#kernel.db, name, definition);
+    return this.#queues.create(db, name, definition);
   }
 
   /** Changes some settings of a queue that was made at run time, for what is added and handed out from then on. */
   async updateQueue(queue: QueueRef, changes: Partial<RunTimeQueue>): Promise<ShownQueue> {
-    this.#refuseInside("updateQueue");
-    return this.#queues.update(this.#kernel.db, nameOf(queue), changes);
+    const changed = await this.#queues.update(this.#db("updateQueue"), nameOf(queue), changes);
+    await reopenAssignable(this.#kernel);
+    return changed;
   }
 
   /** Lets an inactive queue hand out samples again. */
   async activateQueue(queue: QueueRef): Promise<ShownQueue> {
-    this.#refuseInside("activateQueue");
-    return this.#queues.setActive(this.#kernel.db, nameOf(queue), true);
+    return this.#queues.setActive(this.#db("activateQueue"), nameOf(queue), true);
   }
 
   /** Hands out nothing new from now on. What is in hand can be finished: no work is cancelled. */
   async deactivateQueue(queue: QueueRef): Promise<ShownQueue> {
-    this.#refuseInside("deactivateQueue");
-    return this.#queues.setActive(this.#kernel.db, nameOf(queue), false);
+    return this.#queues.setActive(this.#db("deactivateQueue"), nameOf(queue), false);
   }
 
   /** A queue with its settings. */
   async queue(queue: QueueRef): Promise<ShownQueue> {
-    this.#refuseInside("queue");
-    return this.#queues.get(this.#kernel.db, nameOf(queue));
+    return this.#queues.get(this.#db("queue"), nameOf(queue));
   }
 
   /** All queues, by name. */
   async queues(): Promise<ShownQueue[]> {
-    this.#refuseInside("queues");
-    return this.#queues.list(this.#kernel.db);
+    return this.#queues.list(this.#db("queues"));
   }
 
   /** Adds a labeler, or changes what is known of one: what is left out stays as it was. */
   async putLabeler(labeler: {
-    id: string;
-    name?: string;
-    skills?: readonly string[];
-    active?: boolean;
+    readonly id: string;
+    readonly name?: string;
+    readonly skills?: readonly string[];
+    readonly active?: boolean;
   }): Promise<Labeler> {
-    this.#refuseInside("putLabeler");
-    const { skills = null, active = null, name } = labeler;
-    if (skills !== null && !(Array.isArray(skills) && skills.every((one) => typeof one === "string"))) {
+    const db = this.#db("putLabeler");
+    const { id, name, skills = null, active = null } = labeler ?? {};
+    if (skills !== null && !Array.isArray(skills)) {
       throw new PawlError("option_invalid", "`skills` must be a list of texts.");
     }
     if (active !== null && typeof active !== "boolean") {
       throw new PawlError("option_invalid", "`active` must be true or false.");
     }
-    const row = await putLabeler(this.#kernel.db, {
-      id: labelerOf(labeler.id),
-      name: name === undefined ? null : checkedText(name, "The name of a labeler"),
+    const row = await putLabeler(db, {
+      id: labelerOf(id),
+      name: textOrNull(name, "The name of a labeler"),
       skills: skills === null ? null : skills.map((skill) => checkedText(skill, "A skill")),
       active,
     });
+    await reopenAssignable(this.#kernel);
     return labelerShown(row);
   }
 
   /** All labelers that were added. Whoever works on a queue that is open to anyone need not be. */
   async labelers(): Promise<Labeler[]> {
-    this.#refuseInside("labelers");
-    return (await readAllLabelers(this.#kernel.db)).map(labelerShown);
+    return (await readAllLabelers(this.#db("labelers"))).map(labelerShown);
   }
 
   /** Adds a sample to a queue. A key that is there already gives back that sample, with `created: false`. */
@@ -167,8 +197,8 @@ export class People {
   async addMany(queue: QueueRef, given: readonly NewSample[], options: AddOptions = {}): Promise<AddedSample[]> {
     const known = await this.#queues.known(this.#verbs.reading("people.add", options.tx), nameOf(queue));
     const cause = { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
-    const started = await this.#verbs.startMany(await newSamples(this.#kernel, known, given, cause), options.tx);
-    return started.map((one) => {
+    const starts = await newSamples(this.#kernel, known, given, cause);
+    return (await this.#verbs.startMany(starts, options.tx)).map((one) => {
       if (!one.ok) throw one.error;
       const { id, key } = one.instance.model;
       return { id, key: sampleKeyOf(key), created: one.created };
@@ -180,19 +210,20 @@ export class People {
    * is none, the answer says why: `{ assignment: null, why: { sentence: "… 4 are held by others, 2 you have done." } }`.
    */
   async next(queue: QueueRef, labeler: string): Promise<Next> {
-    this.#refuseInside("next");
+    this.#db("next");
     return this.#handOut.next(nameOf(queue), labelerOf(labeler));
   }
 
   /** The labeler begins: from now on the time runs, until the `deadline` of the answer. */
   async start(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
-    this.#refuseInside("start");
-    return this.#work.start(idOf(assignmentId), doingOf(labeler, options));
+    this.#db("start");
+    return this.#work.start(idOf(assignmentId, "assignment"), doingOf(labeler, options));
   }
 
   /**
    * The labeler hands in a label. One that its queue does not take is refused with `label_invalid` and all that is wrong
    * with it, and the assignment stays in progress. After the deadline it is kept, with `late: true`, for a lead to accept.
+   * The same label a second time gets the first answer.
    */
   async submit(
     assignmentId: string,
@@ -200,8 +231,8 @@ export class People {
     label: unknown,
     options: PeopleCallOptions = {},
   ): Promise<Submitted> {
-    this.#refuseInside("submit");
-    return this.#work.submit(idOf(assignmentId), label, doingOf(labeler, options));
+    this.#db("submit");
+    return this.#work.submit(idOf(assignmentId, "assignment"), label, doingOf(labeler, options));
   }
 
   /** The labeler does not label it; somebody else gets it. */
@@ -210,36 +241,112 @@ export class People {
     labeler: string,
     options: PeopleCallOptions & { reason?: string } = {},
   ): Promise<Assignment> {
-    this.#refuseInside("skip");
-    return this.#work.giveBack(idOf(assignmentId), "skip", doingOf(labeler, options));
+    this.#db("skip");
+    return this.#work.giveBack(idOf(assignmentId, "assignment"), "skip", doingOf(labeler, options));
   }
 
   /** The labeler is still at it: its time begins again. */
   async extend(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
-    this.#refuseInside("extend");
-    return this.#work.extend(idOf(assignmentId), doingOf(labeler, options));
+    this.#db("extend");
+    return this.#work.extend(idOf(assignmentId, "assignment"), doingOf(labeler, options));
   }
 
   /** A lead takes an assignment back: it expires now, and costs neither its labeler nor its sample a try. */
-  async release(
-    assignmentId: string,
-    options: PeopleCallOptions & { actor: string; reason?: string },
-  ): Promise<Assignment> {
-    this.#refuseInside("release");
-    return this.#work.giveBack(idOf(assignmentId), "release", doingOf(options?.actor, options));
+  async release(assignmentId: string, options: LeadOptions & PeopleCallOptions): Promise<Assignment> {
+    this.#db("release");
+    return this.#work.giveBack(idOf(assignmentId, "assignment"), "release", doingOf(options?.actor, options));
   }
 
   /** Lets everything in a queue expire whose time is over, and gives back what did. Happens by itself every second, too. */
   async checkExpired(queue: QueueRef): Promise<Assignment[]> {
-    this.#refuseInside("checkExpired");
-    const { name } = await this.#queues.get(this.#kernel.db, nameOf(queue));
+    const { name } = await this.#queues.get(this.#db("checkExpired"), nameOf(queue));
     return this.#work.checkExpired(name);
+  }
+
+  /**
+   * A lead accepts a label. Where its queue is reviewed, a sample is settled once all its labels are accepted. A label that
+   * came late takes an open slot of its sample, and counts from then on.
+   */
+  async accept(labelId: string, options: ReviewOptions): Promise<Label> {
+    this.#db("accept");
+    return this.#reviews.accept(idOf(labelId, "label"), sayingOf(options));
+  }
+
+  /** A lead rejects a label: it counts no more, and its labeler finds the sample on his desk again, as a revision. */
+  async reject(labelId: string, options: ReviewOptions): Promise<Rejected> {
+    this.#db("reject");
+    return this.#reviews.reject(idOf(labelId, "label"), sayingOf(options));
+  }
+
+  /**
+   * A lead hands out a sample again that was given up: `attempts` times more, for the slots that have no label; where the
+   * labels did not agree, for so many labels more.
+   */
+  async reopen(sampleRef: SampleRef, options: LeadOptions & { readonly attempts?: number }): Promise<Sample> {
+    const { id } = await this.#sample(this.#db("reopen"), sampleRef);
+    await this.#leads.reopen(id, options?.attempts, doingOf(options?.actor, options));
+    return this.sample(id);
+  }
+
+  /** A lead takes a sample out of its queue for good. Whoever has it in hand loses it. */
+  async close(sampleRef: SampleRef, options: LeadOptions): Promise<Sample> {
+    const { id } = await this.#sample(this.#db("close"), sampleRef);
+    await this.#leads.close(id, doingOf(options?.actor, options));
+    return this.sample(id);
   }
 
   /** An assignment as it stands. */
   async assignment(assignmentId: string): Promise<Assignment> {
-    this.#refuseInside("assignment");
-    return this.#work.read(idOf(assignmentId));
+    this.#db("assignment");
+    return this.#work.read(idOf(assignmentId, "assignment"));
+  }
+
+  /** The assignments of a queue, newest first; those of one labeler or in one state, if asked. */
+  async assignments(
+    queue: QueueRef,
+    options: PageOptions & { readonly labeler?: string; readonly status?: Assignment["status"] } = {},
+  ): Promise<Assignment[]> {
+    const db = this.#db("assignments");
+    const { name } = await this.#queues.get(db, nameOf(queue));
+    const status = oneOf(options.status, [...assignment.states.keys()] as Assignment["status"][], "status");
+    const page = { queue: name, status, ...pageOf(options) };
+    const { labeler } = options;
+    const rows = labeler === undefined ? findAssignments(db, page) : findAssignmentsOf(db, labelerOf(labeler), page);
+    return (await rows).map(assignmentOf);
+  }
+
+  /** A sample as it stands, with every assignment and label. */
+  async sample(sampleRef: SampleRef): Promise<SampleHistory> {
+    const db = this.#db("sample");
+    const found = await this.#sample(db, sampleRef);
+    const [assignments, labels] = [await findAssignmentsFor(db, found.id), await findLabelsFor(db, found.id)];
+    return { ...found, assignments: assignments.map(assignmentOf), labels: labels.map(labelOf) };
+  }
+
+  /** The samples of a queue, newest first; those in one state, if asked. */
+  async samples(queue: QueueRef, options: PageOptions & { readonly state?: SampleState } = {}): Promise<Sample[]> {
+    const db = this.#db("samples");
+    const { name } = await this.#queues.get(db, nameOf(queue));
+    const state = oneOf(options.state, [...sample.states.keys()] as SampleState[], "state");
+    const page = { queue: name, ...pageOf(options) };
+    return (await (state === null ? readSamples(db, page) : readSamplesIn(db, state, page))).map(sampleView);
+  }
+
+  /** The labels of a queue, newest first; with `late: true` those that came late and wait for a lead's word. */
+  async labels(queue: QueueRef, options: PageOptions & { readonly late?: boolean } = {}): Promise<Label[]> {
+    const db = this.#db("labels");
+    const { name } = await this.#queues.get(db, nameOf(queue));
+    const find = options.late === true ? findLateLabels : findLabels;
+    return (await find(db, { queue: name, ...pageOf(options) })).map(labelOf);
+  }
+
+  async #sample(db: Executor, ref: SampleRef): Promise<Sample> {
+    const row =
+      typeof ref === "object" && ref !== null
+        ? await readSampleByKey(db, instanceKeyOf(nameOf(ref.queue), checkedText(ref.key, "The key", "key_invalid")))
+        : await readSample(db, idOf(ref, "sample"));
+    if (row === undefined) throw sampleUnknown(typeof ref === "string" ? ref : `"${ref.key}"`);
+    return sampleView(row);
   }
 
   async #register(): Promise<void> {
@@ -248,45 +355,11 @@ export class People {
     this.#isRegistered = true;
   }
 
-  #refuseInside(verb: string): void {
+  /** The database, for a call that is not made inside a transaction. */
+  #db(verb: string): Executor {
     refuseInside(this.#kernel, `people.${verb}`);
+    return this.#kernel.db;
   }
-}
-
-export interface AddOptions {
-  /** Your own transaction: the samples are part of it, and come true when you commit. */
-  readonly tx?: unknown;
-  readonly actor?: string;
-  readonly reason?: string;
-}
-
-function nameOf(queue: unknown): string {
-  const name = typeof queue === "string" ? queue : (queue as { name?: unknown } | null | undefined)?.name;
-  if (typeof name === "string" && name !== "") return cleanText(name, 200);
-  throw new PawlError("option_invalid", "Say which queue is meant: what queue() returned, or its name.");
-}
-
-function idOf(given: unknown): string {
-  const id = typeof given === "string" ? given.toLowerCase() : given;
-  if (isId(id)) return id;
-  throw new PawlError("option_invalid", "Say which assignment is meant, by its id.");
-}
-
-function labelerOf(given: unknown): string {
-  return checkedText(given, "The labeler");
-}
-
-function doingOf(actor: unknown, options: { reason?: string; idempotencyKey?: string } = {}): Doing {
-  const { reason, idempotencyKey } = options;
-  return {
-    actor: checkedText(actor, "Who does it"),
-    reason: textOrNull(reason, "The reason"),
-    idempotencyKey: idempotencyKey === undefined ? undefined : checkedText(idempotencyKey, "The idempotency key"),
-  };
-}
-
-function textOrNull(given: unknown, what: string): string | null {
-  return given === undefined || given === null ? null : checkedText(given, what);
 }
 
 function labelerShown({ id, name, skills, active, created_ms }: LabelerRow): Labeler {

@@ -91,6 +91,13 @@ export class Queues {
     return shownOf(row);
   }
 
+  /** How a queue hands out its samples at present. */
+  async settings(db: Executor, name: string): Promise<QueueSettings> {
+    const [row] = await readQueues(db, [name]);
+    if (row === undefined) throw queueUnknown(name);
+    return row.settings as unknown as QueueSettings;
+  }
+
   async list(db: Executor): Promise<ShownQueue[]> {
     return (await readAllQueues(db)).map(shownOf);
   }

@@ -19,6 +19,19 @@ export function sampleUnknown(id: string): PawlError {
   return new PawlError("sample_unknown", `There is no sample ${id}.`, { sample: id });
 }
 
+export function labelUnknown(id: string): PawlError {
+  return new PawlError("label_unknown", `There is no label ${id}.`, { label: id });
+}
+
+/** A sample takes a lead's word only where it stands open for it. */
+export function sampleRefuses(id: string, state: string, what: string): PawlError {
+  const remedy = state === "exhausted" || state === "unassignable" ? " Open it again first." : "";
+  return new PawlError("invalid_transition", `Sample ${id} is ${state}: ${what}.${remedy}`, {
+    sample: id,
+    from: state,
+  });
+}
+
 export function notTheAssignee(id: string, labeler: string): PawlError {
   return new PawlError("not_the_assignee", `Assignment ${id} was not given to \`${labeler}\`: ${onlyTheAssignee}.`, {
     assignment: id,

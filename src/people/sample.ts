@@ -27,6 +27,9 @@ export type SampleData = {
 /** Every event says up to which of the sample's changes it was looked at, if that is why it is sent. */
 type Looked = { readonly changes: number | null };
 
+/** What a lead says of a label. */
+export type Verdict = { readonly labelId: string; readonly comment: string | null };
+
 /** One thing to be labeled. What it does to its slots is written beside it, in the same statement; see `beside-samples.ts`. */
 export const sample = lifecycle("pawl_sample", {
   data: trusted<SampleData>(),
@@ -35,6 +38,9 @@ export const sample = lifecycle("pawl_sample", {
     widen: trusted<Looked & { agreement: number | null }>(),
     exhaust: trusted<Looked & { reason: string; labels: readonly Json[] }>(),
     unassign: trusted<Looked & { reason: string; labels: readonly Json[] }>(),
+    accept_label: trusted<Verdict>(),
+    reject_label: trusted<Verdict>(),
+    accept_late: trusted<Verdict>(),
     reopen: trusted<{ attempts: number; slots: number }>(),
   },
   builtIns: false,
@@ -47,6 +53,10 @@ export const sample = lifecycle("pawl_sample", {
         widen: { set: ({ payload }) => ({ agreement: payload.agreement }) },
         exhaust: { to: "exhausted", deadLetter: true, set: ({ payload }) => ({ reason: payload.reason }) },
         unassign: { to: "unassignable", deadLetter: true, set: ({ payload }) => ({ reason: payload.reason }) },
+        // What a lead says of its labels is part of its history.
+        accept_label: {},
+        reject_label: {},
+        accept_late: {},
         close: "closed",
       },
     },

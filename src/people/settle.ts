@@ -9,6 +9,7 @@ import { type QueueRow, readQueues } from "../store/queues.ts";
 import { markSettled, readUnsettled, readUnsettledOf, type UnsettledSample } from "../store/samples.ts";
 import { conclude } from "./conclude.ts";
 import { type SampleData, sample } from "./sample.ts";
+import { eventFor } from "./sends.ts";
 
 const pageSize = 500;
 
@@ -54,14 +55,23 @@ async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): P
 async function judge(kernel: Kernel, one: UnsettledSample, queue: QueueRow | undefined): Promise<Verdict> {
   if (one.state !== "open" || queue === undefined) return undefined;
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
-  if (one.open_slots === 0 || one.held_slots > 0) return undefined;
-  const { labelers, skills } = queue.settings as unknown as QueueSettings;
-  if (labelers === null && skills.length === 0) return undefined;
-  const barred = one.barred ?? [];
-  const left = labelers?.filter((labeler) => !barred.includes(labeler)) ?? null;
-  if (await hasEligibleLabeler(kernel.db, { among: left, skills, barred })) return undefined;
+  if (one.open_slots === 0 || one.held_slots > 0 || (await canBeLabeled(kernel, one, queue))) return undefined;
   const reason = "Nobody is left who may label it.";
   return { event: "unassign", reason, payload: { reason, labels: labelsOf(one), changes: one.changes } };
+}
+
+/** Whether there is somebody who may label it and has not been through with it. */
+export async function canBeLabeled(
+  kernel: Kernel,
+  one: UnsettledSample,
+  queue: QueueRow | undefined,
+): Promise<boolean> {
+  if (queue === undefined) return false;
+  const { labelers, skills } = queue.settings as unknown as QueueSettings;
+  if (labelers === null && skills.length === 0) return true;
+  const barred = one.barred ?? [];
+  const left = labelers?.filter((labeler) => !barred.includes(labeler)) ?? null;
+  return hasEligibleLabeler(kernel.db, { among: left, skills, barred });
 }
 
 /** What becomes of a sample whose slots are all filled or spent. The same sample has the same verdict, for ever. */
@@ -97,18 +107,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-function sendOf(kernel: Kernel, one: UnsettledSample, verdict: NonNullable<Verdict>): Send {
-  return {
-    lifecycle: sample,
-    ref: { id: one.id },
-    event: verdict.event,
-    payload: verdict.payload,
-    actor: null,
-    reason: verdict.reason,
-    expectedVersion: one.version,
-    idempotency: undefined,
-    delay: undefined,
-    requestId: kernel.newId(),
-    source: "pawl",
-  };
+function sendOf(kernel: Kernel, one: UnsettledSample, { event, payload, reason }: NonNullable<Verdict>): Send {
+  const { id, version: expectedVersion } = one;
+  return eventFor(kernel, { lifecycle: sample, id, event, payload, reason, expectedVersion, source: "pawl" });
 }

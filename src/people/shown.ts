@@ -1,6 +1,8 @@
 import type { AssignmentRow, AssignmentStatus } from "../store/assignments.ts";
 import type { LabelRow } from "../store/labels.ts";
 import type { SampleContent } from "../store/samples.ts";
+import type { SampleRow } from "../views/samples.ts";
+import type { SampleData } from "./sample.ts";
 import { sampleKeyOf } from "./sample-key.ts";
 
 /** One labeler's work on one sample, as it stood when it was read. */
@@ -66,6 +68,56 @@ export interface ShownSample {
 
 export function sampleOf(row: SampleContent): ShownSample {
   return { id: row.id, key: sampleKeyOf(row.key), data: row.content };
+}
+
+/** Where a sample stands: waiting for labels, agreed on, given up for lack of tries or of people, or taken out. */
+export type SampleState = "open" | "agreed" | "exhausted" | "unassignable" | "closed";
+
+/** A sample as it stands. */
+export interface Sample extends ShownSample {
+  /** The name of its queue. */
+  readonly queueId: string;
+  readonly state: SampleState;
+  /** How many labels it needs, and how many it has that count. */
+  readonly needs: number;
+  readonly labeled: number;
+  /** Slots that can be had, and slots in somebody's hands. */
+  readonly open: number;
+  readonly held: number;
+  /** How often it may still be handed out once more. */
+  readonly spare: number;
+  /** The label that is known to be right; undefined where none is. */
+  readonly gold: unknown;
+  /** What its labels say together, once it is agreed on. */
+  readonly consensus: unknown;
+  /** How far its labels agree, from 0 to 1. */
+  readonly agreement: number | null;
+  /** Why it was given up. */
+  readonly reason: string | null;
+  readonly createdAt: Date;
+  readonly movedAt: Date;
+}
+
+export function sampleView(row: SampleRow): Sample {
+  const data = row.data as SampleData;
+  return {
+    id: row.id,
+    key: sampleKeyOf(row.key),
+    data: data.content,
+    queueId: row.queue,
+    state: row.state as SampleState,
+    needs: row.needs,
+    labeled: row.filled,
+    open: row.open_slots,
+    held: row.held_slots,
+    spare: row.spare,
+    gold: data.isGold ? data.gold : undefined,
+    consensus: data.consensus,
+    agreement: data.agreement,
+    reason: data.reason,
+    createdAt: new Date(row.created_ms),
+    movedAt: new Date(row.moved_ms),
+  };
 }
 
 /** What a labeler answered. */

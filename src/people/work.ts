@@ -21,6 +21,7 @@ import { checkLabel, labelInvalid } from "./check-label.ts";
 import { isRight as isRightBy } from "./conclude.ts";
 import type { Queues } from "./queues.ts";
 import { assignmentUnknown, notTheAssignee, refusalOf, refusedFrom } from "./refusals.ts";
+import { eventFor } from "./sends.ts";
 import { settle } from "./settle.ts";
 import { type Assignment, assignmentOf, type Label } from "./shown.ts";
 
@@ -155,18 +156,9 @@ export class Work {
   }
 
   async #send(id: string, event: keyof typeof targets, payload: unknown, doing: Doing): Promise<Snapshot | PawlError> {
-    const send: Send = {
-      lifecycle: assignment,
-      ref: { id },
-      event,
-      payload,
-      actor: doing.actor,
-      reason: doing.reason,
-      expectedVersion: undefined,
-      idempotency: idempotencyOf(event, payload, doing),
-      delay: undefined,
-      requestId: this.#kernel.newId(),
-    };
+    const { actor, reason } = doing;
+    const idempotency = idempotencyOf(event, payload, doing);
+    const send = eventFor(this.#kernel, { lifecycle: assignment, id, event, payload, actor, reason, idempotency });
     const sent = await this.#verbs.send(send, undefined);
     return sent.ok ? sent.instance : refusalOf(sent.error, id, doing.actor, targets[event]);
   }

@@ -273,3 +273,17 @@ export function readDueAssignments(db: Executor, queue: string, limit: number): 
     order by each.due_at, each.id
     limit ${limit}::int`);
 }
+
+/** The assignments in which a label is corrected, newest first. */
+export function readRevisions(
+  db: Executor,
+  label: { readonly sample_id: string; readonly labeler: string; readonly assignment_id: string },
+): Promise<AssignmentRow[]> {
+  return db.rows<AssignmentRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${assignmentColumns}
+    from clock, pawl.assignments as assignment
+    where assignment.sample_id = ${label.sample_id}::uuid and assignment.labeler = ${label.labeler}::text
+      and assignment.revision_of = ${label.assignment_id}::uuid
+    order by assignment.id desc`);
+}

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "./db.ts";
+import { type Executor, part, sql, textArray } from "./db.ts";
 
 /** A label as it is read. */
 export interface LabelRow {
@@ -16,6 +16,12 @@ export interface LabelRow {
   readonly gold_right: boolean | null;
 }
 
+/** The columns of a `LabelRow`, from a row called `label`. */
+export const labelColumns = part`
+  label.id::text as id, label.assignment_id::text as assignment_id, label.sample_id::text as sample_id, label.queue,
+  label.labeler, label.value, pawl.ms(label.at) as at_ms, label.late, label.review, label.reviewed_by, label.comment,
+  label.gold_right`;
+
 /** The label of an assignment, and whether it says the same as this one. */
 export async function readLabelLike(
   db: Executor,
@@ -23,9 +29,8 @@ export async function readLabelLike(
   labelText: string,
 ): Promise<(LabelRow & { readonly same: boolean }) | undefined> {
   const [row] = await db.rows<LabelRow & { same: boolean }>(sql`
-    select id::text as id, assignment_id::text as assignment_id, sample_id::text as sample_id, queue, labeler, value,
-      pawl.ms(at) as at_ms, late, review, reviewed_by, comment, gold_right, value = ${labelText}::text::jsonb as same
-    from pawl.labels where assignment_id = ${assignmentId}::uuid`);
+    select ${labelColumns}, label.value = ${labelText}::text::jsonb as same
+    from pawl.labels as label where label.assignment_id = ${assignmentId}::uuid`);
   return row;
 }
 
@@ -55,8 +60,57 @@ export async function keepLateLabel(
 
 export function readLabels(db: Executor, ids: readonly string[]): Promise<LabelRow[]> {
   return db.rows<LabelRow>(sql`
-    select label.id::text as id, label.assignment_id::text as assignment_id, label.sample_id::text as sample_id, label.queue,
-      label.labeler, label.value, pawl.ms(label.at) as at_ms, label.late, label.review, label.reviewed_by, label.comment, label.gold_right
+    select ${labelColumns}
     from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
     cross join lateral (select * from pawl.labels as each where each.id = wanted.id offset 0) as label`);
+}
+
+/** What a lead says of a label. */
+export interface ReviewedLabel {
+  readonly labelId: string;
+  readonly sampleId: string;
+  readonly review: "accepted" | "rejected";
+  readonly by: string | null;
+  readonly comment: string | null;
+}
+
+/**
+ * Notes what leads said of labels of those samples that `written` holds. A rejected one no longer fills its slot, which
+ * then waits for the one who takes it over. A part of the statement that moves samples.
+ */
+export function reviewLabels(rows: readonly ReviewedLabel[]) {
+  return part`
+    reviewed as (
+      update pawl.labels as label
+      set review = said.review, reviewed_by = said.actor, comment = said.comment, reviewed_at = clock.now
+      from clock, (
+        select * from unnest(
+          (select ${textArray(rows.map((row) => row.labelId))}::text)::uuid[],
+          (select ${textArray(rows.map((row) => row.sampleId))}::text)::uuid[],
+          (select ${textArray(rows.map((row) => row.review))}::text)::text[],
+          (select ${textArray(rows.map((row) => row.by))}::text)::text[],
+          (select ${textArray(rows.map((row) => row.comment))}::text)::text[]
+        ) as said(label_id, sample_id, review, actor, comment)
+        where (said.sample_id in (select id from written)) is true
+        limit (select ${rows.length}::int)
+      ) as said
+      where label.id = said.label_id
+      returning label.sample_id, label.assignment_id, label.slot, label.queue, label.labeler, label.review, label.late
+    ),
+    unfilled as (
+      update pawl.slots as slot set filled = false
+      from reviewed
+      where reviewed.review = 'rejected' and slot.sample_id = reviewed.sample_id and slot.no = reviewed.slot
+        and slot.assignment_id = reviewed.assignment_id and slot.filled
+      returning slot.sample_id
+    ),
+    told as (
+      insert into pawl.labeler_hours as hours (queue, labeler, hour, rejected)
+      select reviewed.queue, reviewed.labeler, date_trunc('hour', clock.now, 'UTC'), count(*)
+      from clock, reviewed
+      where reviewed.review = 'rejected'
+      group by reviewed.queue, reviewed.labeler, clock.now
+      order by reviewed.queue, reviewed.labeler
+      on conflict (queue, labeler, hour) do update set rejected = hours.rejected + excluded.rejected
+    ),`;
 }

@@ -1,4 +1,5 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
+import { type ReviewedLabel, reviewLabels } from "./labels.ts";
 
 /** A sample on its way into its queue. */
 export interface NewSample {
@@ -61,7 +62,7 @@ export interface SampleMove {
  * What moves of samples do to their slots. Closed, its open slots are spent; open again, what was spent and never filled
  * is open again, each at the price of a try.
  */
-export function moveSamples(rows: readonly SampleMove[]) {
+export function moveSamples(rows: readonly SampleMove[], reviews: readonly ReviewedLabel[]) {
   return part`
     moving as materialized (
       select move.*, sample.queue, sample.needs
@@ -102,17 +103,21 @@ export function moveSamples(rows: readonly SampleMove[]) {
       cross join lateral generate_series(1, moving.more_slots) as more(no)
       cross join lateral (select each.rank from pawl.slots as each where each.sample_id = moving.id and each.no = 1) as first
     ),
+    ${reviewLabels(reviews)}
     sampled as (
       update pawl.samples as sample
       set open = moving.open, needs = sample.needs + moving.more_slots,
         settled = coalesce(moving.settled, sample.settled),
+        filled = sample.filled - change.unfilled, changes = sample.changes + change.reviewed,
         spent = sample.spent + change.closed - change.opened,
         spare = sample.spare + moving.more_tries - moving.more_slots - change.opened
           + case when moving.refunds then change.closed else 0 end
       from moving
       cross join lateral (
         select (select count(*)::int from closed_slots where sample_id = moving.id) as closed,
-          (select count(*)::int from opened_slots where sample_id = moving.id) as opened
+          (select count(*)::int from opened_slots where sample_id = moving.id) as opened,
+          (select count(*)::int from unfilled where sample_id = moving.id) as unfilled,
+          (select count(*)::int from reviewed where sample_id = moving.id) as reviewed
       ) as change
       where sample.id = moving.id
     ),`;
@@ -220,4 +225,48 @@ export function readContents(db: Executor, ids: readonly string[]): Promise<Samp
     select instance.id::text as id, instance.key, instance.data -> 'content' as content
     from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
     cross join lateral (select * from pawl.instances as each where each.id = wanted.id offset 0) as instance`);
+}
+
+/** A sample as a lead decides about it. */
+export interface LeadsSample {
+  readonly id: string;
+  readonly queue: string;
+  readonly state: string;
+  readonly version: number;
+  readonly needs: number;
+  readonly filled: number;
+  readonly spent: number;
+  readonly spare: number;
+  /** The first slot that can be had. */
+  readonly open_slot: number | null;
+  /** Assignments that are in somebody's hands. */
+  readonly held: readonly { readonly id: string; readonly labeler: string }[] | null;
+}
+
+export async function readSampleForLead(db: Executor, id: string): Promise<LeadsSample | undefined> {
+  const [row] = await db.rows<LeadsSample>(sql`
+    select sample.id::text as id, sample.queue, instance.state, instance.version, sample.needs, sample.filled, sample.spent,
+      sample.spare,
+      (select min(slot.no) from pawl.slots as slot where slot.sample_id = sample.id and slot.open_in is not null) as open_slot,
+      (select json_agg(json_build_object('id', each.id, 'labeler', each.labeler) order by each.id)
+       from pawl.assignments as each where each.sample_id = sample.id and each.desk is not null) as held
+    from pawl.samples as sample
+    join pawl.instances as instance on instance.id = sample.id
+    where sample.id = ${id}::uuid`);
+  return row;
+}
+
+/** Samples that nobody was left to label, from the place where the last page ended. */
+export function readUnassignable(db: Executor, afterId: string, limit: number): Promise<UnsettledSample[]> {
+  return db.rows<UnsettledSample>(sql`
+    select ${unsettledColumns}
+    from (
+      select sample.* from pawl.instances as each
+      join pawl.samples as sample on sample.id = each.id
+      where each.lifecycle = 'pawl_sample' and each.shelf = 'unassignable' and each.shelf is not null
+        and each.id > ${afterId}::uuid
+      order by each.id limit ${limit}::int
+    ) as sample
+    ${unsettledParts}
+    order by sample.id`);
 }

@@ -857,6 +857,8 @@ CREATE INDEX assignments_due ON pawl.assignments USING btree (queue, due_at, id)
 
 CREATE INDEX assignments_of_labeler ON pawl.assignments USING btree (queue, labeler, id);
 
+CREATE INDEX assignments_of_queue ON pawl.assignments USING btree (queue, id);
+
 CREATE INDEX assignments_of_sample ON pawl.assignments USING btree (sample_id, labeler);
 
 CREATE UNIQUE INDEX assignments_once ON pawl.assignments USING btree (sample_id, labeler) WHERE (bars AND (revision_of IS NULL));

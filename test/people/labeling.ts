@@ -1,4 +1,4 @@
-import type { Assignment, Next, RunTimeQueue } from "pawl";
+import type { Assignment, Next, RunTimeQueue, Submitted } from "pawl";
 import { expect } from "vitest";
 import { assignment as assignmentLifecycle } from "../../src/people/assignment.ts";
 import { sample as sampleLifecycle } from "../../src/people/sample.ts";
@@ -54,6 +54,12 @@ async function something(next: Promise<Next>): Promise<Extract<Next, { sample: u
 export async function started(t: TestPawl, queue: string, labeler: string): Promise<Assignment> {
   const { id } = await given(t, queue, labeler);
   return t.pawl.people.start(id, labeler);
+}
+
+/** A label by this labeler for what comes next. */
+export async function labeled(t: TestPawl, queue: string, labeler: string, value: unknown = cat): Promise<Submitted> {
+  const { id } = await started(t, queue, labeler);
+  return t.pawl.people.submit(id, labeler, value);
 }
 
 /** Why nothing is given. */

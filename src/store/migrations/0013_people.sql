@@ -112,6 +112,7 @@ create unique index assignments_once on pawl.assignments (sample_id, labeler) wh
 create unique index assignments_desk on pawl.assignments (queue, desk, place) where desk is not null;
 create index assignments_of_sample on pawl.assignments (sample_id, labeler);
 create index assignments_of_labeler on pawl.assignments (queue, labeler, id);
+create index assignments_of_queue on pawl.assignments (queue, id);
 create index assignments_due on pawl.assignments (queue, due_at, id) where due_at is not null;
 
 create table pawl.labels (

@@ -1,0 +1,104 @@
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { cleanText, storableText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import type { Saying } from "./review.ts";
+import type { Doing } from "./work.ts";
+
+/** A queue, or its name. */
+export type QueueRef = AnyQueue | string;
+
+/** Which sample is meant: by its id, or by its key within its queue. */
+export type SampleRef = string | { readonly queue: QueueRef; readonly key: string };
+
+export interface PeopleCallOptions {
+  /** A repeated call with the same key and content gets the first answer and changes nothing. */
+  readonly idempotencyKey?: string;
+}
+
+/** Who decides, and why. */
+export interface LeadOptions {
+  readonly actor: string;
+  readonly reason?: string;
+}
+
+export interface ReviewOptions {
+  /** The lead, who is not the labeler. */
+  readonly actor: string;
+  readonly comment?: string;
+}
+
+export interface AddOptions {
+  /** Your own transaction: the samples are part of it, and come true when you commit. */
+  readonly tx?: unknown;
+  readonly actor?: string;
+  readonly reason?: string;
+}
+
+export interface PageOptions {
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
+}
+
+export function nameOf(queue: unknown): string {
+  const name = typeof queue === "string" ? queue : (queue as { name?: unknown } | null | undefined)?.name;
+  if (typeof name === "string" && name !== "") return cleanText(name, 200);
+  throw new PawlError("option_invalid", "Say which queue is meant: what queue() returned, or its name.");
+}
+
+export function idOf(given: unknown, what: "assignment" | "sample" | "label"): string {
+  const id = typeof given === "string" ? given.toLowerCase() : given;
+  if (isId(id)) return id;
+  throw new PawlError("option_invalid", `Say which ${what} is meant, by its id.`);
+}
+
+export function labelerOf(given: unknown): string {
+  return checkedText(given, "The labeler");
+}
+
+export function doingOf(actor: unknown, options: { reason?: string; idempotencyKey?: string } = {}): Doing {
+  const { reason, idempotencyKey } = options ?? {};
+  return {
+    actor: checkedText(actor, "Who does it"),
+    reason: textOrNull(reason, "The reason"),
+    idempotencyKey: idempotencyKey === undefined ? undefined : checkedText(idempotencyKey, "The idempotency key"),
+  };
+}
+
+const longestComment = 5_000;
+
+export function sayingOf(options: ReviewOptions | undefined): Saying {
+  const { actor, comment } = options ?? ({} as Partial<ReviewOptions>);
+  if (comment === undefined || comment === null) return { actor: checkedText(actor, "Who reviews it"), comment: null };
+  if (typeof comment !== "string" || comment.length > longestComment) {
+    throw new PawlError("option_invalid", `A comment must be a text of at most ${longestComment} characters.`);
+  }
+  storableText(comment, "The comment");
+  return { actor: checkedText(actor, "Who reviews it"), comment };
+}
+
+export function textOrNull(given: unknown, what: string): string | null {
+  return given === undefined || given === null ? null : checkedText(given, what);
+}
+
+export function pageOf(options: PageOptions): { beforeId: string | null; limit: number } {
+  const { limit = 100, after } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
+    throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
+  }
+  if (after === undefined) return { beforeId: null, limit };
+  const id = after?.id?.toLowerCase();
+  if (!isId(id))
+    throw new PawlError("option_invalid", "`after` must be the last one of the page before, or its { id }.");
+  return { beforeId: id, limit };
+}
+
+/** One of a few words, or null when none was given. */
+export function oneOf<Word extends string>(given: Word | undefined, words: readonly Word[], what: string): Word | null {
+  if (given === undefined) return null;
+  if (words.includes(given)) return given;
+  throw new PawlError("option_invalid", `\`${what}\` must be one of ${words.join(", ")}.`);
+}

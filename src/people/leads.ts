@@ -1,0 +1,107 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { sendAll } from "../kernel/send.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { readQueues } from "../store/queues.ts";
+import { type LeadsSample, readSampleForLead, readUnassignable } from "../store/samples.ts";
+import { sampleRefuses, sampleUnknown } from "./refusals.ts";
+import { sample } from "./sample.ts";
+import { eventFor } from "./sends.ts";
+import { canBeLabeled } from "./settle.ts";
+import type { Doing, Work } from "./work.ts";
+
+/** What leads decide about samples. */
+export class Leads {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #work: Work;
+
+  constructor(kernel: Kernel, verbs: Verbs, work: Work) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#work = work;
+  }
+
+  /** Hands a sample out again that was given up: so many times more, for slots without a label or one more label each. */
+  async reopen(id: string, given: number | undefined, doing: Doing): Promise<void> {
+    const found = await this.#read(id);
+    const owed = Math.max(found.spent - found.spare, 0);
+    const least = found.spent === 0 ? 1 : owed;
+    const attempts = given ?? least;
+    if (!(Number.isInteger(attempts) && attempts >= least && attempts <= 1_000)) {
+      throw new PawlError(
+        "option_invalid",
+        `\`attempts\` must be a whole number from ${least} to 1,000: sample ${id} has ${found.filled} of ${found.needs} labels.`,
+      );
+    }
+    const payload = { attempts, slots: found.spent === 0 ? attempts : 0 };
+    await this.#send(found, "reopen", payload, doing, "it is not given up, so there is nothing to open again");
+  }
+
+  /** Takes a sample out of its queue for good, and back from those who have it in hand. */
+  async close(id: string, doing: Doing): Promise<void> {
+    const found = await this.#read(id);
+    if (found.state === "closed") return;
+    await this.#send(found, "close", undefined, doing, "it has ended, and stays as it is");
+    const reason = "Its sample was closed.";
+    for (const { id: held } of (await this.#read(id)).held ?? []) {
+      await this.#work.giveBack(held, "release", { ...doing, reason, idempotencyKey: undefined }).catch((error) => {
+        if (!isPawlError(error, "invalid_transition")) throw error; // It ended by itself meanwhile.
+      });
+    }
+  }
+
+  async #send(found: LeadsSample, event: string, payload: unknown, doing: Doing, no: string): Promise<void> {
+    const { actor, reason } = doing;
+    const { id, version } = found;
+    const send = eventFor(this.#kernel, {
+      lifecycle: sample,
+      id,
+      event,
+      payload,
+      actor,
+      reason,
+      expectedVersion: version,
+    });
+    const sent = await this.#verbs.send(send, undefined);
+    if (sent.ok) return;
+    if (!isPawlError(sent.error, "transition_refused")) throw sent.error;
+    throw sampleRefuses(id, String(sent.error.details.state), no);
+  }
+
+  async #read(id: string): Promise<LeadsSample> {
+    const found = await readSampleForLead(this.#kernel.db, id);
+    if (found === undefined) throw sampleUnknown(id);
+    return found;
+  }
+}
+
+const pageSize = 500;
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/** Opens samples again that nobody was left to label, where by now there is somebody. */
+export async function reopenAssignable(kernel: Kernel): Promise<void> {
+  for (let afterId = firstId; ; ) {
+    const samples = await readUnassignable(kernel.db, afterId, pageSize);
+    const names = [...new Set(samples.map((one) => one.queue))];
+    const queues = new Map((await readQueues(kernel.db, names)).map((row) => [row.name, row]));
+    const sends = [];
+    for (const one of samples) {
+      if (!(await canBeLabeled(kernel, one, queues.get(one.queue)))) continue;
+      const payload = { attempts: 0, slots: 0 };
+      const reason = "There is somebody who may label it.";
+      const { id, version: expectedVersion } = one;
+      sends.push(
+        eventFor(kernel, { lifecycle: sample, id, event: "reopen", payload, reason, expectedVersion, source: "pawl" }),
+      );
+    }
+    for (const sent of sends.length === 0 ? [] : await sendAll(kernel, sends)) {
+      const isMeanwhile =
+        !sent.ok && (sent.error.code === "version_conflict" || sent.error.code === "transition_refused");
+      if (!sent.ok && !isMeanwhile) throw sent.error;
+    }
+    const last = samples.at(-1);
+    if (last === undefined || samples.length < pageSize) return;
+    afterId = last.id;
+  }
+}

@@ -1,0 +1,177 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { type Sent, sendAllIn } from "../kernel/send.ts";
+import { planStart, startAll } from "../kernel/start.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { readAssignments, readRevisions } from "../store/assignments.ts";
+import type { Tx } from "../store/db.ts";
+import { type LabelRow, readLabels } from "../store/labels.ts";
+import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
+import { assignment } from "./assignment.ts";
+import { bornOf, revisionOf } from "./birth.ts";
+import { isRight } from "./conclude.ts";
+import type { Queues } from "./queues.ts";
+import { labelUnknown, sampleRefuses, sampleUnknown } from "./refusals.ts";
+import { sample } from "./sample.ts";
+import { eventFor } from "./sends.ts";
+import { settle } from "./settle.ts";
+import { type Assignment, assignmentOf, type Label, labelOf } from "./shown.ts";
+
+/** A lead, and what he has to say. */
+export interface Saying {
+  readonly actor: string;
+  readonly comment: string | null;
+}
+
+/** A label that was rejected, and the assignment in which its labeler corrects it. */
+export interface Rejected {
+  readonly label: Label;
+  /** Null when the label came late: then there is nothing to correct. */
+  readonly revision: Assignment | null;
+}
+
+/** What leads say of labels. Each word is a move of the sample, so it stands in its history. */
+export class Reviews {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #queues: Queues;
+
+  constructor(kernel: Kernel, verbs: Verbs, queues: Queues) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#queues = queues;
+  }
+
+  /** The label counts, or goes on counting. One that came late takes the first slot that is open. */
+  async accept(labelId: string, saying: Saying): Promise<Label> {
+    const label = await this.#reviewable(labelId, saying, "accepted");
+    if (label.review === "accepted") return labelOf(label);
+    if (label.late) await this.#acceptLate(label, saying);
+    else {
+      const payload = { labelId, comment: saying.comment };
+      const event = { lifecycle: sample, id: label.sample_id, event: "accept_label", payload, actor: saying.actor };
+      ended(label.sample_id, await this.#verbs.send(eventFor(this.#kernel, event), undefined));
+    }
+    await settle(this.#kernel, [label.assignment_id]);
+    return this.#shown(labelId);
+  }
+
+  /** The label does not count any more, and its labeler gets the sample back to correct it. */
+  async reject(labelId: string, saying: Saying): Promise<Rejected> {
+    const label = await this.#reviewable(labelId, saying, "rejected");
+    if (label.review === "rejected") return { label: labelOf(label), revision: await this.#revisionOf(label) };
+    const revision = await this.#kernel.db.transaction(async (tx) => {
+      const payload = { labelId, comment: saying.comment };
+      const event = { lifecycle: sample, id: label.sample_id, event: "reject_label", payload, actor: saying.actor };
+      const [sent] = await sendAllIn(this.#kernel, tx, [eventFor(this.#kernel, event)]);
+      ended(label.sample_id, sent!);
+      return label.late ? null : this.#openRevision(tx, label, saying);
+    });
+    return { label: await this.#shown(labelId), revision };
+  }
+
+  async #openRevision(tx: Tx, label: LabelRow, { actor }: Saying): Promise<Assignment> {
+    const [earlier] = await readAssignments(tx, [label.assignment_id]);
+    const settings = await this.#queues.settings(tx, label.queue);
+    const { id, slot, attempts } = earlier!;
+    const start = revisionOf(this.#kernel, earlier!, settings, { slot, takesOver: id, attempts, actor });
+    const [started] = await startAll(this.#kernel, tx, [planStart(this.#kernel, start)]);
+    if (!started!.ok) throw started!.error;
+    return bornOf(started!.instance);
+  }
+
+  /**
+   * An assignment of its own stands for the one that expired: given, started and completed in one transaction, so that
+   * the label takes a slot by the same rules as every other.
+   */
+  #acceptLate(label: LabelRow, saying: Saying): Promise<void> {
+    return this.#kernel.db.transaction(async (tx) => {
+      const [late] = await readAssignments(tx, [label.assignment_id]);
+      const open = await this.#openSlot(tx, label, saying);
+      const queue = await this.#queues.known(tx, label.queue);
+      const settings = await this.#queues.settings(tx, label.queue);
+      const attempts = Math.max(late!.attempts - 1, 0);
+      const given = { slot: open, takesOver: null, attempts, actor: label.labeler };
+      const [started] = await startAll(this.#kernel, tx, [
+        planStart(this.#kernel, revisionOf(this.#kernel, late!, settings, given)),
+      ]);
+      if (!started!.ok) throw started!.error;
+      const gold = late!.gold as Json | null;
+      const value = label.value as Json;
+      const right = gold === null ? null : isRight(value, gold, queue.form);
+      const moves = [
+        { event: "start", payload: undefined },
+        { event: "submit", payload: { labelId: this.#kernel.newId(), label: value, isRight: right } },
+      ];
+      const { id } = started!.instance.model;
+      const reason = `The late label was accepted by ${saying.actor}.`;
+      const sends = moves.map((move) =>
+        eventFor(this.#kernel, { lifecycle: assignment, id, actor: label.labeler, reason, ...move }),
+      );
+      const payload = { labelId: label.id, comment: saying.comment };
+      const said = { lifecycle: sample, id: label.sample_id, event: "accept_late", payload, actor: saying.actor };
+      for (const sent of await sendAllIn(this.#kernel, tx, [...sends, eventFor(this.#kernel, said)])) {
+        ended(label.sample_id, sent);
+      }
+    });
+  }
+
+  /** A slot for a late label; where the sample was given up, it is opened again for it. */
+  async #openSlot(tx: Tx, label: LabelRow, { actor }: Saying): Promise<number> {
+    let found = await this.#sample(tx, label.sample_id);
+    const mine = found.held?.find((one) => one.labeler === label.labeler);
+    if (mine !== undefined) {
+      throw refused(label, `\`${label.labeler}\` is at the sample again, in assignment ${mine.id}`);
+    }
+    if (found.state !== "open" && found.spent > 0) {
+      const payload = { attempts: Math.max(found.spent - found.spare, 0), slots: 0 };
+      const reason = "A late label is accepted.";
+      const event = { lifecycle: sample, id: found.id, event: "reopen", payload, actor, reason };
+      const [sent] = await sendAllIn(this.#kernel, tx, [eventFor(this.#kernel, event)]);
+      ended(found.id, sent!);
+      found = await this.#sample(tx, label.sample_id);
+    }
+    if (found.open_slot !== null) return found.open_slot;
+    const holders = (found.held ?? []).map((one) => `\`${one.labeler}\` (assignment ${one.id})`).join(", ");
+    if (holders === "") throw refused(label, "the sample has all its labels");
+    throw refused(label, `no slot is open: ${holders} has it in hand, which a lead can release`);
+  }
+
+  async #sample(tx: Tx, id: string): Promise<LeadsSample> {
+    const found = await readSampleForLead(tx, id);
+    if (found === undefined) throw sampleUnknown(id);
+    return found;
+  }
+
+  async #reviewable(labelId: string, { actor }: Saying, review: "accepted" | "rejected"): Promise<LabelRow> {
+    const [label] = await readLabels(this.#kernel.db, [labelId]);
+    if (label === undefined) throw labelUnknown(labelId);
+    if (label.labeler === actor) throw refused(label, "nobody reviews a label of their own");
+    if (label.review !== null && label.review !== review) {
+      throw refused(label, `\`${label.reviewed_by}\` has ${label.review} it`);
+    }
+    return label;
+  }
+
+  async #revisionOf(label: LabelRow): Promise<Assignment | null> {
+    const [revision] = await readRevisions(this.#kernel.db, label);
+    return revision === undefined ? null : assignmentOf(revision);
+  }
+
+  async #shown(labelId: string): Promise<Label> {
+    const [label] = await readLabels(this.#kernel.db, [labelId]);
+    return labelOf(label!);
+  }
+}
+
+/** A sample that has ended takes no word about its labels any more. */
+function ended(id: string, sent: Sent): void {
+  if (sent.ok) return;
+  if (!isPawlError(sent.error, "transition_refused")) throw sent.error;
+  throw sampleRefuses(id, String(sent.error.details.state), "its labels are not reviewed any more");
+}
+
+function refused(label: LabelRow, why: string): PawlError {
+  return new PawlError("not_allowed", `Label ${label.id} cannot be reviewed so: ${why}.`, { label: label.id });
+}

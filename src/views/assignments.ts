@@ -1,0 +1,43 @@
+import { type AssignmentRow, assignmentColumns } from "../store/assignments.ts";
+import { type Executor, sql } from "../store/db.ts";
+
+interface Page {
+  readonly queue: string;
+  readonly status: string | null;
+  readonly beforeId: string | null;
+  readonly limit: number;
+}
+
+/** The assignments of a queue, newest first. */
+export function findAssignments(db: Executor, page: Page): Promise<AssignmentRow[]> {
+  return db.rows<AssignmentRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${assignmentColumns}
+    from clock, pawl.assignments as assignment
+    where assignment.queue = ${page.queue}::text
+      and assignment.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      and (${page.status}::text is null or assignment.status = ${page.status}::text)
+    order by assignment.id desc limit ${page.limit}::int`);
+}
+
+/** The assignments of one labeler in a queue, newest first. */
+export function findAssignmentsOf(db: Executor, labeler: string, page: Page): Promise<AssignmentRow[]> {
+  return db.rows<AssignmentRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${assignmentColumns}
+    from clock, pawl.assignments as assignment
+    where assignment.queue = ${page.queue}::text and assignment.labeler = ${labeler}::text
+      and assignment.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      and (${page.status}::text is null or assignment.status = ${page.status}::text)
+    order by assignment.id desc limit ${page.limit}::int`);
+}
+
+/** The assignments of one sample, oldest first. */
+export function findAssignmentsFor(db: Executor, sampleId: string): Promise<AssignmentRow[]> {
+  return db.rows<AssignmentRow>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select ${assignmentColumns}
+    from clock, pawl.assignments as assignment
+    where assignment.sample_id = ${sampleId}::uuid
+    order by assignment.id`);
+}

@@ -1,0 +1,78 @@
+import { type Executor, part, sql } from "../store/db.ts";
+
+/** A sample as it is shown. */
+export interface SampleRow {
+  readonly id: string;
+  readonly key: string | null;
+  readonly queue: string;
+  readonly state: string;
+  readonly data: Record<string, unknown>;
+  readonly needs: number;
+  readonly filled: number;
+  readonly spare: number;
+  readonly open_slots: number;
+  readonly held_slots: number;
+  readonly created_ms: number;
+  readonly moved_ms: number;
+}
+
+const sampleColumns = part`
+  sample.id::text as id, instance.key, sample.queue, instance.state, instance.data, sample.needs, sample.filled, sample.spare,
+  slots.open_slots, slots.held_slots, pawl.ms(sample.created_at) as created_ms, pawl.ms(instance.moved_at) as moved_ms`;
+
+const sampleParts = part`
+  cross join lateral (
+    select (count(*) filter (where slot.open_in is not null))::int as open_slots,
+      (count(*) filter (where slot.assignment_id is not null and not slot.filled))::int as held_slots
+    from pawl.slots as slot where slot.sample_id = sample.id
+  ) as slots`;
+
+export async function readSample(db: Executor, id: string): Promise<SampleRow | undefined> {
+  const [row] = await db.rows<SampleRow>(sql`
+    select ${sampleColumns}
+    from pawl.samples as sample join pawl.instances as instance on instance.id = sample.id ${sampleParts}
+    where sample.id = ${id}::uuid`);
+  return row;
+}
+
+export async function readSampleByKey(db: Executor, instanceKey: string): Promise<SampleRow | undefined> {
+  const [row] = await db.rows<SampleRow>(sql`
+    select ${sampleColumns}
+    from pawl.instances as instance join pawl.samples as sample on sample.id = instance.id ${sampleParts}
+    where instance.lifecycle = 'pawl_sample' and instance.key = ${instanceKey}::text and instance.key is not null and instance.key_held`);
+  return row;
+}
+
+interface Page {
+  readonly queue: string;
+  readonly beforeId: string | null;
+  readonly limit: number;
+}
+
+/** The samples of a queue, newest first. */
+export function readSamples(db: Executor, page: Page): Promise<SampleRow[]> {
+  return db.rows<SampleRow>(sql`
+    select ${sampleColumns}
+    from (
+      select each.* from pawl.samples as each
+      where each.queue = ${page.queue}::text and each.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      order by each.id desc limit ${page.limit}::int
+    ) as sample
+    join pawl.instances as instance on instance.id = sample.id ${sampleParts}
+    order by sample.id desc`);
+}
+
+/** Those in one state, found by the shelf on which instances of a state lie. */
+export function readSamplesIn(db: Executor, state: string, page: Page): Promise<SampleRow[]> {
+  return db.rows<SampleRow>(sql`
+    select ${sampleColumns}
+    from (
+      select each.* from pawl.instances as each
+      where each.lifecycle = 'pawl_sample' and each.shelf = ${state}::text and each.shelf is not null
+        and each.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+        and exists (select from pawl.samples as known where known.id = each.id and known.queue = ${page.queue}::text)
+      order by each.id desc limit ${page.limit}::int
+    ) as instance
+    join pawl.samples as sample on sample.id = instance.id ${sampleParts}
+    order by sample.id desc`);
+}
