@@ -113,7 +113,7 @@ async function prepare(db: Db, migrating: boolean): Promise<void> {
 
 /** Opens the database that the options name. Drivers are loaded only when they are used. */
 export async function openDatabase(
-  options: Pick<PawlOptions, "database" | "folder" | "connections" | "onWarning">,
+  options: Pick<PawlOptions, "database" | "folder" | "connections" | "onWarning" | "migrate">,
 ): Promise<Db> {
   const { database, onWarning } = options;
   if (database !== undefined && database !== "") {
@@ -132,7 +132,10 @@ export async function openDatabase(
     );
   }
   const { openPglite } = await import("./store/pglite/open.ts");
-  return openPglite({ folder: join(folder, "db"), onWarning });
+  const { shippedDatabase } = await import("./store/pglite/new-database.ts");
+  // It comes with its schema, which is just what `migrate: false` does not want to happen unasked.
+  const snapshot = options.migrate === false ? undefined : shippedDatabase();
+  return openPglite({ folder: join(folder, "db"), snapshot, onWarning });
 }
 
 function checkOptions(options: PawlOptions): void {

@@ -55,7 +55,7 @@ const task = lifecycle("task", {
         if (!step.data.works) throw new TypeError("no ink");
       },
       retry: { maxAttempts: 1, backoff: () => 0 },
-      on: { done: { to: "done", after: tell("done") }, fail: { to: "error", after: tell("error") } },
+      on: { done: { to: "done", after: tell("done") }, fail: { to: "error", after: tell("error"), deadLetter: true } },
     },
     done: { final: "success" },
     error: { final: "failure" },
