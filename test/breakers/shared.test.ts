@@ -114,7 +114,7 @@ eachStore((store) => {
 
   test("what processes count is added up, and a flip is seen by all of them at their next look, within a second", async () => {
     await using t = await open();
-    await using other = await beside(t, [essay, speech], [], breakers);
+    await using other = await beside(t, [essay, speech], [], { breakers });
     expect(freshMs).toBeLessThanOrEqual(500);
     const lanes = new Lanes(other.kernel);
     await lanes.read();
