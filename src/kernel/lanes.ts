@@ -33,6 +33,12 @@ function canRun(lifecycle: LifecycleModel, state: string): boolean {
   return lifecycle.states.get(lifecycle.renamed[state] ?? state)?.kind === "work";
 }
 
+/** The states in which workers have something to do: those that work, and `failed` where instances recover by themselves. */
+export function workingStates({ states, recovery, builtIns }: LifecycleModel): string[] {
+  const working = [...states.values()].filter((state) => state.kind === "work").map((state) => state.name);
+  return recovery !== undefined && builtIns ? [...working, failed] : working;
+}
+
 /** What a lane is for, by the names of today: of which lifecycle, and of which part of it. */
 export function purposeOf(kernel: Kernel, lane: string): LaneName {
   const { lifecycle, version, part } = readLane(lane)!;
@@ -56,8 +62,9 @@ export function lanesNamed(kernel: Kernel, only: readonly string[] | undefined):
 
 function checkedPurpose(kernel: Kernel, name: unknown): string {
   const read = typeof name === "string" ? readLane(name) : undefined;
-  const states = kernel.lifecycles.get(read?.lifecycle ?? "")?.states;
-  const works = read?.part.startsWith("/") ? states?.get(read.part.slice(1))?.kind === "work" : states !== undefined;
+  const lifecycle = kernel.lifecycles.get(read?.lifecycle ?? "");
+  const isState = read?.part.startsWith("/") === true;
+  const works = lifecycle !== undefined && (!isState || workingStates(lifecycle).includes(read.part.slice(1)));
   if (read !== undefined && works) return `${read.lifecycle}${read.part}`;
   throw new PawlError(
     "option_invalid",

@@ -3,6 +3,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import { endPauses, type PauseRow, putPause, readPauses } from "../store/pauses.ts";
 import { closuresTopic } from "./closures.ts";
 import type { Kernel } from "./kernel.ts";
+import { workingStates } from "./lanes.ts";
 
 /** Which lanes are meant: all of a lifecycle, those of one state, or those of its after-effects; of every version. */
 export interface LanesMeant {
@@ -48,8 +49,8 @@ function partOf({ lifecycle, state, effects }: LanesMeant): string {
   if (effects) return ":after";
   if (state === undefined) return "";
   // A job has one lane: whichever way it is named, the same is meant.
-  if (lifecycle.states.get(state)?.kind === "work") return lifecycle.job ? "" : `/${state}`;
-  const working = [...lifecycle.states.values()].filter((one) => one.kind === "work").map((one) => one.name);
+  const working = workingStates(lifecycle);
+  if (working.includes(state)) return lifecycle.job ? "" : `/${state}`;
   throw new PawlError(
     "option_invalid",
     `\`${lifecycle.name}\` has no state \`${String(state)}\` that works; ${working.length === 0 ? "none does" : `these do: ${working.join(", ")}`}.`,

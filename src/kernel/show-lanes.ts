@@ -1,4 +1,4 @@
-import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
+import { effectLaneOf, failed, laneOf, sendLaneOf } from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import { readLanes } from "../views/lanes.ts";
 import { readStandings } from "./breakers.ts";
@@ -43,6 +43,7 @@ export async function showLanes(kernel: Kernel): Promise<Lane[]> {
     ...one.shape.states.filter(({ kind }) => kind === "work").map(({ name }) => laneOf(one, name)),
     ...(kernel.lifecycles.get(one.name)!.job ? [] : [effectLaneOf(one)]),
     sendLaneOf(one),
+    ...(one.shape.recovers === true ? [laneOf(one, failed)] : []),
   ]);
   await readStandings(kernel);
   const closures = await closuresOf(kernel, lanes);

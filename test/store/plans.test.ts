@@ -9,6 +9,8 @@ import { prune } from "../../src/kernel/prune.ts";
 import { publish } from "../../src/kernel/publish.ts";
 import { report } from "../../src/kernel/report.ts";
 import { renew, take, takeGated } from "../../src/kernel/take.ts";
+import { whyLost } from "../../src/kernel/why-lost.ts";
+import { beat, leave } from "../../src/kernel/workers.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
@@ -87,6 +89,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   }
   await everyStatementOfKin(pawl, kernel);
   await everyClaim(pawl, kernel);
+  await everyLoss(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
@@ -133,6 +136,19 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
       taken.map((one) => ({ taken: one, outcome: { kind: "released" } })),
     );
   }
+}
+
+/** As a worker says that it lives, and learns why its leases were lost. */
+async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
+  const row = { id: "w", host: "h", pid: 1, pawl: "1", loop: "Idle", stopping: false, concurrency: 1 };
+  await beat(kernel, { ...row, slots: {}, tasks: {}, lanes });
+  const taken = await take(kernel, claim);
+  await pawl.sendMany(
+    chain,
+    taken.filter((one) => one.kind === "step").map((one) => ({ to: { id: one.row.id }, event: "discard" as const })),
+  );
+  await whyLost(kernel, taken);
+  await leave(kernel, "w");
 }
 
 /** Small and bounded by what is declared and by who works, not by how much work there is. */

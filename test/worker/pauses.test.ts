@@ -165,6 +165,32 @@ eachStore((store) => {
     ]);
   });
 
+  test("recovery by itself can be paused, too: what failed stays failed until it is resumed", async () => {
+    const brittle = lifecycle("brittle", {
+      initial: "trying",
+      recovery: { after: "1m", maxFailures: 5 },
+      states: {
+        trying: {
+          run: (step) => step.giveUp("not yet"),
+          retry: { maxAttempts: 1, backoff: () => 0 },
+          on: { done: "done" },
+        },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [brittle] });
+    const { id } = await t.pawl.start(brittle, {});
+    await t.work();
+    await t.pawl.pause(brittle, { state: "failed", reason: "look at it first" });
+    await t.advance("2m");
+    await t.work();
+    expect(await t.pawl.get(brittle, { id })).toMatchObject({ state: "failed", version: 2 });
+    expect(await t.pawl.lanes()).toContainEqual(expect.objectContaining({ lane: "brittle@1/failed", ready: 1 }));
+    await t.pawl.resume(brittle, { state: "failed" });
+    await t.work();
+    expect((await t.pawl.get(brittle, { id }))!.version).toBeGreaterThan(2);
+  });
+
   test("a worker can be for some lanes only, and takes the next task of those", async () => {
     await using t = await open();
     await t.pawl.start(letter, { key: "l" });

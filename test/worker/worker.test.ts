@@ -145,7 +145,31 @@ eachStore((store) => {
     expect(begun).toEqual([1]);
   });
 
-  test("R89 R88 at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
+  test("R89 processing dispatches each task to the handler of its type: a state's step, an after-effect, a job", async () => {
+    const ran: string[] = [];
+    const note = (what: string) => () => void ran.push(what);
+    const parcel = lifecycle("parcel", {
+      initial: "packing",
+      states: {
+        packing: { run: note("packing"), on: { packed: { to: "shipping", after: note("after packed") } } },
+        shipping: { run: note("shipping"), on: { shipped: "done" } },
+        done: { final: "success" },
+      },
+    });
+    const sweep = job("sweep", { run: note("sweep") });
+    const mail = job("mail", { run: note("mail") });
+    await using t = await store.open({ lifecycles: [parcel, sweep, mail] });
+    await t.pawl.start(parcel, { key: "p" });
+    await t.pawl.enqueue(sweep, {}, { key: "s" });
+    await t.pawl.enqueue(mail, {}, { key: "m" });
+    const watched = new Watched(t);
+    await Promise.all([t.pawl.wait(parcel, "p"), t.pawl.wait(sweep, "s"), t.pawl.wait(mail, "m")]);
+    while (ran.length < 5) await watched.next("Processing → ReportingSuccess");
+    await watched.worker.stop();
+    expect(ran.sort()).toEqual(["after packed", "mail", "packing", "shipping", "sweep"]);
+  });
+
+  test("at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
     steps.run = () => {};
     await using t = await open();
     await t.pawl.start(task, { key: "a", data: {} });

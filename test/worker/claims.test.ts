@@ -1,0 +1,86 @@
+import { job } from "pawl";
+import { expect, test, vi } from "vitest";
+import { report } from "../../src/kernel/report.ts";
+import { take } from "../../src/kernel/take.ts";
+import { Claims } from "../../src/worker/claims.ts";
+import { Lanes } from "../../src/worker/lanes.ts";
+import { Random, repeat, seed } from "../faults/random.ts";
+import { eachStore } from "../support/each-store.ts";
+
+const errand = job("errand", { run: () => {} });
+const other = job("other", { run: () => {} });
+const holder = { worker: "w", leaseMs: 30_000 };
+
+eachStore((store) => {
+  test("a claim that is given a place looks behind it only", async () => {
+    await using t = await store.open({ lifecycles: [errand] });
+    const made = await t.pawl.enqueueMany(
+      errand,
+      [0, 0, 1, -1].map((priority) => ({ payload: {}, priority })),
+    );
+    const lane = "errand@1/pending";
+    const after = new Map([[lane, { priority: 0, id: made[0]!.id }]]);
+    const taken = await take(t.kernel, { lanes: [lane], limit: 10, share: 10, after, ...holder });
+    expect(taken.map((one) => one.row.id)).toEqual([made[1]!.id, made[2]!.id]);
+  });
+
+  test("what is more urgent than what waits in a full lane is taken after two seconds at the latest", async () => {
+    await using t = await store.open({ lifecycles: [errand] });
+    let now = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+    try {
+      const lanes = new Lanes(t.kernel);
+      await lanes.read();
+      const claims = new Claims(t.kernel, lanes, holder);
+      await t.pawl.enqueueMany(
+        errand,
+        Array.from({ length: 30 }, () => ({ payload: {} })),
+      );
+      expect(await claims.take(5)).toHaveLength(5);
+      const urgent = await t.pawl.enqueue(errand, {}, { priority: -1 });
+      const ids = async () => (await claims.take(5)).map((one) => one.row.id);
+      expect(await ids()).not.toContain(urgent.id);
+      now += 1_999;
+      expect(await ids()).not.toContain(urgent.id);
+      now += 1;
+      expect((await ids())[0]).toBe(urgent.id);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test("looking behind what was claimed last hides nothing: not what is more urgent, nor what was put back", async () => {
+    await using t = await store.open({ lifecycles: [errand, other] });
+    const random = new Random(seed);
+    const lanes = new Lanes(t.kernel);
+    await lanes.read();
+    const claims = new Claims(t.kernel, lanes, holder);
+    const enqueue = (count: number) =>
+      t.pawl.enqueueMany(
+        random.pick([errand, other]),
+        Array.from({ length: count }, () => ({ payload: {}, priority: random.below(5) - 2 })),
+      );
+    let made = 0;
+    let ended = 0;
+    for (let turn = 0; turn < 40 || ended < made; turn++) {
+      if (turn < 40) {
+        const count = random.below(25);
+        await enqueue(count);
+        made += count;
+      }
+      const taken = await claims.take(1 + random.below(10));
+      if (taken.length === 0 && turn >= 40) break;
+      const outcomes = taken.map((one) =>
+        random.below(3) === 0
+          ? { taken: one, outcome: { kind: "released" as const } }
+          : { taken: one, outcome: { kind: "event" as const, event: "done", payload: undefined, ...nothingSaid } },
+      );
+      await report(t.kernel, outcomes);
+      ended += outcomes.filter(({ outcome }) => outcome.kind === "event").length;
+    }
+    expect(ended, `a claim that found nothing said so while ${made - ended} waited; ${repeat}`).toBe(made);
+    expect((await t.pawl.lanes()).filter((lane) => lane.ready + lane.running > 0)).toEqual([]);
+  });
+});
+
+const nothingSaid = { patch: {}, messages: [], starts: [], sends: [] };
