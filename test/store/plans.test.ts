@@ -89,7 +89,6 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   }
   await everyStatementOfKin(pawl, kernel);
   await everyClaim(pawl, kernel);
-  await everyLoss(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
@@ -111,6 +110,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.metrics();
   await pawl.runScheduleNow(hourly);
   await pruneTwice(db, kernel);
+  await everyLoss(pawl, kernel);
 }
 
 /** On large tables two full batches, on small ones what was discarded above. */
