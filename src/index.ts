@@ -92,6 +92,7 @@ export type { ByteStream, ImportCursor } from "./people/formats/lines.ts";
 export type {
   AddOptions,
   LeadOptions,
+  MetricsOptions,
   PageOptions,
   PeopleCallOptions,
   QueueRef,
@@ -100,6 +101,7 @@ export type {
 } from "./people/given.ts";
 export type { Next } from "./people/hand-out.ts";
 export type { LabelFault } from "./people/label-faults.ts";
+export type { Metrics } from "./people/metrics.ts";
 export { type AddedSample, type Labeler, People, type SampleHistory } from "./people/people.ts";
 export type { RunTimeQueue, ShownQueue } from "./people/queues.ts";
 export type { Rejected } from "./people/review.ts";

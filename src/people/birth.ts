@@ -16,7 +16,7 @@ export function startOf(
 ): Start {
   const data: AssignmentData = {
     queue: asking.queue,
-    sampleId: found.slot.sample_id,
+    sampleId: found.slot.sampleId,
     slot: found.slot.no,
     labelerId: asking.labeler,
     place: found.place,

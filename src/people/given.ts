@@ -43,6 +43,20 @@ export interface PageOptions {
   readonly after?: { readonly id: string };
 }
 
+/** Whose work is measured, and of which time: whole hours. */
+export interface MetricsOptions {
+  readonly labeler?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+}
+
+export function momentOf(given: unknown): number | null {
+  if (given === undefined || given === null) return null;
+  const ms = given instanceof Date ? given.getTime() : Number.NaN;
+  if (Number.isNaN(ms)) throw new PawlError("option_invalid", "`from` and `to` must be valid Dates.");
+  return ms;
+}
+
 export function nameOf(queue: unknown): string {
   const name = typeof queue === "string" ? queue : (queue as { name?: unknown } | null | undefined)?.name;
   if (typeof name === "string" && name !== "") return cleanText(name, 200);

@@ -6,6 +6,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { type Planned, planStart, startAll } from "../kernel/start.ts";
 import { type AssignmentRow, countHeldByOthers, readVisits, type Visit } from "../store/assignments.ts";
 import { readContents } from "../store/samples.ts";
+import { strideSlots } from "../store/slots.ts";
 import { Empties, Marks } from "./at-hand.ts";
 import { bornOf, startOf } from "./birth.ts";
 import { type Empty, inactiveQueue, mostHeldCounted, nothingFor, whyNotEligible } from "./explain.ts";
@@ -64,7 +65,6 @@ class Request {
 const mostAtOnce = 200;
 const mostRounds = 30;
 const fewSlots = 32;
-const manySlots = 2_000;
 
 /**
  * Hands out assignments. Calls that come at the same time are one batch: one round reads who asks and what is open, and
@@ -146,29 +146,29 @@ export class HandOut {
     return [];
   }
 
-  /** Finds a slot for each, window by window, until all have one or have looked at everything. */
-  async #find(requests: readonly Request[], first: Windows, size: number, round: number): Promise<void> {
+  /** Finds a slot for each: in the windows that were read for all, or by going on alone. */
+  async #find(requests: readonly Request[], windows: Windows, most: number, round: number): Promise<void> {
     const taken = new Set<string>();
-    let [searching, windows, most] = [requests, first, size];
-    for (;;) {
-      const without: Request[] = [];
-      for (const one of searching) {
-        const found = one.walk
-          .look(windows(one), most)
-          .filter(({ slot }) => !taken.has(`${slot.sample_id}/${slot.no}`));
+    for (const one of requests) {
+      const { walk, asking } = one;
+      let found = walk.look(windows(one), most);
+      for (;;) {
+        const free = found.filter(({ slot }) => !taken.has(`${slot.sampleId}/${slot.no}`));
         // Where others were quicker, each takes something else than the first.
-        const chosen = found[round === 0 ? 0 : Math.floor(Math.random() * Math.min(found.length, 2 ** round))];
-        this.#marks.set(one.name, one.walk.mark());
+        const chosen = free[round === 0 ? 0 : Math.floor(Math.random() * Math.min(free.length, 2 ** round))];
         if (chosen !== undefined) {
-          taken.add(`${chosen.slot.sample_id}/${chosen.slot.no}`);
+          taken.add(`${chosen.slot.sampleId}/${chosen.slot.no}`);
           this.#plan(one, chosen);
-        } else if (one.walk.isOver) await this.#tellEmpty(one);
-        else without.push(one);
+          break;
+        }
+        if (walk.isOver) {
+          await this.#tellEmpty(one);
+          break;
+        }
+        const stride = walk.stride();
+        found = walk.strode(await strideSlots(this.#kernel.db, { ...asking, ...stride }), stride.most);
       }
-      if (without.length === 0) return;
-      searching = without;
-      most = Math.min(most * 4, manySlots);
-      windows = await readWindows(this.#kernel.db, searching, most);
+      this.#marks.set(one.name, walk.mark());
     }
   }
 

@@ -8,6 +8,7 @@ import type { Executor } from "../store/db.ts";
 import { type LabelerRow, putLabeler, readAllLabelers } from "../store/labelers.ts";
 import { hasQueues } from "../store/queues.ts";
 import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "../views/assignments.ts";
+import { type Span, sumOfQueue, sumsByHour, sumsByLabeler } from "../views/labeler-hours.ts";
 import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
@@ -17,6 +18,8 @@ import {
   idOf,
   type LeadOptions,
   labelerOf,
+  type MetricsOptions,
+  momentOf,
   nameOf,
   oneOf,
   type PageOptions,
@@ -30,6 +33,7 @@ import {
 } from "./given.ts";
 import { HandOut, type Next } from "./hand-out.ts";
 import { Leads, reopenAssignable } from "./leads.ts";
+import { type Metrics, metricsOf } from "./metrics.ts";
 import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
 import { type Rejected, Reviews } from "./review.ts";
@@ -97,7 +101,7 @@ export class People {
   constructor(kernel: Kernel, verbs: Verbs, queues: readonly AnyQueue[]) {
     this.#kernel = kernel;
     this.#verbs = verbs;
-    this.#queues = new Queues(queues);
+    this.#queues = new Queues(kernel.db, queues);
     this.#handOut = new HandOut(kernel);
     this.#work = new Work(kernel, verbs, this.#queues);
     this.#reviews = new Reviews(kernel, verbs, this.#queues);
@@ -195,7 +199,8 @@ export class People {
 
   /** Adds many; all of them are checked before any is written. With `tx` they are part of your own transaction. */
   async addMany(queue: QueueRef, given: readonly NewSample[], options: AddOptions = {}): Promise<AddedSample[]> {
-    const known = await this.#queues.known(this.#verbs.reading("people.add", options.tx), nameOf(queue));
+    const reading = this.#verbs.reading("people.add", options.tx);
+    const known = await this.#queues.known(nameOf(queue), options.tx === undefined ? undefined : reading);
     const cause = { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
     const starts = await newSamples(this.#kernel, known, given, cause);
     return (await this.#verbs.startMany(starts, options.tx)).map((one) => {
@@ -338,6 +343,40 @@ export class People {
     const { name } = await this.#queues.get(db, nameOf(queue));
     const find = options.late === true ? findLateLabels : findLabels;
     return (await find(db, { queue: name, ...pageOf(options) })).map(labelOf);
+  }
+
+  /**
+   * How the work in a queue goes, from sums that are kept as it happens: over all of it, one labeler's, or that of a time.
+   *
+   * ```ts
+   * const { completionRate, avgTimeToComplete } = await pawl.people.metrics(essays, { labeler: "ada", from: monday });
+   * ```
+   */
+  async metrics(queue: QueueRef, options: MetricsOptions = {}): Promise<Metrics> {
+    const db = this.#db("metrics");
+    return metricsOf(await sumOfQueue(db, await this.#span(db, queue, options)));
+  }
+
+  /** The same for each labeler. */
+  async metricsByLabeler(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { labeler: string })[]> {
+    const db = this.#db("metricsByLabeler");
+    const rows = await sumsByLabeler(db, await this.#span(db, queue, options));
+    return rows.map((row) => ({ labeler: row.labeler, ...metricsOf(row) }));
+  }
+
+  /**
+   * The same for each hour, told by its beginning. What was given counts in the hour in which it was given, what ended in
+   * the hour in which it ended: `byStatus` of one hour alone may therefore be below zero.
+   */
+  async metricsByHour(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { hour: Date })[]> {
+    const db = this.#db("metricsByHour");
+    const rows = await sumsByHour(db, await this.#span(db, queue, options));
+    return rows.map((row) => ({ hour: new Date(row.hour_ms), ...metricsOf(row) }));
+  }
+
+  async #span(db: Executor, queue: QueueRef, { labeler, from, to }: MetricsOptions): Promise<Span> {
+    const { name } = await this.#queues.get(db, nameOf(queue));
+    return { queue: name, labeler: textOrNull(labeler, "The labeler"), fromMs: momentOf(from), toMs: momentOf(to) };
   }
 
   async #sample(db: Executor, ref: SampleRef): Promise<Sample> {

@@ -4,6 +4,7 @@ import type { JsonSchema } from "../definition/json-schema.ts";
 import { type AnyQueue, type QueueDefinition, queue } from "../definition/queue.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import { isSchema } from "../definition/read.ts";
+import { Gatherer } from "../kernel/gather.ts";
 import type { Executor } from "../store/db.ts";
 import {
   insertQueue,
@@ -35,10 +36,12 @@ export type RunTimeQueue = QueueDefinition<JsonSchema>;
 /** The queues that this process declares, and what is stored of all of them. */
 export class Queues {
   readonly #declared: ReadonlyMap<string, AnyQueue>;
+  readonly #rows: Gatherer<string, QueueRow | undefined>;
   readonly #made = new Map<string, { readonly from: string; readonly queue: AnyQueue }>();
 
-  constructor(declared: readonly AnyQueue[]) {
+  constructor(db: Executor, declared: readonly AnyQueue[]) {
     this.#declared = new Map(declared.map((one) => [one.name, one]));
+    this.#rows = new Gatherer((names) => readInTurn(db, names), { most: 500, atOnce: 2 });
   }
 
   get declared(): readonly AnyQueue[] {
@@ -102,11 +105,14 @@ export class Queues {
     return (await readAllQueues(db)).map(shownOf);
   }
 
-  /** A queue with what its labels are held against: as the code declares it, else as it is stored. */
-  async known(db: Executor, name: string): Promise<AnyQueue> {
+  /**
+   * A queue with what its labels are held against: as the code declares it, else as it is stored. Calls that come at the
+   * same time are answered by one statement, unless they are made in a transaction.
+   */
+  async known(name: string, tx?: Executor): Promise<AnyQueue> {
     const declared = this.#declared.get(name);
     if (declared !== undefined) return declared;
-    const [row] = await readQueues(db, [name]);
+    const row = tx === undefined ? await this.#rows.ask(name) : (await readQueues(tx, [name]))[0];
     if (row === undefined) throw queueUnknown(name);
     if (!row.label_code) return this.#rebuilt(row);
     throw new PawlError(
@@ -125,6 +131,11 @@ export class Queues {
     this.#made.set(row.name, { from, queue: rebuilt });
     return rebuilt;
   }
+}
+
+async function readInTurn(db: Executor, names: readonly string[]): Promise<(QueueRow | undefined)[]> {
+  const rows = new Map((await readQueues(db, [...new Set(names)])).map((row) => [row.name, row]));
+  return names.map((name) => rows.get(name));
 }
 
 function storedOf(one: AnyQueue, source: NewQueue["source"]): NewQueue {

@@ -89,7 +89,7 @@ export class Reviews {
     return this.#kernel.db.transaction(async (tx) => {
       const [late] = await readAssignments(tx, [label.assignment_id]);
       const open = await this.#openSlot(tx, label, saying);
-      const queue = await this.#queues.known(tx, label.queue);
+      const queue = await this.#queues.known(label.queue, tx);
       const settings = await this.#queues.settings(tx, label.queue);
       const attempts = Math.max(late!.attempts - 1, 0);
       const given = { slot: open, takesOver: null, attempts, actor: label.labeler };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { OpenSlot } from "../store/slots.ts";
-import { type Mark, Walk } from "./walk.ts";
+import type { OpenSlot, SlotPosition, Strode } from "../store/slots.ts";
+import { type Mark, type Stride, Walk } from "./walk.ts";
 
 /** Open slots of a queue in their order, each with those who have done its sample. */
 class Queue {
@@ -15,25 +15,45 @@ class Queue {
     }
   }
 
+  #after(position: SlotPosition | null): OpenSlot[] {
+    return this.slots.filter(
+      (slot) =>
+        position === null ||
+        slot.rank > position.rank ||
+        (slot.rank === position.rank && slot.sample_id > position.sampleId) ||
+        (slot.rank === position.rank && slot.sample_id === position.sampleId && slot.no > position.no),
+    );
+  }
+
+  #stride(labeler: string, { after, upTo, most }: Stride): Strode {
+    const beyond = upTo === null ? new Set<OpenSlot>() : new Set(this.#after(upTo));
+    const some = this.#after(after)
+      .filter((slot) => !beyond.has(slot))
+      .slice(0, most);
+    const free = some.filter((slot) => !slot.tried?.some((one) => one.labeler === labeler));
+    this.read += some.length;
+    return {
+      looked: some.length,
+      last: some.at(-1) ?? null,
+      done: new Set(some.filter((slot) => !free.includes(slot)).map((slot) => slot.sample_id)).size,
+      skipped: 0,
+      too_often: 0,
+      found: free.length === 0 ? null : free.slice(0, 16).map((slot) => ({ ...slot, tries: 0, attempts: 0 })),
+    };
+  }
+
   /** Walks until something is found or nothing is left; gives back the sample and the mark. */
   walk(labeler: string, mark?: Mark, most = 32): { found: string | undefined; mark: Mark | undefined; walk: Walk } {
     const walk = new Walk(labeler, mark);
     this.read = 0;
-    for (;;) {
-      const windows = walk.windows().map((after) => {
-        const rest = this.slots.filter(
-          (slot) =>
-            after === null ||
-            slot.rank > after.rank ||
-            (slot.rank === after.rank && slot.sample_id > after.sampleId) ||
-            (slot.rank === after.rank && slot.sample_id === after.sampleId && slot.no > after.no),
-        );
-        return rest.slice(0, most);
-      });
-      this.read += windows.reduce((sum, window) => sum + window.length, 0);
-      const [found] = walk.look(windows, most);
-      if (found !== undefined || walk.isOver) return { found: found?.slot.sample_id, mark: walk.mark(), walk };
+    const windows = walk.windows().map((after) => this.#after(after).slice(0, most));
+    this.read += windows.reduce((sum, window) => sum + window.length, 0);
+    let found = walk.look(windows, most);
+    while (found.length === 0 && !walk.isOver) {
+      const stride = walk.stride();
+      found = walk.strode(this.#stride(labeler, stride), stride.most);
     }
+    return { found: found[0]?.slot.sampleId, mark: walk.mark(), walk };
   }
 }
 

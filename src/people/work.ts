@@ -98,7 +98,7 @@ export class Work {
     const row = await this.#rows.ask(id);
     if (row === undefined) throw assignmentUnknown(id);
     if (row.labeler !== doing.actor) throw notTheAssignee(id, doing.actor);
-    const queue = await this.#queues.known(this.#kernel.db, row.queue);
+    const queue = await this.#queues.known(row.queue);
     const value = await this.#checked(queue, row, given);
     const labelId = this.#kernel.newId();
     const isRight = row.gold === null ? null : isRightBy(value, row.gold as Json, queue.form);

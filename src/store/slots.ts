@@ -87,13 +87,15 @@ export interface Tried {
   readonly barred: "pending" | "in_progress" | "completed" | "expired" | "skipped" | null;
 }
 
+const first = { rank: "-Infinity", sampleId: "00000000-0000-0000-0000-000000000000", no: 0 };
+const last = { rank: "Infinity", sampleId: "ffffffff-ffff-ffff-ffff-ffffffffffff", no: 0 };
+
 /** Open slots in the order of their queue, `most` from each of these positions on. */
 export function readOpenSlots(
   db: Executor,
   windows: readonly { readonly queue: string; readonly after: SlotPosition | null }[],
   most: number,
 ): Promise<OpenSlot[]> {
-  const first = { rank: "-Infinity", sampleId: "00000000-0000-0000-0000-000000000000", no: 0 };
   const after = windows.map((window) => window.after ?? first);
   return db.rows<OpenSlot>(sql`
     select (wanted.at - 1)::int as window, slot.sample_id::text as sample_id, slot.no, slot.rank, tried.labelers as tried
@@ -122,4 +124,72 @@ export function readOpenSlots(
       ) as one
     ) as tried
     order by wanted.at, slot.rank, slot.sample_id, slot.no`);
+}
+
+/** What a stretch of a queue holds for one labeler. */
+export interface Strode {
+  /** How many slots it was, and the last of them. */
+  readonly looked: number;
+  readonly last: { readonly sample_id: string; readonly no: number; readonly rank: number } | null;
+  /** Samples that are not for him, by reason. */
+  readonly done: number;
+  readonly skipped: number;
+  readonly too_often: number;
+  /** The first ones that are for him. */
+  readonly found:
+    | {
+        readonly sample_id: string;
+        readonly no: number;
+        readonly rank: number;
+        readonly tries: number;
+        readonly attempts: number;
+      }[]
+    | null;
+}
+
+const fewFound = 16;
+
+/** Goes through up to `most` open slots of a queue for one labeler: told in one row, however many they are. */
+export async function strideSlots(
+  db: Executor,
+  stride: {
+    readonly queue: string;
+    readonly labeler: string;
+    readonly after: SlotPosition | null;
+    readonly upTo: SlotPosition | null;
+    readonly most: number;
+  },
+): Promise<Strode> {
+  const after = stride.after ?? first;
+  const upTo = stride.upTo ?? last;
+  const [row] = await db.rows<Strode>(sql`
+    with looked as materialized (
+      select slot.rank, slot.sample_id, slot.no, mine.tries, mine.attempts, mine.barred
+      from (
+        select each.rank, each.sample_id, each.no
+        from pawl.slots as each
+        where each.open_in = ${stride.queue}::text and each.open_in is not null
+          and (each.rank, each.sample_id, each.no) > (${after.rank}::float8, ${after.sampleId}::uuid, ${after.no}::int)
+          and (each.rank, each.sample_id, each.no) <= (${upTo.rank}::float8, ${upTo.sampleId}::uuid, ${upTo.no}::int)
+        order by each.rank, each.sample_id, each.no
+        limit ${stride.most}::int
+      ) as slot
+      cross join lateral (
+        select count(*) filter (where not each.released)::int as tries, max(each.attempts) as attempts,
+          max(each.status) filter (where each.bars) as barred
+        from pawl.assignments as each
+        where each.sample_id = slot.sample_id and each.labeler = ${stride.labeler}::text
+      ) as mine
+    )
+    select count(*)::int as looked,
+      (count(distinct sample_id) filter (where barred in ('pending', 'in_progress', 'completed')))::int as done,
+      (count(distinct sample_id) filter (where barred = 'skipped'))::int as skipped,
+      (count(distinct sample_id) filter (where barred = 'expired'))::int as too_often,
+      (select json_build_object('sample_id', one.sample_id, 'no', one.no, 'rank', one.rank)
+       from (select * from looked order by rank desc, sample_id desc, no desc limit 1) as one) as last,
+      (select json_agg(json_build_object('sample_id', one.sample_id, 'no', one.no, 'rank', one.rank, 'tries', one.tries,
+         'attempts', coalesce(one.attempts, 0)) order by one.rank, one.sample_id, one.no)
+       from (select * from looked where barred is null order by rank, sample_id, no limit ${fewFound}::int) as one) as found
+    from looked`);
+  return row!;
 }

@@ -93,8 +93,14 @@ export async function moveClock(t: TestPawl, ms: number): Promise<void> {
   await (t.kernel.clock as TestClock).set(t.now().getTime() + ms);
 }
 
-/** What must be so after whatever happened: every row beside the instances says what they say, and nothing overshoots. */
+/** What must be so after whatever happened; `pawl verify` finds nothing either. */
 export async function expectSound(t: TestPawl): Promise<void> {
+  expect(await faultsOf(t)).toEqual([]);
+  expect(await t.pawl.verify()).toEqual([]);
+}
+
+/** Where the rows beside the instances do not say what they say, or where something overshoots or is stranded. */
+export async function faultsOf(t: TestPawl): Promise<string[]> {
   const faults = await t.db.rows<{ fault: string }>(sql`
     select 'assignment ' || a.id || ' is ' || a.status || ', its instance ' || i.state as fault
     from pawl.assignments as a left join pawl.instances as i on i.id = a.id where i.state is distinct from a.status
@@ -150,6 +156,5 @@ export async function expectSound(t: TestPawl): Promise<void> {
     ) as a using (queue, labeler)
     where (h.given, h.completed, h.skipped, h.expired, h.attempts, h.started)
       is distinct from (a.given, a.completed, a.skipped, a.expired, a.attempts, a.started)`);
-  expect(faults.map((one) => one.fault)).toEqual([]);
-  expect(await t.pawl.verify()).toEqual([]);
+  return faults.map((one) => one.fault);
 }
