@@ -132,14 +132,14 @@ export interface DeadLetter {
   readonly decision: string | null;
 }
 
-export function letterOf({ instance_id, task_id: _, ...row }: DeadLetterView): DeadLetter {
-  const { created_ms, decided_ms, decided_by, ...rest } = row;
+export function letterOf(row: DeadLetterView): DeadLetter {
+  const { id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, status, decision } = row;
   return {
-    ...rest,
-    instance: instance_id,
-    createdAt: new Date(created_ms),
-    decidedAt: decided_ms === null ? null : new Date(decided_ms),
-    decidedBy: decided_by,
+    ...{ id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, status, decision },
+    instance: row.instance_id,
+    createdAt: new Date(row.created_ms),
+    decidedAt: row.decided_ms === null ? null : new Date(row.decided_ms),
+    decidedBy: row.decided_by,
   };
 }
 

@@ -96,7 +96,7 @@ eachStore((store) => {
         return verbs.reject(id, lead);
       case "reopen":
         return verbs.reopen(id, { ...lead, attempts: one.attempts });
-      case "close":
+      default:
         return verbs.close(id, lead);
     }
   }
