@@ -1,3 +1,4 @@
+import type { AlertTarget } from "./alerts/sink.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
@@ -13,6 +14,8 @@ export interface PawlConfig {
   readonly schedules?: readonly AnySchedule[] | undefined;
   /** Where messages go that are put into the outbox: `{ brokers: [rabbitmq({ … })] }`. */
   readonly outbox?: RelayOptions | undefined;
+  /** Who is told when an instance is given up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
+  readonly alerts?: readonly AlertTarget[] | undefined;
   /** The queues in which people label: what queue() returns. */
   readonly queues?: readonly AnyQueue[] | undefined;
   /** How the breakers of outside dependencies behave, by name. */

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { type AlertTarget, sinksOf } from "./alerts/sink.ts";
 import { PawlError } from "./base/errors.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
@@ -38,6 +39,8 @@ export interface PawlOptions {
   readonly connections?: number;
   /** Where messages go that steps and `pawl.publish` put into the outbox, and how. */
   readonly outbox?: RelayOptions | undefined;
+  /** Who is told when Pawl gives an instance up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
+  readonly alerts?: readonly AlertTarget[] | undefined;
   /**
    * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
    * everything is found by looking, at the latest after the worker's `poll`.
@@ -69,7 +72,7 @@ export async function openOn(
   db: Db,
   options: Pick<
     PawlOptions,
-    "lifecycles" | "schedules" | "queues" | "breakers" | "migrate" | "logger" | "outbox" | "notify"
+    "lifecycles" | "schedules" | "queues" | "breakers" | "migrate" | "logger" | "outbox" | "alerts" | "notify"
   >,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
@@ -88,7 +91,7 @@ export async function openOn(
       await kernel.others?.close();
       await db.close();
     };
-    const pawl = new Pawl(kernel, { queues, close, outbox: options.outbox });
+    const pawl = new Pawl(kernel, { queues, close, outbox: options.outbox, alerts: sinksOf(options.alerts) });
     await pawl.people.open();
     return { kernel, pawl };
   } catch (error) {
@@ -159,6 +162,7 @@ function checkOptions(options: PawlOptions): void {
   }
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
+  sinksOf(given.alerts);
   if (given.outbox !== undefined) relaySettings(given.outbox);
   breakerPolicies(given.breakers);
   const { database, folder, connections } = given;

@@ -1,3 +1,6 @@
+export { logAlerts } from "./alerts/log-alerts.ts";
+export type { Alert, AlertSink, AlertTarget } from "./alerts/sink.ts";
+export { type WebhookAlertsOptions, webhookAlerts } from "./alerts/webhook-alerts.ts";
 export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";

@@ -1,3 +1,5 @@
+import { driveAlerts } from "./alerts/drive.ts";
+import type { AlertSink } from "./alerts/sink.ts";
 import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
@@ -103,6 +105,7 @@ interface Surroundings {
   readonly close: () => Promise<void>;
   readonly queues: readonly AnyQueue[];
   readonly outbox: RelayOptions | undefined;
+  readonly alerts: readonly AlertSink[];
 }
 
 /**
@@ -122,7 +125,7 @@ export class Pawl {
   readonly people: People;
   #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
-  #isPruning = false;
+  #keepsHouse = false;
 
   /** @internal Use `createPawl`. */
   constructor(kernel: Kernel, surroundings: Surroundings) {
@@ -604,7 +607,7 @@ export class Pawl {
       onFailure: options.onFailure ?? (() => {}),
     });
     this.#drivers.add(driver);
-    this.#prune();
+    this.#keepHouse();
     return driver;
   }
 
@@ -622,7 +625,7 @@ export class Pawl {
     const beside = outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
     const worker = new Worker(this.#kernel, maintain, options, { beside });
     this.#drivers.add(worker);
-    this.#prune();
+    this.#keepHouse();
     return worker;
   }
 
@@ -658,11 +661,13 @@ export class Pawl {
     return relay;
   }
 
-  /** Whoever keeps time here also deletes what has ended and outlived its retention; once is enough for a process. */
-  #prune(): void {
-    if (this.#isPruning) return;
-    this.#isPruning = true;
+  /** Whoever keeps time here also deletes what has outlived its retention, and tells alerts; once is enough for a process. */
+  #keepHouse(): void {
+    if (this.#keepsHouse) return;
+    this.#keepsHouse = true;
     this.#drivers.add(drivePruning(this.#kernel));
+    const { alerts } = this.#surroundings;
+    if (alerts.length > 0) this.#drivers.add(driveAlerts(this.#kernel, alerts));
   }
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
@@ -670,6 +675,7 @@ export class Pawl {
     this.#closed = true;
     for (const driver of this.#drivers) await driver.stop();
     for (const broker of this.#surroundings.outbox?.brokers ?? []) await broker.close();
+    for (const sink of this.#surroundings.alerts) await sink.close?.();
     await this.#surroundings.close();
   }
 

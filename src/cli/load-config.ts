@@ -15,7 +15,7 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = ["lifecycles", "schedules", "queues", "breakers", "outbox", "database", "folder", "seed"];
+const keys = ["lifecycles", "schedules", "queues", "breakers", "outbox", "alerts", "database", "folder", "seed"];
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
@@ -47,6 +47,14 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
       path,
       "has an `outbox` that is none",
       "Write it in a config of code: outbox: { brokers: [rabbitmq({ … })] }.",
+    );
+  }
+  const { alerts } = given as Record<string, unknown>;
+  if (alerts !== undefined && (!Array.isArray(alerts) || path.endsWith(".json"))) {
+    throw invalid(
+      path,
+      "has `alerts` that are none",
+      "Write them in a config of code: alerts: [webhookAlerts({ … })].",
     );
   }
   if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");

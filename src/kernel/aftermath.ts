@@ -20,7 +20,7 @@ export async function provideForFailures(db: Executor, courses: readonly Course[
     const { decision, maker } = course.failing;
     // What a failure has ended has no recovery to come.
     if (decision.instance.outcome === null) failing.push(course);
-    else course.bury(letterOfMove(newId(), course.lifecycle, decision, maker));
+    else course.giveUp("instance_failed", letterOfMove(newId(), course.lifecycle, decision, maker));
   }
   if (failing.length > 0) {
     const asked = failing.map(({ row }) => ({ id: row.id, upToVersion: row.version }));
@@ -47,7 +47,7 @@ function provide(course: Course, past: readonly FailureRow[], nowMs: number, new
   }
   const reason = aftermath.reason === "no_recovery" ? toldBy(decision).reason : aftermath.reason;
   const details = detailsOf(lifecycle, failures);
-  course.bury(letterOfMove(newId(), lifecycle, decision, maker, { reason, details }));
+  course.giveUp("instance_failed", letterOfMove(newId(), lifecycle, decision, maker, { reason, details }));
 }
 
 /** A failure or a restart with all that is told of it. */

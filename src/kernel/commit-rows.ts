@@ -1,4 +1,5 @@
 import type { Decision } from "../definition/move.ts";
+import { insertAlerts } from "../store/alerts.ts";
 import { insertNotes } from "../store/attempts.ts";
 import { insertChecks } from "../store/checks.ts";
 import { type Executor, noPart } from "../store/db.ts";
@@ -68,6 +69,7 @@ function belongingsOf(rows: Rows): Belongings {
     notes: insertNotes(rows.notes),
     deadLetters: insertDeadLetters(rows.deadLetters),
     letterDecisions: decideLetters(rows.letterDecisions),
+    alerts: insertAlerts(rows.alerts),
     checks: insertChecks(rows.checks),
   };
 }

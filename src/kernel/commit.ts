@@ -1,6 +1,7 @@
 import { isPawlError } from "../base/errors.ts";
 import type { Executor } from "../store/db.ts";
 import { provideForFailures } from "./aftermath.ts";
+import { announceAlerts } from "./alerts.ts";
 import { alike } from "./beside.ts";
 import { commitFamilies } from "./commit-families.ts";
 import { moveCourses } from "./commit-rows.ts";
@@ -33,6 +34,8 @@ export async function commit(kernel: Kernel, db: Executor, courses: readonly Cou
       throw error;
     }
   }
+  for (const course of courses)
+    if (course.alerts.length > 0 && written.has(course.row.id)) announceAlerts(kernel, course);
   return written;
 }
 

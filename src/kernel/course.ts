@@ -4,6 +4,7 @@ import type { InstanceModel } from "../definition/instance.ts";
 import { failed, type LifecycleModel, laneOf } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
 import { endsFailed, isFailure } from "../definition/recover.ts";
+import type { AlertRow } from "../store/alerts.ts";
 import type { NoteRow } from "../store/attempts.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { Grant, InstanceRow, LastMove, MovedInstance, NextStep } from "../store/instances.ts";
@@ -11,6 +12,7 @@ import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
+import { type AlertKind, alertOfLetter } from "./alerts.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
 import { letterOfMove } from "./dead-letter.ts";
 import { deliveriesOf, type Sending } from "./deliveries.ts";
@@ -269,7 +271,7 @@ export class Course {
     this.#lapsed = what === "lapsed";
     this.#endsTask = true;
     this.#abandoned = true;
-    this.bury(letter);
+    this.giveUp("recovery_failed", letter);
     this.#note({ what, ...lease, lane, attempt, detailText: JSON.stringify(payload) });
   }
 
@@ -353,6 +355,18 @@ export class Course {
     this.#more.deadLetters.push(letter);
   }
 
+  /** It is given up: a dead letter, and an alert of the same cause. */
+  giveUp(kind: AlertKind, letter: DeadLetterRow): void {
+    this.bury(letter);
+    const { lifecycle, instance } = this;
+    this.#more.alerts.push(alertOfLetter(this.#newId(), kind, { lifecycle, key: instance.key }, letter));
+  }
+
+  /** What people are told with it. */
+  get alerts(): readonly AlertRow[] {
+    return this.#rest?.alerts ?? none;
+  }
+
   get buries(): boolean {
     return this.#rest !== undefined && this.#rest.deadLetters.length > 0;
   }
@@ -416,6 +430,7 @@ export class Course {
       rows.notes.push(...this.#rest.notes);
       rows.deadLetters.push(...this.#rest.deadLetters);
       rows.letterDecisions.push(...this.#rest.letterDecisions);
+      rows.alerts.push(...this.#rest.alerts);
     }
     const childOutcome = this.#childOutcome;
     this.#checks(childOutcome, rows);

@@ -1,4 +1,4 @@
-import { broken, messageOf, PawlError } from "../base/errors.ts";
+import { broken, isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Refusal } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { sqlState, translate } from "../store/failures.ts";
@@ -56,6 +56,16 @@ export function refusedError(course: Course, send: Pick<Send, "event">, refusal:
     details,
   );
 }
+
+/** Whether it is for the author to mend, whatever the data: an event without an edge, a function of the definition that throws. */
+export function isDefinitionFault(error: unknown): error is PawlError {
+  if (!isPawlError(error)) return false;
+  if (error.code !== "transition_refused") return faultCodes.includes(error.code);
+  const { blockers } = error.details as { blockers?: Refusal["blockers"] };
+  return blockers?.every((one) => one.kind === "no_edge") === true;
+}
+
+const faultCodes: readonly string[] = ["event_unknown", "guard_failed", "set_failed", "schema_async", "not_available"];
 
 export function payloadInvalid(lifecycle: LifecycleModel, event: string, faults: readonly string[]): PawlError {
   return new PawlError(

@@ -22,6 +22,8 @@ export type Outcome =
   /** What comes before a failed instance's recovery is done: it may be taken up again. */
   | ({ readonly kind: "recover"; readonly cause: RecoveryCause } & Said)
   | { readonly kind: "failed"; readonly error: unknown }
+  /** It ended in a way that its definition does not allow: the author has to mend one of them. */
+  | { readonly kind: "faulty"; readonly error: PawlError }
   | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
   | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
   /** Given back unused: the worker stops. */
@@ -49,6 +51,8 @@ export class Filing {
   delivered: Delivered | undefined;
   /** It left a dead letter. */
   isBuried = false;
+  /** What its definition does not allow. */
+  fault: PawlError | undefined;
   unsure = false;
   /** A hook has to run, in a transaction of its own. */
   alone = false;

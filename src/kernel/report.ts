@@ -1,33 +1,31 @@
-import { parseDuration } from "../base/duration.ts";
-import { isPawlError, messageOf } from "../base/errors.ts";
-import { cleanText } from "../base/json.ts";
+import { isPawlError } from "../base/errors.ts";
 import { decide } from "../definition/decide.ts";
-import { nextAttemptMs, type RetryPolicy, standardRetry } from "../policy/retry.ts";
 import { readSetbacks } from "../store/attempts.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
-import { readLapsedLeases, type Setback } from "../store/tasks.ts";
+import { readLapsedLeases } from "../store/tasks.ts";
+import { raiseFault } from "./alerts.ts";
 import { judge } from "./calls.ts";
 import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
 import { letterOfTask } from "./dead-letter.ts";
-import { type Delivered, deliver } from "./deliver.ts";
+import { deliver } from "./deliver.ts";
 import { catchUp } from "./due.ts";
-import { asPawlError, refusedError } from "./errors.ts";
-import { type Failing, failingOf } from "./failing.ts";
+import { asPawlError, isDefinitionFault, refusedError } from "./errors.ts";
+import { failingOf } from "./failing.ts";
 import { Filing, heldOf, leaseBusy, type Report, type Reported } from "./filing.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { fail, putOff, refusedRecovery, setAside, setbackOf, sort } from "./outcomes.ts";
 import { isRecovery, recoverAsTask } from "./recover.ts";
 import { end, setBack } from "./report-held.ts";
-import { type Taken, takenOf } from "./take.ts";
+import { takenOf } from "./take.ts";
 import { tally } from "./tally.ts";
 
 const optimisticRounds = 3;
 const unwritableFailurePauseMs = 60_000;
-const laterMs = 10_000;
 
 /**
  * Takes down what workers did with their tasks, as many as there are in as few statements as can be. Decisions are made
@@ -54,6 +52,7 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
   if (kernel.faults !== undefined) await kernel.faults.at("report.after");
   tally(kernel, filings);
   await judge(kernel, filings);
+  for (const { report: about, fault } of filings) if (fault !== undefined) await raiseFault(kernel, about.taken, fault);
   return filings.map((filing) => filing.result!);
 }
 
@@ -68,91 +67,10 @@ export async function reportLapsed(kernel: Kernel, lanes: readonly string[], lim
   return results.filter((result) => result === "written").length;
 }
 
-/** What kind of writing a report asks for. */
-function sort(kernel: Kernel, filing: Filing): void {
-  const { taken, outcome } = filing.report;
-  switch (outcome.kind) {
-    case "event":
-    case "recover":
-      filing.move = outcome;
-      return;
-    case "done":
-    case "deliver":
-      return;
-    case "retry_later":
-      filing.setback = setbackOf(taken, "deferred", outcome.afterMs, true, {
-        reason: outcome.reason === null ? null : cleanText(messageOf(outcome.reason), 500),
-      });
-      return;
-    case "released":
-      filing.setback = setbackOf(taken, "released", null, true, null);
-      return;
-    case "failed":
-    case "gave_up":
-    case "lapsed":
-      fail(kernel, filing, failingOf(taken, outcome));
-  }
-}
-
-/**
- * An attempt that failed: again after a pause, or, when attempts are used up or the pause would outlast the instance's
- * deadline, the end of the step.
- */
-function fail(kernel: Kernel, filing: Filing, failing: Failing): void {
-  const { taken } = filing.report;
-  const retry = taken.lifecycle.states.get(taken.row.state)?.retry ?? standardRetry;
-  const policy = taken.kind === "step" ? retry : standardRetry;
-  const pauseMs = failing.final ? undefined : pauseOf(policy, taken.attempt);
-  if (pauseMs === undefined) {
-    if (taken.kind === "step") filing.move = failing;
-    return;
-  }
-  const wantedMs = parseDuration(failing.retryAfterMs ?? pauseMs);
-  const afterMs =
-    failing.what === "lapsed" ? null : typeof wantedMs === "number" ? wantedMs : pauseOf(standardRetry, 1)!;
-  const deadlineMs = taken.kind === "step" && !isRecovery(taken) ? taken.row.deadline_ms : null;
-  if (afterMs !== null && deadlineMs !== null && kernel.clock.nowMs() + afterMs >= deadlineMs)
-    filing.move = { ...failing, payload: { ...failing.payload, reason: "deadline" } };
-  else filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
-}
-
 async function bringAll(kernel: Kernel, deliveries: readonly Filing[]): Promise<void> {
   await deliver(kernel, deliveries);
   if (kernel.faults !== undefined) await kernel.faults.at("report.delivered");
   for (const filing of deliveries) putOff(kernel, filing, filing.delivered!);
-}
-
-/** A delivery that is not at its end: what was sent is found again at the next try, and is not sent twice. */
-function putOff(kernel: Kernel, filing: Filing, { later, failed }: Delivered): void {
-  const { taken } = filing.report;
-  if (later !== undefined) {
-    filing.setback = setbackOf(taken, "deferred", laterMs, true, { reason: cleanText(later.message, 500) });
-  } else if (failed !== undefined) fail(kernel, filing, failingOf(taken, { kind: "failed", error: failed }));
-}
-
-/** A policy of the author's may throw; then the pauses are those of a state without one, and its attempts still end. */
-function pauseOf(policy: RetryPolicy, attempt: number): number | undefined {
-  try {
-    return nextAttemptMs(policy, attempt, Math.random());
-  } catch {
-    return nextAttemptMs({ ...standardRetry, maxAttempts: policy.maxAttempts }, attempt, Math.random());
-  }
-}
-
-function setbackOf(
-  taken: Taken,
-  what: Setback["what"],
-  afterMs: number | null,
-  refund: boolean,
-  detail: unknown,
-): Setback {
-  return {
-    ...taken.lease,
-    what,
-    retryAfterMs: afterMs,
-    refund,
-    detailText: detail === null ? null : JSON.stringify(detail),
-  };
 }
 
 async function move(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
@@ -181,12 +99,6 @@ async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
       else filing.setback = setbackOf(taken, "failed", unwritableFailurePauseMs, false, failing.payload);
     }
   }
-}
-
-/** A recovery that its instance refuses is not tried again: nothing would change until somebody does something. */
-function refusedRecovery({ report: { taken }, move }: Filing, error: unknown): Failing | undefined {
-  if (move?.kind !== "recover" || !isPawlError(error, "transition_refused")) return undefined;
-  return failingOf(taken, { kind: "gave_up", reason: "recover_refused", error });
 }
 
 async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> {
@@ -320,7 +232,11 @@ function decideMove(kernel: Kernel, course: Course, filing: Filing): void {
   });
   // A recovery that is refused, or a failure that is, is decided once more on its own, where nobody is in the way.
   if (course.failure === undefined || move.kind !== "event") return;
-  // The step said what its lifecycle does not allow: that attempt failed.
+  if (isDefinitionFault(course.failure)) {
+    setAside(filing, course.failure);
+    return;
+  }
+  // A guard was against it, or the data: another attempt may have another result.
   filing.move = undefined;
   fail(kernel, filing, failingOf(taken, { kind: "failed", error: course.failure }));
 }

@@ -2,6 +2,7 @@ import { storableText } from "../base/json.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision, PlannedTimer } from "../definition/move.ts";
+import type { AlertRow } from "../store/alerts.ts";
 import type { NoteRow } from "../store/attempts.ts";
 import type { CheckRow } from "../store/checks.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
@@ -24,6 +25,7 @@ export interface Rows {
   readonly notes: NoteRow[];
   readonly deadLetters: DeadLetterRow[];
   readonly letterDecisions: LetterDecision[];
+  readonly alerts: AlertRow[];
   readonly checks: CheckRow[];
 }
 
@@ -37,6 +39,7 @@ export function noRows(): Rows {
     notes: [],
     deadLetters: [],
     letterDecisions: [],
+    alerts: [],
     checks: [],
   };
 }

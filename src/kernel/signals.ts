@@ -3,6 +3,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** The topic of those who look at parents: a check waits. */
 export const checksTopic = "checks";
 
+/** What whoever tells alerts waits for. */
+export const alertsTopic = "alerts";
+
 /** What whoever waits for messages to send waits for. */
 export const outboxTopic = "outbox";
 

@@ -172,6 +172,7 @@ export interface Belongings {
   readonly deadLetters: Part;
   readonly checks: Part;
   readonly letterDecisions: Part;
+  readonly alerts: Part;
 }
 
 /**
@@ -482,6 +483,7 @@ export function moveInstances(
     buried as (${belongings.deadLetters}),
     checked as (${belongings.checks}),
     settled as (${belongings.letterDecisions}),
+    alerted as (${belongings.alerts}),
     ${beside}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)

@@ -104,6 +104,14 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION pawl.instances_removed_alerts() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from pawl.alerts as alert using gone where alert.instance_id = gone.id;
+  return null;
+end $$;
+
 CREATE FUNCTION pawl.instances_removed_children() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -215,6 +223,22 @@ begin
   raise exception 'Instance % cannot change at version % without a move in its journal.', old.id, old.version
     using errcode = 'PW003';
 end $$;
+
+CREATE TABLE pawl.alerts (
+    id uuid NOT NULL,
+    cause text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    instance_id uuid,
+    key text,
+    message text NOT NULL,
+    details jsonb NOT NULL,
+    at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    told text[] DEFAULT '{}'::text[] NOT NULL,
+    error text
+);
 
 CREATE TABLE pawl.assignments (
     id uuid NOT NULL,
@@ -749,6 +773,12 @@ CREATE TABLE pawl.workers (
 )
 WITH (fillfactor='50');
 
+ALTER TABLE ONLY pawl.alerts
+    ADD CONSTRAINT alerts_cause_key UNIQUE (cause);
+
+ALTER TABLE ONLY pawl.alerts
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.assignments
     ADD CONSTRAINT assignments_pkey PRIMARY KEY (id);
 
@@ -851,6 +881,12 @@ ALTER TABLE ONLY pawl.timers
 ALTER TABLE ONLY pawl.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
 
+CREATE INDEX alerts_at ON pawl.alerts USING btree (at);
+
+CREATE INDEX alerts_due ON pawl.alerts USING btree (due_at, id) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX alerts_of_instance ON pawl.alerts USING btree (instance_id) WHERE (instance_id IS NOT NULL);
+
 CREATE UNIQUE INDEX assignments_desk ON pawl.assignments USING btree (queue, desk, place) WHERE (desk IS NOT NULL);
 
 CREATE INDEX assignments_due ON pawl.assignments USING btree (queue, due_at, id) WHERE (due_at IS NOT NULL);
@@ -928,6 +964,8 @@ CREATE TRIGGER instances_moved AFTER UPDATE ON pawl.instances REFERENCING NEW TA
 CREATE TRIGGER instances_no_truncate BEFORE TRUNCATE ON pawl.instances FOR EACH STATEMENT EXECUTE FUNCTION pawl.refuse();
 
 CREATE TRIGGER instances_removed AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed();
+
+CREATE TRIGGER instances_removed_alerts AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_alerts();
 
 CREATE TRIGGER instances_removed_children AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_children();
 

@@ -109,7 +109,7 @@ async function empty(db: Db): Promise<void> {
   await db.script(`
     set session_replication_role = replica;
     truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.timers, pawl.messages, pawl.requests, pawl.counts,
-      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps, pawl.pauses,
+      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.alerts, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps, pawl.pauses,
       pawl.begun, pawl.workers, pawl.checks, pawl.progress, pawl.pruned, pawl.queues, pawl.labelers, pawl.samples, pawl.slots,
       pawl.assignments, pawl.labels, pawl.labeler_hours, pawl.breakers, pawl.breaker_counts, pawl.breaker_flips;
     update pawl.shards set relay = null, leased_until = null;

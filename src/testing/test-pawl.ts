@@ -1,3 +1,5 @@
+import { type AlertSink, sinksOf } from "../alerts/sink.ts";
+import { tellAlerts } from "../alerts/tell.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { openOn, type PawlOptions } from "../create.ts";
@@ -43,6 +45,8 @@ export interface TestPawlOptions {
   readonly logger?: PawlOptions["logger"];
   /** Where messages go when the test says `t.relay()`: what `memoryBroker()` returns, or a broker of its own. */
   readonly outbox?: RelayOptions;
+  /** Who is told when the test says `t.tellAlerts()`. */
+  readonly alerts?: PawlOptions["alerts"];
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
   /** Wake-ups between processes by NOTIFY and LISTEN; off unless given. */
@@ -78,6 +82,7 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
       breakers,
       logger: options.logger ?? false,
       outbox: options.outbox,
+      alerts: options.alerts,
       notify: options.notify ?? false,
     },
     { clock, faults },
@@ -93,6 +98,7 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
     fakes,
     lanes: await lanesOf(kernel),
     outbox: options.outbox,
+    alerts: sinksOf(options.alerts),
   });
 }
 
@@ -115,6 +121,7 @@ interface Parts {
   readonly fakes: ReadonlyMap<string, Handler>;
   readonly lanes: readonly string[];
   readonly outbox?: RelayOptions | undefined;
+  readonly alerts?: readonly AlertSink[];
 }
 
 /** See `testPawl`. */
@@ -171,6 +178,11 @@ export class TestPawl {
     const round = await maintain(kernel, lanes);
     if (round.failures.length > 0) throw round.failures[0]!.error;
     return round;
+  }
+
+  /** Tells the alerts that are to be told now; gives back how many that were. */
+  tellAlerts(): Promise<number> {
+    return tellAlerts(this.#parts.kernel, this.#parts.alerts ?? []);
   }
 
   /** Deletes what has ended and outlived its `keepClosed`, all of it; gives back how many instances that were. */

@@ -1,5 +1,5 @@
 import { durationMs } from "../base/duration.ts";
-import { broken, PawlError } from "../base/errors.ts";
+import { broken, isPawlError, PawlError } from "../base/errors.ts";
 import { CircuitOpenError } from "../base/step-errors.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -36,7 +36,14 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
     const step = makeStep(taken, said, { kernel, abort, log, progress });
     if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
     const handler = handlerOf(taken, options.fakes);
-    return outcomeOf(taken, said, await handler(step as never));
+    const returned = await handler(step as never);
+    try {
+      return outcomeOf(taken, said, returned);
+    } catch (error) {
+      // The handler has done its work, and says what nobody can understand.
+      if (taken.kind === "step" && isPawlError(error)) return { kind: "faulty", error };
+      throw error;
+    }
   } catch (error) {
     // The breaker of something that it needs is open: it is put off, and its attempt does not count.
     if (error instanceof CircuitOpenError)

@@ -11,6 +11,7 @@ const engine = [
   "worker",
   "maintenance",
   "outbox",
+  "alerts",
 ];
 const behind = [...engine, "people", "crowd"];
 
@@ -55,6 +56,10 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
       "type store/db.ts",
     ],
     lines: "publishes a message",
+  },
+  alerts: {
+    may: ["base", "policy", "telemetry", "kernel", "maintenance", "outbox"],
+    lines: "tells people what was given up",
   },
   people: {
     may: ["base", "definition", "policy", "kernel", "views", "type store/db.ts", ...peoplesTables],

@@ -154,15 +154,31 @@ eachStore((store) => {
     expect((await t.claim("parcel/labeling")).attempt).toBe(1);
   });
 
-  test("a step's result that its lifecycle does not allow is an attempt that failed", async () => {
+  test("a step's result that its definition has no edge for waits for the author; one that a guard is against is an attempt", async () => {
     await using t = await open();
     await (await t.claim("parcel/labeling")).report("delivered");
     const history = await t.pawl.journal(parcel, "p", { attempts: true });
     expect(history.at(-1)).toMatchObject({
-      what: "failed",
-      detail: { error: { message: expect.stringContaining("`delivered` leads out of") } },
+      what: "deferred",
+      detail: { reason: "definition", error: { message: expect.stringContaining("`delivered` leads out of") } },
     });
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "labeling" });
+    await t.advance("10m");
+    expect((await t.claim("parcel/labeling")).attempt).toBe(1);
+    const doubtful = lifecycle("doubtful", {
+      initial: "a",
+      states: {
+        a: { run: async () => {}, on: { x: { to: "b", guard: () => "not like that" } } },
+        b: { final: "success" },
+      },
+    });
+    await using other = await store.open({ lifecycles: [doubtful] });
+    await other.pawl.start(doubtful, { key: "d" });
+    await (await other.claim("doubtful/a")).report("x");
+    expect((await other.pawl.journal(doubtful, "d", { attempts: true })).at(-1)).toMatchObject({
+      what: "failed",
+      detail: { error: { message: expect.stringContaining("not like that") } },
+    });
   });
 
   test("messages and data of a step commit with its outcome and with nothing else", async () => {

@@ -214,6 +214,36 @@ eachStore((store) => {
       expect(await t.pawl.verify()).toEqual([]);
     });
 
+    test("a dead message is requeued and discarded by its dead letter, in the name of who decides", async () => {
+      let fails = true;
+      await using opened = await open(store, {
+        refuses: (type) => {
+          if (fails && type === "essay.requested") throw new Error("no such queue");
+        },
+      });
+      const { t } = opened;
+      await t.pawl.startMany(essay, [{ data: { n: 1 } }, { data: { n: 2 } }]);
+      await t.work();
+      for (const pause of ["0s", "1s", "2s"] as const) {
+        await t.advance(pause);
+        await t.relay();
+      }
+      const [one, other] = await t.pawl.deadLetters();
+      await expect(t.pawl.requeue(one!.id, { restart: true })).rejects.toMatchObject({ code: "option_invalid" });
+      fails = false;
+      expect(await t.pawl.requeue(one!.id, { actor: "ada", reason: "bound" })).toMatchObject({
+        status: "requeued",
+        decidedBy: "ada",
+        decision: "bound",
+      });
+      expect(await t.pawl.discard(other!.id, { actor: "ada" })).toMatchObject({ status: "discarded" });
+      await t.relay();
+      expect(opened.sent().sort()).toEqual(
+        [`${one!.instance} essay.requested`, `${one!.instance} essay.noted`, `${other!.instance} essay.noted`].sort(),
+      );
+      await expect(t.pawl.requeue(one!.id)).rejects.toMatchObject({ code: "dead_letter_decided" });
+    });
+
     test("what can never be sent is given up at once, and what says when to come again is heard", async () => {
       await using opened = await open(store, {
         refuses: (type) => {

@@ -33,3 +33,34 @@ alter table pawl.dead_letters
 alter table pawl.attempts drop constraint attempts_what_check;
 alter table pawl.attempts add constraint attempts_what_check
   check (what in ('claimed', 'failed', 'lapsed', 'released', 'deferred', 'refused', 'asked'));
+
+-- What people are told: once a cause, by whichever process has somebody to tell, until all of those have heard it.
+create table pawl.alerts (
+  id          uuid primary key,
+  cause       text collate "C" not null unique,
+  kind        text collate "C" not null,
+  lifecycle   text collate "C" not null,
+  -- Null when it is about a definition.
+  instance_id uuid,
+  key         text,
+  message     text not null,
+  details     jsonb not null,
+  at          timestamptz not null,
+  -- When it is to be told, or told again; null when that is over.
+  due_at      timestamptz,
+  attempts    int not null default 0,
+  told        text[] not null default '{}',
+  error       text
+);
+create index alerts_due on pawl.alerts (due_at, id) where due_at is not null;
+create index alerts_at on pawl.alerts (at);
+create index alerts_of_instance on pawl.alerts (instance_id) where instance_id is not null;
+
+create function pawl.instances_removed_alerts() returns trigger language plpgsql as $$
+begin
+  delete from pawl.alerts as alert using gone where alert.instance_id = gone.id;
+  return null;
+end $$;
+
+create trigger instances_removed_alerts after delete on pawl.instances referencing old table as gone
+  for each statement execute function pawl.instances_removed_alerts();

@@ -1,0 +1,23 @@
+import { PawlError } from "../base/errors.ts";
+import { isLog, type Log } from "../telemetry/log.ts";
+import type { AlertSink } from "./sink.ts";
+
+/**
+ * Writes alerts into a log of their own, such as a channel that somebody watches. The process that gives an instance up
+ * logs it anyway; this one writes each alert once, whichever process raised it.
+ *
+ * ```ts
+ * alerts: [logAlerts(pino({ name: "state-machine-errors" }))]
+ * ```
+ */
+export function logAlerts(log: Log, options: { readonly name?: string } = {}): AlertSink {
+  if (!isLog(log)) {
+    throw new PawlError("option_invalid", "`logAlerts` takes a pino logger, or one with debug, info, warn and error.");
+  }
+  return {
+    name: options.name ?? "log",
+    send({ message, at, ...fields }) {
+      log.error({ ...fields, at: at.toISOString() }, message);
+    },
+  };
+}

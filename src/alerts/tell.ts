@@ -1,0 +1,71 @@
+import { messageOf } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
+import { PermanentError } from "../base/step-errors.ts";
+import { type AlertKind, noteTold, type TakenAlert, takeDueAlerts, tidyAlerts } from "../kernel/alerts.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { exponential } from "../policy/retry.ts";
+import type { Alert, AlertSink } from "./sink.ts";
+
+const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
+/** About a day and a half. */
+const mostAttempts = 40;
+const patienceMs = 60_000;
+
+/** Tells what is to be told now, each sink what it has not heard yet; gives back how many alerts that were. */
+export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
+  if (sinks.length === 0) return 0;
+  const due = await takeDueAlerts(kernel);
+  await Promise.all(due.map((one) => tell(kernel, sinks, one)));
+  if (due.length === 0) await tidyAlerts(kernel);
+  return due.length;
+}
+
+async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAlert): Promise<void> {
+  const alert = alertOf(taken);
+  const left = sinks.filter((sink) => !taken.told.includes(sink.name));
+  const results = await Promise.allSettled(left.map((sink) => inTime(sink, alert)));
+  const told = [...taken.told];
+  const errors: string[] = [];
+  let isOver = true;
+  for (const [index, result] of results.entries()) {
+    const { name } = left[index]!;
+    if (result.status === "fulfilled") told.push(name);
+    else {
+      errors.push(`${name}: ${messageOf(result.reason)}`);
+      isOver &&= result.reason instanceof PermanentError;
+    }
+  }
+  isOver ||= taken.attempts >= mostAttempts;
+  const error = errors.length === 0 ? null : cleanText(errors.join("; "), 1_000);
+  if (error !== null)
+    kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `An alert was not told to ${error}`);
+  const retryAfterMs = isOver ? null : pauses(taken.attempts, Math.random());
+  await noteTold(kernel, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs });
+}
+
+function alertOf(taken: TakenAlert): Alert {
+  return {
+    id: taken.id,
+    cause: taken.cause,
+    kind: taken.kind as AlertKind,
+    lifecycle: taken.lifecycle,
+    instanceId: taken.instance_id,
+    key: taken.key,
+    message: taken.message,
+    details: taken.details as Alert["details"],
+    at: new Date(taken.at_ms),
+  };
+}
+
+/** A sink that never answers is not waited for. */
+async function inTime(sink: AlertSink, alert: Alert): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not answer within ${patienceMs} ms`)), patienceMs);
+  });
+  try {
+    await Promise.race([(async () => sink.send(alert))(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Duration } from "../base/duration.ts";
+import type { GuardOptions } from "../outbox/brokers/webhooks/guard.ts";
+import { webhooks } from "../outbox/brokers/webhooks/webhooks.ts";
+import type { AlertSink } from "./sink.ts";
+
+export interface WebhookAlertsOptions extends GuardOptions {
+  readonly url: string;
+  /** `whsec_…`, the newest first: while one is replaced, alerts are signed with all of them. */
+  readonly secrets: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What it is called; `"webhook"` unless given. */
+  readonly name?: string;
+  /** How long it may take to answer; `"15s"` unless given, 30 s at most. */
+  readonly timeout?: Duration;
+  /** Certificates to trust instead of those that Node knows. */
+  readonly ca?: string | Buffer;
+}
+
+/**
+ * Posts alerts as `{ type: "pawl.alert", timestamp, data }`, signed as Standard Webhooks has it. An alert that is told
+ * again has the same `webhook-id`.
+ *
+ * ```ts
+ * alerts: [webhookAlerts({ url: "https://ops.example.com/pawl", secrets: [process.env.ALERT_SECRET!] })]
+ * ```
+ */
+export function webhookAlerts({
+  url,
+  secrets,
+  headers,
+  name = "webhook",
+  ...options
+}: WebhookAlertsOptions): AlertSink {
+  const poster = webhooks({ ...options, endpoint: { id: name, url, secrets, ...(headers && { headers }) } });
+  return {
+    name,
+    async send({ at, ...alert }) {
+      const aggregate = { type: alert.lifecycle, id: alert.instanceId ?? alert.cause };
+      const body = JSON.stringify({ ...alert, at: at.toISOString() });
+      await poster.publish({
+        id: alert.id,
+        type: "pawl.alert",
+        aggregate,
+        body,
+        createdAt: at,
+        version: null,
+        attempt: 1,
+      });
+    },
+    close: () => poster.close(),
+  };
+}

@@ -1,0 +1,126 @@
+import { cleanText } from "../base/json.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import {
+  type AlertRow,
+  insertAlert,
+  markTold,
+  pruneAlerts,
+  type TakenAlert,
+  type Told,
+  takeAlerts,
+} from "../store/alerts.ts";
+import type { DeadLetterRow } from "../store/dead-letters.ts";
+import type { Course } from "./course.ts";
+import type { Kernel } from "./kernel.ts";
+import { alertsTopic } from "./signals.ts";
+import type { Taken } from "./take.ts";
+
+export type { TakenAlert, Told };
+
+/** What an alert is about. */
+export type AlertKind =
+  /** An instance failed for good: it is not recovered by itself, or its failure was its end. */
+  | "instance_failed"
+  /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
+  | "recovery_failed"
+  /** A definition does not allow what its own step says: the author has to mend one of them. */
+  | "definition_faulty";
+
+/** The alert that goes with an instance's being given up: of the same cause as its dead letter, so once. */
+export function alertOfLetter(
+  id: string,
+  kind: AlertKind,
+  about: { readonly lifecycle: LifecycleModel; readonly key: string | null },
+  letter: DeadLetterRow,
+): AlertRow {
+  const error = letter.errorText === null ? null : (JSON.parse(letter.errorText) as { name: string; message: string });
+  const details = {
+    reason: letter.reason,
+    state: letter.origin,
+    attempts: letter.attempts,
+    error: error === null ? null : { name: error.name, message: error.message },
+    deadLetter: letter.id,
+    ...(letter.detailsText === null ? {} : (JSON.parse(letter.detailsText) as object)),
+  };
+  return {
+    id,
+    cause: letter.cause,
+    kind,
+    lifecycle: about.lifecycle.name,
+    instanceId: letter.instanceId,
+    key: about.key,
+    message: cleanText(sentenceOf(kind, about.key, letter, error), 1_000),
+    detailsText: JSON.stringify(details),
+  };
+}
+
+function sentenceOf(
+  kind: AlertKind,
+  key: string | null,
+  letter: DeadLetterRow,
+  error: { name: string; message: string } | null,
+): string {
+  const name = key === null ? `${letter.lifecycle} ${letter.instanceId}` : `${letter.lifecycle} "${key}"`;
+  const why = [letter.reason.replaceAll("_", " "), error === null ? null : `${error.name}: ${error.message}`];
+  const what =
+    kind === "recovery_failed"
+      ? `${name}, which failed in ${letter.origin}, could not be recovered`
+      : `${name} failed in ${letter.origin} for good`;
+  return `${what}: ${why.filter((part) => part !== null).join("; ")}.`;
+}
+
+/** Tells the author once that a step and its definition are at odds. */
+export async function raiseFault(
+  kernel: Kernel,
+  taken: Taken,
+  error: { code: string; message: string },
+): Promise<void> {
+  const { name, version } = taken.lifecycle;
+  const { state } = taken.row;
+  const row: AlertRow = {
+    id: kernel.newId(),
+    cause: `definition:${name}@${version}/${state}:${error.code}`,
+    kind: "definition_faulty",
+    lifecycle: name,
+    instanceId: null,
+    key: null,
+    message: cleanText(
+      `A step of ${name}@${version}/${state} ended in a way that its definition does not allow: ${error.message}`,
+      1_000,
+    ),
+    detailsText: JSON.stringify({ state, version, code: error.code, instance: taken.row.id }),
+  };
+  if (await insertAlert(kernel.db, row)) kernel.signals.hint(alertsTopic);
+}
+
+const batchSize = 20;
+/** Longer than any sink takes. */
+const heldMs = 120_000;
+
+/** Alerts to be told now. */
+export function takeDueAlerts(kernel: Kernel): Promise<TakenAlert[]> {
+  return takeAlerts(kernel.db, batchSize, heldMs);
+}
+
+export function noteTold(kernel: Kernel, told: Told): Promise<void> {
+  return markTold(kernel.db, told);
+}
+
+const keepMs = 30 * 86_400_000;
+
+/** Forgets alerts that are a month old, told or not. */
+export function tidyAlerts(kernel: Kernel): Promise<number> {
+  return pruneAlerts(kernel.db, keepMs, 500);
+}
+
+/** A line in the log of the process that gave an instance up, at once and with all details; and a hint to who tells it. */
+export function announceAlerts(kernel: Kernel, { alerts, fenced, lifecycle }: Course): void {
+  kernel.signals.hint(alertsTopic);
+  // Of a step that was the last word on its instance, the report tells.
+  if (fenced && lifecycle.recovery === undefined) return;
+  for (const { kind, instanceId, key, message, detailsText } of alerts) {
+    const details = JSON.parse(detailsText) as object;
+    const fields = { alert: kind, lifecycle: lifecycle.name, instance: instanceId, key, ...details };
+    kernel.telemetry.log.error(fields, message);
+  }
+}

@@ -1,0 +1,289 @@
+import { once as eventOnce } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type Alert,
+  type AlertTarget,
+  constant,
+  job,
+  lifecycle,
+  PermanentError,
+  TransientError,
+  webhookAlerts,
+} from "pawl";
+import { expect, test } from "vitest";
+import { tellAlerts } from "../../src/alerts/tell.ts";
+import { verifyWebhook } from "../../src/policy/webhook-signature.ts";
+import { testPawl } from "../../src/testing/test-pawl.ts";
+import { attemptOn, Services } from "../support/assessment.ts";
+import { beside } from "../support/beside.ts";
+import { eachStore } from "../support/each-store.ts";
+import { KeptLog } from "../support/kept-log.ts";
+
+const once = { maxAttempts: 1, backoff: constant("1s") };
+const claim = lifecycle("claim", {
+  initial: "checking",
+  recovery: { maxFailures: 2, after: "10m" },
+  states: {
+    checking: { run: async () => {}, retry: once, on: { checked: "done" } },
+    done: { final: "success" },
+  },
+});
+const email = job("email", { run: () => {}, retry: once });
+
+/** A sink that keeps what it hears, and is deaf when it is told to be. */
+function keeping(name = "kept") {
+  const heard: Alert[] = [];
+  const deaf: unknown[] = [];
+  return {
+    name,
+    heard,
+    deaf,
+    send(alert: Alert) {
+      if (deaf.length > 0) throw deaf.shift();
+      heard.push(alert);
+    },
+  };
+}
+
+eachStore((store) => {
+  async function failedClaim(...alerts: readonly AlertTarget[]) {
+    const t = await store.open({ lifecycles: [claim], alerts });
+    await t.pawl.start(claim, { key: "c" });
+    for (const isLast of [false, true]) {
+      await (await t.claim("claim/checking")).fail(new Error("no answer"));
+      if (!isLast) await t.pawl.send(claim, "c", "recover");
+    }
+    return t;
+  }
+
+  test("R6 R7 R11 R12 people are told on the third failure only, once, also when its error is a transient one", async () => {
+    const [sink, log] = [keeping(), new KeptLog()];
+    const attempt = attemptOn(new Services());
+    await using t = await store.open({ lifecycles: [attempt], alerts: [sink], logger: log });
+    await t.pawl.start(attempt, { key: "a", data: {} });
+    await t.pawl.send(attempt, "a", "complete");
+    for (const failure of [1, 2, 3]) {
+      await (await t.claim("attempt/completed")).fail(new TransientError(`busy ${failure}`));
+      expect(await t.tellAlerts()).toBe(failure === 3 ? 1 : 0);
+      await t.advance("10m");
+      if (failure < 3) await (await t.claim("attempt/failed")).run();
+    }
+    const { id } = (await t.pawl.get(attempt, "a"))!;
+    const [letter] = await t.pawl.deadLetters(attempt);
+    const details = {
+      reason: "recovery_exhausted",
+      state: "completed",
+      failures: 3,
+      maxFailures: 3,
+      history: [
+        { state: "completed", error: "TransientError: busy 1" },
+        { state: "completed", error: "TransientError: busy 2" },
+        { state: "completed", error: "TransientError: busy 3" },
+      ],
+    };
+    const message = 'attempt "a" failed in completed for good: recovery exhausted; TransientError: busy 3.';
+    expect(sink.heard).toMatchObject([
+      { kind: "instance_failed", lifecycle: "attempt", instanceId: id, key: "a", message, details },
+    ]);
+    expect(sink.heard[0]!.details.deadLetter).toBe(letter!.id);
+    expect(log.lines.filter((one) => one.message === message)).toMatchObject([{ level: "error", fields: details }]);
+    await t.advance("1d");
+    expect(await t.tellAlerts()).toBe(0);
+  });
+
+  test("R26 what is transient is retried without a word, what is permanent or unknown is told when nothing is left to try", async () => {
+    const sink = keeping();
+    const patient = lifecycle("patient", {
+      initial: "a",
+      states: {
+        a: { run: async () => {}, retry: { maxAttempts: 2, backoff: constant("1s") }, on: { x: "b" } },
+        b: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [patient], alerts: [sink] });
+    for (const [key, error] of [
+      ["transient", new TransientError("busy")],
+      ["other", new Error("no answer")],
+      ["permanent", new PermanentError("no such thing")],
+    ] as const) {
+      await t.pawl.start(patient, { key });
+      await (await t.claim("patient/a")).fail(error);
+      expect(await t.tellAlerts(), key).toBe(key === "permanent" ? 1 : 0);
+      if (key === "permanent") continue;
+      await t.advance("1s");
+      await (await t.claim("patient/a")).fail(error);
+      expect(await t.tellAlerts(), key).toBe(1);
+    }
+    // An error of the configuration is raised to whoever made the call, and fails nothing.
+    await t.pawl.start(patient, { key: "called" });
+    await expect(t.pawl.send(patient, "called", "y" as never)).rejects.toMatchObject({ code: "event_unknown" });
+    expect(await t.pawl.get(patient, "called")).toMatchObject({ state: "a", version: 1 });
+    expect(await t.tellAlerts()).toBe(0);
+  });
+
+  test("R7 a job that is given up is told of; an after-effect is a dead letter only, since its instance has gone on", async () => {
+    const sink = keeping();
+    const paid = lifecycle("paid", {
+      initial: "a",
+      states: { a: { forever: true, on: { pay: { to: "b", after: () => {} } } }, b: { final: "success" } },
+    });
+    await using t = await store.open({ lifecycles: [email, paid], alerts: [sink] });
+    await t.pawl.enqueue(email, undefined, { key: "e" });
+    await (await t.claim("email/pending")).fail(new Error("no network"));
+    await t.pawl.start(paid, { key: "p" });
+    await t.pawl.send(paid, "p", "pay");
+    await (await t.claim("paid:after")).giveUp("no stamps");
+    await t.tellAlerts();
+    expect(sink.heard).toMatchObject([{ kind: "instance_failed", lifecycle: "email", key: "e" }]);
+    expect(await t.pawl.deadLetters()).toHaveLength(2);
+  });
+
+  test("a recovery that is refused is told of, once", async () => {
+    const sink = keeping();
+    const attempt = attemptOn(new Services());
+    await using t = await store.open({ lifecycles: [attempt], alerts: [sink] });
+    await t.pawl.start(attempt, { key: "a", data: { finished: false } });
+    await t.pawl.send(attempt, "a", "fail");
+    await t.advance("10m");
+    await t.work();
+    await t.tellAlerts();
+    expect(sink.heard).toMatchObject([
+      { kind: "recovery_failed", key: "a", message: expect.stringContaining("the candidate is still working") },
+    ]);
+  });
+
+  test("a sink that fails is told again later, and only that one; what it will never hear is not said again", async () => {
+    const [good, bad] = [keeping("good"), keeping("bad")];
+    await using t = await failedClaim(good, bad);
+    bad.deaf.push(new Error("line busy"), new TransientError("still busy"));
+    expect(await t.tellAlerts()).toBe(1);
+    expect([good.heard.length, bad.heard.length]).toEqual([1, 0]);
+    expect(await t.tellAlerts()).toBe(0);
+    await t.advance("6s");
+    expect(await t.tellAlerts()).toBe(1);
+    await t.advance("12s");
+    expect(await t.tellAlerts()).toBe(1);
+    expect([good.heard.length, bad.heard.length]).toEqual([1, 1]);
+    expect(bad.heard[0]).toEqual(good.heard[0]);
+    await t.advance("1d");
+    expect(await t.tellAlerts()).toBe(0);
+
+    const never = keeping("never");
+    never.deaf.push(new PermanentError("no such number"), new Error("not reached"));
+    await using other = await failedClaim(never);
+    expect(await other.tellAlerts()).toBe(1);
+    await other.advance("1d");
+    expect([await other.tellAlerts(), never.heard.length]).toEqual([0, 0]);
+  });
+
+  test("of many processes one tells an alert, and where it dies over it another one does", async () => {
+    const sink = keeping();
+    await using t = await failedClaim();
+    await using other = await beside(t, [claim]);
+    const sinks = [sink];
+    await Promise.all([t, other, t, other].map((one) => tellAlerts(one.kernel, sinks)));
+    expect(sink.heard).toHaveLength(1);
+    await t.db.script("update pawl.alerts set due_at = now, told = '{}' from pawl.test_clock");
+    const silent = { name: "kept", send: () => new Promise(() => {}) };
+    void tellAlerts(t.kernel, [silent]);
+    while (
+      (await t.db.rows<{ n: number }>({ text: "select attempts as n from pawl.alerts", values: [], name: "" }))[0]!.n <
+      2
+    );
+    expect(await tellAlerts(other.kernel, sinks)).toBe(0);
+    await t.advance("3m");
+    expect(await tellAlerts(other.kernel, sinks)).toBe(1);
+    expect(sink.heard[1]).toEqual(sink.heard[0]);
+  });
+
+  test("a step and a definition that are at odds are told of once; nothing fails, no attempt is spent, and a mended one goes on", async () => {
+    const sink = keeping();
+    const make = (event: string, guard = () => true as const) =>
+      lifecycle("odd", {
+        initial: "a",
+        recovery: {},
+        states: {
+          a: { run: (step) => step.go(event as "x"), retry: once, on: { x: { to: "b", guard } } },
+          b: { final: "success" },
+        },
+      });
+    const odd = make("y");
+    await using t = await store.open({ lifecycles: [odd], alerts: [sink] });
+    for (const key of ["one", "two"]) await t.pawl.start(odd, { key });
+    for (const _ of [1, 2, 3]) {
+      await t.work();
+      await t.advance("10m");
+      await t.tellAlerts();
+    }
+    expect(await t.pawl.get(odd, "one")).toMatchObject({ state: "a", version: 1 });
+    expect(sink.heard).toMatchObject([
+      {
+        kind: "definition_faulty",
+        lifecycle: "odd",
+        instanceId: null,
+        details: { state: "a", version: 1, code: "event_unknown" },
+      },
+    ]);
+    const history = await t.pawl.journal(odd, "one", { attempts: true });
+    expect(history.filter((one) => one.kind === "attempt" && one.what === "claimed")).toMatchObject(
+      [1, 2, 3].map(() => ({ attempt: 1 })),
+    );
+    expect(await t.pawl.deadLetters()).toEqual([]);
+    await using next = await beside(t, [make("x")]);
+    await next.advance("10m");
+    await next.work();
+    expect(await next.pawl.counts(next.pawl.lifecycles[0]!)).toMatchObject({ b: 2 });
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("a worker tells alerts beside its steps", async () => {
+    let hear: (alert: Alert) => void = () => {};
+    const told = new Promise<Alert>((resolve) => {
+      hear = resolve;
+    });
+    await using t = await failedClaim((alert: Alert) => hear(alert));
+    const worker = t.pawl.work();
+    expect(await told).toMatchObject({ kind: "instance_failed", key: "c" });
+    await worker.stop();
+    await t.pawl.close();
+  });
+});
+
+test("a webhook is posted with the alert, signed, and has the same id when it is told again", async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const posts: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const answers = [500, 200];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece: Buffer) => {
+      body += piece.toString();
+    });
+    request.on("end", () => {
+      posts.push({ headers: request.headers, body });
+      response.writeHead(answers.shift() ?? 500).end();
+    });
+  }).listen(0, "127.0.0.1");
+  await eventOnce(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const inside = { allowHttp: true, ports: [port], allowedNetworks: ["127.0.0.1"] };
+  const sink = webhookAlerts({ url: `http://127.0.0.1:${port}/pawl`, secrets: [secret], ...inside });
+  await using t = await testPawl({ lifecycles: [email], alerts: [sink] });
+  await t.pawl.enqueue(email, undefined, { key: "e" });
+  await (await t.claim("email/pending")).fail(new Error("no network"));
+  await t.tellAlerts();
+  await t.advance("6s");
+  await t.tellAlerts();
+  expect(posts).toHaveLength(2);
+  const [first, second] = posts;
+  expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
+  expect(JSON.parse(second!.body)).toMatchObject({
+    type: "pawl.alert",
+    data: { kind: "instance_failed", lifecycle: "email", key: "e", details: { reason: "attempts_used_up" } },
+  });
+  for (const { headers, body } of posts) {
+    expect(verifyWebhook({ headers: headers as never, body, nowMs: Date.now() }, [secret])).toBeUndefined();
+  }
+  await sink.close!();
+  server.close();
+});
