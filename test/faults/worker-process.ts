@@ -20,8 +20,8 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
 
-  constructor(env: Record<string, string>, hear: (said: Said) => void) {
-    const file = join(import.meta.dirname, "worker-child.ts");
+  constructor(env: Record<string, string>, hear: (said: Said) => void, program = "worker-child.ts") {
+    const file = join(import.meta.dirname, program);
     const { NODE_OPTIONS: _, ...rest } = process.env;
     this.#child = spawn(process.execPath, ["--import", tsx, file], {
       env: { ...rest, ...env },

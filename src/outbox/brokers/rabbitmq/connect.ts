@@ -18,6 +18,19 @@ export async function connectTo(url: string, name: string): Promise<ChannelModel
   return connection;
 }
 
+/** Sets a fresh connection up, or cuts it: a broker that takes connections and then says nothing is as good as none. */
+export async function setUp<T>(connection: ChannelModel, work: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(() => cut(connection), connectTimeoutMs);
+  try {
+    return await work();
+  } catch (error) {
+    cut(connection);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function loadDriver(): Promise<typeof import("amqplib")> {
   try {
     return await import("amqplib");
@@ -49,7 +62,7 @@ export function checkedUrl(url: unknown): string {
   throw new PawlError("option_invalid", "`url` must be a URL such as amqps://user:password@host:5671/vhost.");
 }
 
-const backoff = exponential({ first: "200ms", cap: "30s" });
+const backoff = exponential({ first: "200ms", cap: "5s" });
 
 /** When to try again after failures: soon at first, then less and less often. */
 export class Patience {

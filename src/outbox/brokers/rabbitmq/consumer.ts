@@ -1,9 +1,9 @@
-import type { Channel, ConsumeMessage } from "amqplib";
+import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import { exponential } from "../../../policy/retry.ts";
 import { Rest } from "../../../worker/rest.ts";
 import { maxBodyBytes } from "./bounds.ts";
-import { checkedUrl, connectTo, cut, Patience } from "./connect.ts";
+import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";
 import { checkTopology, type Topology } from "./topology.ts";
 
@@ -105,24 +105,15 @@ export class Consumer {
 
   /** One connection, until it is lost or the consumer is stopped. */
   async #session(): Promise<void> {
-    const { url, queue, prefetch = standardPrefetch } = this.#options;
+    const { url, queue } = this.#options;
     const connection = await connectTo(url, `pawl consumer of ${queue}`);
     let end: (lost?: unknown) => void = () => {};
+    const over = new Promise<unknown>((resolve) => {
+      end = resolve;
+    });
     const stop = () => end();
     try {
-      const over = new Promise<unknown>((resolve) => {
-        end = resolve;
-      });
-      connection.on("close", (error) => end(error ?? new Error("the connection was closed")));
-      const channel = await connection.createChannel();
-      channel.on("error", (error) => end(error));
-      channel.on("close", () => end(new Error("the channel was closed")));
-      await declareTopology(channel, this.#topology);
-      await channel.prefetch(prefetch);
-      const { consumerTag } = await channel.consume(queue, (delivery) => {
-        if (delivery === null) end(new Error("it was deleted"));
-        else this.#take(channel, delivery);
-      });
+      const { channel, consumerTag } = await setUp(connection, () => this.#begin(connection, end));
       this.#patience.succeeded();
       this.#setReady();
       this.#waits.add(stop);
@@ -136,6 +127,24 @@ export class Consumer {
       this.#waits.delete(stop);
       cut(connection);
     }
+  }
+
+  async #begin(
+    connection: ChannelModel,
+    end: (lost: unknown) => void,
+  ): Promise<{ channel: Channel; consumerTag: string }> {
+    const { queue, prefetch = standardPrefetch } = this.#options;
+    connection.on("close", (error) => end(error ?? new Error("the connection was closed")));
+    const channel = await connection.createChannel();
+    channel.on("error", end);
+    channel.on("close", () => end(new Error("the channel was closed")));
+    await declareTopology(channel, this.#topology);
+    await channel.prefetch(prefetch);
+    const { consumerTag } = await channel.consume(queue, (delivery) => {
+      if (delivery === null) end(new Error("it was deleted"));
+      else this.#take(channel, delivery);
+    });
+    return { channel, consumerTag };
   }
 
   #take(channel: Channel, delivery: ConsumeMessage): void {

@@ -5,7 +5,7 @@ import { PermanentError } from "../../../base/step-errors.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { boundedHeaders, maxBodyBytes } from "./bounds.ts";
-import { checkedUrl, connectTo, cut, Patience } from "./connect.ts";
+import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";
 import { checkTopology, type Topology } from "./topology.ts";
 
@@ -43,7 +43,7 @@ export function rabbitmq(options: RabbitmqOptions): RabbitmqBroker {
 
 const defaultExchange = "pawl.exchange";
 const blockedPauseMs = 1_000;
-const redeclareEveryMs = 5_000;
+const redeclareEveryMs = 1_000;
 const longestKey = 255;
 
 /** A connection with its channel, and what is on its way over it. */
@@ -132,7 +132,7 @@ export class RabbitmqBroker implements Broker {
 
   async #connect(): Promise<Link> {
     const connection = await connectTo(this.#options.url, `pawl ${this.name}`);
-    try {
+    return setUp(connection, async () => {
       const channel = await connection.createConfirmChannel();
       const link: Link = { connection, channel, sendings: new Map(), heardAt: performance.now(), blocked: undefined };
       channel.on("error", () => {}); // `close` follows.
@@ -152,10 +152,7 @@ export class RabbitmqBroker implements Broker {
       this.#patience.succeeded();
       this.#link = link;
       return link;
-    } catch (error) {
-      cut(connection);
-      throw error;
-    }
+    });
   }
 
   /** On a channel of its own, which the broker closes when something exists with other settings. */
