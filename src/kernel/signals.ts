@@ -46,8 +46,9 @@ export class Signals {
       held.topics.add(topic);
       return;
     }
-    this.heard(topic);
-    this.#tell(topic);
+    const isHeard = this.heard(topic);
+    // One look at parents is enough: where somebody here looks, others would only look for the same.
+    if (topic !== checksTopic || !isHeard) this.#tell(topic);
   }
 
   /** Keeps hints back until `work`, a transaction, has come true: before that there is nothing to be seen. */
@@ -63,11 +64,12 @@ export class Signals {
     }
   }
 
-  /** A hint from another process. */
-  heard(topic: string): void {
+  /** A hint from another process; tells whether anybody here waited for it. */
+  heard(topic: string): boolean {
     const wakers = this.#waiting.get(topic);
-    if (wakers === undefined) return;
+    if (wakers === undefined) return false;
     for (const wake of [...wakers]) wake();
+    return true;
   }
 
   /** Anything may have happened. */

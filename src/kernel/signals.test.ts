@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { checksTopic, Signals } from "./signals.ts";
+
+test("a hint reaches those who wait here, and other processes", () => {
+  const signals = new Signals();
+  const heard: string[] = [];
+  signals.tellOthers((topic) => heard.push(`others: ${topic}`));
+  const forget = signals.wait("lane", () => heard.push("here: lane"));
+  signals.hint("lane");
+  forget();
+  signals.hint("lane");
+  expect(heard).toEqual(["here: lane", "others: lane", "others: lane"]);
+});
+
+test("that parents are to be looked at is told to others only where nobody here looks", () => {
+  const signals = new Signals();
+  const heard: string[] = [];
+  signals.tellOthers((topic) => heard.push(`others: ${topic}`));
+  signals.hint(checksTopic);
+  signals.wait(checksTopic, () => heard.push("here"));
+  signals.hint(checksTopic);
+  expect(heard).toEqual([`others: ${checksTopic}`, "here"]);
+});
