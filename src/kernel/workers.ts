@@ -3,8 +3,8 @@ import { readWorkers } from "../views/workers.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** How often a worker gives a sign of life, and after how long without one it is shown as silent. */
-export const beatEveryMs = 2_000;
-const silentAfterMs = 5 * beatEveryMs;
+export const beatEveryMs = 5_000;
+const silentAfterMs = 3 * beatEveryMs;
 const forgottenAfterMs = 3_600_000;
 
 /** A worker, in this process or another, as it was at its last sign of life. */
@@ -17,7 +17,7 @@ export interface ShownWorker {
   readonly pawl: string;
   readonly startedAt: Date;
   readonly heartbeatAt: Date;
-  /** It has given no sign of life for ten seconds: it was killed, is cut off, or a step blocks its process. */
+  /** It has given no sign of life for fifteen seconds: it was killed, is cut off, or a step blocks its process. */
   readonly silent: boolean;
   /** It claims nothing more, and lets what runs finish. */
   readonly stopping: boolean;

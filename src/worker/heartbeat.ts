@@ -12,6 +12,7 @@ export class Heartbeat {
   readonly #say: () => Said;
   readonly #timer: NodeJS.Timeout;
   #underWay: Promise<void> | undefined;
+  #hasNews = false;
 
   constructor(kernel: Kernel, say: () => Said) {
     this.#kernel = kernel;
@@ -20,12 +21,10 @@ export class Heartbeat {
     this.#timer.unref();
   }
 
-  /** Does not wait for a beat that has not come back: what hangs is not to pile up. */
+  /** One at a time: what hangs is not to pile up, and is followed by one more. */
   now(): void {
-    this.#underWay ??= beat(this.#kernel, this.#say()).then(
-      () => this.#done(),
-      () => this.#done(),
-    );
+    this.#hasNews = true;
+    this.#underWay ??= this.#beat();
   }
 
   /** The worker is no more, and nobody is to look for it. */
@@ -35,7 +34,11 @@ export class Heartbeat {
     await leave(this.#kernel, this.#say().id).catch(() => {});
   }
 
-  #done(): void {
+  async #beat(): Promise<void> {
+    while (this.#hasNews) {
+      this.#hasNews = false;
+      await beat(this.#kernel, this.#say()).catch(() => {});
+    }
     this.#underWay = undefined;
   }
 }

@@ -148,13 +148,12 @@ eachStore((store) => {
       "create or replace function pawl.now() returns timestamptz language sql stable as 'select clock_timestamp()'",
     );
     steps.run = () => {};
-    const made = await t.pawl.enqueueMany(pulse, some(5, { payload: {} }));
+    const made = await t.pawl.enqueueMany(pulse, some(3, { payload: {} }));
     const worker = t.pawl.work({ poll: "1h", maintainEvery: "1h" });
     await Promise.all(made.map(({ id }) => t.pawl.wait(pulse, { id })));
     await worker.stop();
     const begun = await t.db.rows<{ at: number }>(sql`select pawl.ms(at) as at from pawl.attempts order by at`);
     expect(begun[2]!.at - begun[0]!.at).toBeGreaterThanOrEqual(1_000);
-    expect(begun[4]!.at - begun[2]!.at).toBeGreaterThanOrEqual(1_000);
   });
 
   test("lanes with a limit are not starved by full lanes without one, nor the other way round", async () => {

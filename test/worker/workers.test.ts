@@ -47,7 +47,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [letter] });
     const row = { host: "h", pid: 7, pawl: "1.0.0", stopping: false, concurrency: 1, slots: {}, tasks: {}, lanes: [] };
     await beat(t.kernel, { ...row, id: "dead", loop: "Polling" });
-    await t.advance("10s");
+    await t.advance("15s");
     await beat(t.kernel, { ...row, id: "alive", loop: "Idle" });
     expect(await t.pawl.workers()).toMatchObject([{ id: "dead", silent: false }, { id: "alive" }]);
     await t.advance("1ms");
