@@ -31,7 +31,6 @@ export const errorCodes = {
   lease_lost: "caller",
   queue_unknown: "caller",
   queue_exists: "caller",
-  labeler_unknown: "caller",
   sample_unknown: "caller",
   assignment_unknown: "caller",
   label_unknown: "caller",

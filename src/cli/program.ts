@@ -10,6 +10,7 @@ import { addJobs } from "./commands/jobs.ts";
 import { addLanes } from "./commands/lanes.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addOutbox } from "./commands/outbox.ts";
+import { addLabeler, addQueue } from "./commands/queue.ts";
 import { addRelay } from "./commands/relay.ts";
 import { addSchedules } from "./commands/schedules.ts";
 import { addStart } from "./commands/start.ts";
@@ -100,6 +101,8 @@ function makeProgram(version: string, act: Act): Command {
     addBreakers,
     addSchedules,
     addOutbox,
+    addQueue,
+    addLabeler,
     addCheck,
     addDiagram,
     addMigrate,

@@ -9,6 +9,7 @@ import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
+import { peopleVerbs } from "./people-verbs.ts";
 import { Arguments, type Request } from "./request.ts";
 import { workVerbs } from "./work-verbs.ts";
 
@@ -86,6 +87,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
   ...workVerbs,
   ...outboxVerbs,
+  ...peopleVerbs,
 ]);
 
 /**

@@ -70,7 +70,11 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     lines: "asks a crowd",
   },
   http: { may: ["base", "definition", "telemetry", ...front], lines: "answers over HTTP" },
-  cli: { may: ["base", "definition", "telemetry", "http", ...front], lines: "answers in a terminal" },
+  cli: {
+    // It reads the files that a user names, in the formats of people.
+    may: ["base", "definition", "telemetry", "http", "people/formats/import-samples.ts", ...front],
+    lines: "answers in a terminal",
+  },
   testing: { may: [...behind, "http", ...front], lines: "moves a clock or injects a fault" },
 };
 

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { build, newProject, type Project } from "./pawl-command.ts";
+
+const config = `
+import { defineConfig, queue } from "pawl";
+import { z } from "zod";
+
+const pictures = queue("pictures", { label: z.object({ animal: z.enum(["cat", "dog"]) }), overlap: 2 });
+export default defineConfig({ lifecycles: [], queues: [pictures] });
+`;
+
+let project: Project;
+
+beforeAll(async () => {
+  build();
+  project = newProject({
+    "pawl.config.ts": config,
+    "more.jsonl": '{"id":"two","url":"2.png"}\n{"id":"two","url":"2.png"}\nno json\n{"id":"three","url":"3.png"}\n',
+  });
+  await project.start();
+}, 120_000);
+afterAll(() => project.remove());
+
+describe("labeling from a terminal, with the process that has the queue", () => {
+  test("samples are added one by one and from files; a bad line is told and left out", async () => {
+    const [one, file] = await Promise.all([
+      project.json("queue", "add", "pictures", '{"url":"1.png"}', "--key", "one"),
+      project.pawl("queue", "add", "pictures", "--file", "more.jsonl", "--key", "id", "--json"),
+    ]);
+    expect(one).toMatchObject({ key: "one", created: true });
+    expect(file).toMatchObject({ code: 5, stderr: expect.stringMatching(/^Line 3: /) });
+    expect(JSON.parse(file.stdout)).toEqual({ added: 2, known: 1, bad: 1 });
+    const { stdout } = await project.pawl("queue", "show", "pictures");
+    expect(stdout).toContain("pictures\tactive\t2\toldest\tanyone");
+    expect(stdout).toContain("one\topen\t0 of 2");
+  }, 60_000);
+
+  test("the work goes from next to answer, and exit codes say what stood in the way", async () => {
+    const given = await project.json<{ assignment: { id: string } }>(
+      ...["queue", "next", "pictures", "--labeler", "ada", "--start"],
+    );
+    expect(given).toMatchObject({
+      assignment: { status: "in_progress" },
+      sample: { data: { url: expect.any(String) } },
+    });
+    const { id } = given.assignment;
+    const [wrong, other] = await Promise.all([
+      project.pawl("queue", "answer", id, '{"animal":"cow"}', "--labeler", "ada"),
+      project.pawl("queue", "answer", id, '{"animal":"cat"}', "--labeler", "ben"),
+    ]);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("/animal") });
+    expect(other).toMatchObject({ code: 7, stderr: expect.stringContaining("was not given to `ben`") });
+    expect(await project.json("queue", "answer", id, '{"animal":"cat"}', "--labeler", "ada")).toMatchObject({
+      late: false,
+      assignment: { status: "completed" },
+    });
+    const [again, paused, metrics] = await Promise.all([
+      project.pawl("queue", "start", id, "--labeler", "ada"),
+      project.json("queue", "pause", "pictures"),
+      project.json("queue", "metrics", "pictures", "--by", "labeler"),
+    ]);
+    expect(again).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("is completed, and cannot become in progress"),
+    });
+    expect(paused).toMatchObject([{ active: false }]);
+    expect(metrics).toMatchObject([{ labeler: "ada", byStatus: { completed: 1 } }]);
+    const nothing = await project.pawl("queue", "next", "pictures", "--labeler", "ada");
+    expect(nothing).toMatchObject({ code: 3, stderr: expect.stringContaining("is inactive") });
+  }, 60_000);
+});
