@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "./db.ts";
+import { type Executor, type Part, part, sql, textArray } from "./db.ts";
 
 /** Work that was given up, with the reason. */
 export interface DeadLetterRow {
@@ -24,8 +24,21 @@ export interface DeadLetterRow {
   readonly lease: { readonly taskId: string; readonly token: number } | null;
 }
 
+/** Whose end a dead letter is written with. */
+const ofInstance = part`letter.instance_id`;
+const ofTask = part`letter.task_id`;
+
 /** The dead letters of those instances that `written` holds. A part of the statements that give work up. */
 export function insertDeadLetters(rows: readonly DeadLetterRow[]) {
+  return lettersOf(rows, ofInstance);
+}
+
+/** The same of those tasks that `written` holds: an instance may have several, and some of them may have passed on. */
+export function insertTaskLetters(rows: readonly DeadLetterRow[]) {
+  return lettersOf(rows, ofTask);
+}
+
+function lettersOf(rows: readonly DeadLetterRow[], whose: Part) {
   return part`
     insert into pawl.dead_letters (
       id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, work, cause, version, task_id, token,
@@ -53,7 +66,7 @@ export function insertDeadLetters(rows: readonly DeadLetterRow[]) {
     ) as letter(
       id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, work, cause, version, task_id, token
     )
-    where (letter.instance_id in (select id from written)) is true
+    where (${whose} in (select id from written)) is true
     on conflict do nothing`;
 }
 

@@ -1,5 +1,5 @@
 import { type Executor, sql, textArray } from "./db.ts";
-import { type DeadLetterRow, insertDeadLetters } from "./dead-letters.ts";
+import { type DeadLetterRow, insertTaskLetters } from "./dead-letters.ts";
 import type { Lease } from "./tasks.ts";
 
 /** A delivery that has come to its end, with what its sender's history tells of it. */
@@ -61,7 +61,7 @@ export function endDeliveries(
       where (letter.task_id in (select ended.id from ended)) is true
       on conflict do nothing
     ),
-    written as (select held.instance_id as id from held where (held.id in (select ended.id from ended)) is true),
-    buried as (${insertDeadLetters(deadLetters)})
+    written as (select ended.id from ended),
+    buried as (${insertTaskLetters(deadLetters)})
     select id::text as task_id from ended`);
 }

@@ -1,5 +1,5 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
-import { type DeadLetterRow, insertDeadLetters } from "./dead-letters.ts";
+import { type DeadLetterRow, insertTaskLetters } from "./dead-letters.ts";
 import { type InstanceRow, instanceColumns } from "./instances.ts";
 
 /** An after-effect: work of its own that a move leaves behind. */
@@ -283,8 +283,8 @@ export function endEffects(
       select held.instance_id, held.id, held.token, 'failed', clock.now, held.lane, held.attempt, held.worker, held.failure::jsonb
       from held, clock where held.failure is not null
     ),
-    written as (select held.instance_id as id from held where (held.id in (select ended.id from ended)) is true),
-    buried as (${insertDeadLetters(deadLetters)})
+    written as (select ended.id from ended),
+    buried as (${insertTaskLetters(deadLetters)})
     select id::text as task_id from ended`);
 }
 

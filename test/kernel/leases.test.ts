@@ -1,5 +1,6 @@
 import { lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
+import { report } from "../../src/kernel/report.ts";
 import { take } from "../../src/kernel/take.ts";
 import type { TestPawl, TestWorker } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
@@ -221,6 +222,33 @@ eachStore((store) => {
       [...parcels, ...urgents].map((one) => one.id).sort(),
     );
     expect(await take(t.kernel, claim)).toEqual([]);
+  });
+
+  test("two effects of one instance end together, and only the one whose lease holds leaves a dead letter", async () => {
+    const told = lifecycle("told", {
+      initial: "open",
+      states: {
+        open: { forever: true, on: { note: { after: () => {} }, close: "shut" } },
+        shut: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [told] });
+    await t.pawl.start(told, { key: "k" });
+    await t.pawl.send(told, "k", "note");
+    await t.pawl.send(told, "k", "note");
+    const claim = { lanes: ["told@1:after"], limit: 1, share: 1, worker: "w", leaseMs: 1_000 };
+    const [slow] = await take(t.kernel, claim);
+    await t.advance("1s"); // Its lease lapses, and the task goes to somebody else.
+    const both = await take(t.kernel, { ...claim, worker: "other", limit: 2, share: 2 });
+    const own = both.find((one) => one.lease.taskId !== slow!.lease.taskId)!;
+    const outcome = { kind: "gave_up" as const, reason: "no use" };
+    expect(
+      await report(
+        t.kernel,
+        [slow!, own].map((taken) => ({ taken, outcome })),
+      ),
+    ).toEqual(["lease_lost", "written"]);
+    expect(await t.pawl.deadLetters(told)).toHaveLength(1);
   });
 
   test("R100 every claim, failure and lapse leaves a row that nobody can change", async () => {

@@ -152,9 +152,14 @@ const queueColumns: readonly Column<QueueAnswer>[] = [
 
 function tellLabelers({ terminal }: Context, answer: unknown): void {
   const labelers = answer as LabelerAnswer[];
-  if (terminal.json) return printJson(terminal, labelers);
-  if (labelers.length === 0 && terminal.isTty)
-    return terminal.note("No labeler was added. A queue may be open to anyone all the same.");
+  if (terminal.json) {
+    printJson(terminal, labelers);
+    return;
+  }
+  if (labelers.length === 0 && terminal.isTty) {
+    terminal.note("No labeler was added. A queue may be open to anyone all the same.");
+    return;
+  }
   printTable(terminal, labelers, [
     { title: "labeler", text: (one) => one.id, shown: (one, paint) => paint.bold(visible(one.id)) },
     { title: "name", text: (one) => one.name ?? "" },
