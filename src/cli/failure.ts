@@ -28,6 +28,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   lifecycle_unknown: exitCodes.notFound,
   instance_unknown: exitCodes.notFound,
   schedule_unknown: exitCodes.notFound,
+  breaker_unknown: exitCodes.notFound,
   dead_letter_unknown: exitCodes.notFound,
   dead_letter_decided: exitCodes.conflict,
   queue_unknown: exitCodes.notFound,

@@ -23,7 +23,7 @@ const essay = lifecycle("essay", {
 
 let t: TestPawl;
 beforeAll(async () => {
-  t = await testPawl({ lifecycles: [essay] });
+  t = await testPawl({ lifecycles: [essay], breakers: { llm: {} } });
   await t.pawl.start(essay, { key: "e3", data: { text: "…" } });
 });
 afterAll(() => t.close());
@@ -101,6 +101,17 @@ test("lanes are shown, paused and resumed by name", async () => {
   await expect(ask("pause", { lane: "/written", reason: "x" })).rejects.toMatchObject({ code: "option_invalid" });
   await expect(ask("pause", { lane: "esay", reason: "x" })).rejects.toThrow('Did you mean "essay"?');
   await expect(ask("pause", { lane: "essay" })).rejects.toThrow("needs `reason`");
+});
+
+test("breakers are shown, forced and released by name", async () => {
+  expect(await ask("breakers")).toMatchObject([{ name: "llm", state: "closed", since: null, usedBy: [] }]);
+  const forced = await ask("forceBreaker", { breaker: "llm", to: "open", reason: "an outage", actor: "ada" });
+  expect(forced).toMatchObject({ state: "open", forced: "open", since: expect.stringMatching(/Z$/) });
+  expect(await ask("releaseBreaker", { breaker: "llm" })).toMatchObject({ state: "half_open", forced: null });
+  expect(await ask("breakerFlips", { breaker: "llm", limit: 1 })).toMatchObject([{ flip: 2, cause: "released" }]);
+  await expect(ask("forceBreaker", { breaker: "llm", to: "open" })).rejects.toMatchObject({ code: "option_invalid" });
+  await expect(ask("forceBreaker", { breaker: "llm", to: "ajar", reason: "x" })).rejects.toThrow("released with null");
+  await expect(ask("releaseBreaker", { breaker: "lmm" })).rejects.toMatchObject({ code: "breaker_unknown" });
 });
 
 test("what failed is explained by its id alone, and its dead letter is shown, requeued and discarded", async () => {

@@ -20,6 +20,7 @@ import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { run } from "../../src/worker/run.ts";
+import { asks, everyStatementOfBreakers } from "../support/breaker-statements.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 import { everyStatementOfKin, kindred } from "../support/kin.ts";
 
@@ -61,7 +62,7 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
   const { pawl, kernel } = await openOn(db, {
-    lifecycles: [chain, model, ...kindred],
+    lifecycles: [chain, model, asks, ...kindred],
     schedules: [hourly],
     logger: false,
   });
@@ -89,6 +90,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   }
   await everyStatementOfKin(pawl, kernel);
   await everyClaim(pawl, kernel);
+  await everyStatementOfBreakers(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
@@ -152,7 +154,7 @@ async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
 }
 
 /** Small and bounded by what is declared and by who works, not by how much work there is. */
-const mayBeScanned = ["migrations", "lifecycles", "edges", "counts", "shards", "pruned", "workers"];
+const mayBeScanned = ["migrations", "lifecycles", "edges", "counts", "shards", "pruned", "workers", "breakers"];
 
 function sequentialScans(plans: readonly string[]): string[] {
   return plans.flatMap((plan) => {
@@ -274,6 +276,11 @@ const million = [
   from generate_series(1, 100000) as n`,
   `insert into pawl.begun (gate, at, steps)
   select 'other/x' || n % 3, now() - n * interval '1 millisecond', 1 from generate_series(1, 100000) as n`,
+  `insert into pawl.breaker_counts (breaker, flip, at, process, good, failed)
+  select case when n % 10 = 0 then 'plans_llm' else 'other' end, n % 100, now() - n * interval '1 second', gen_random_uuid(), 1, 0
+  from generate_series(1, 50000) as n`,
+  `insert into pawl.breaker_flips (breaker, flip, from_state, to_state, cause, good, failed, at)
+  select 'other' || n % 20, n, 'open', 'open', 'forced', 0, 0, now() from generate_series(1, 20000) as n`,
   `insert into pawl.pauses (lifecycle, part, paused_at, reason, resumed_at)
   select 'other', '/x' || n % 3, now(), 'x', now() from generate_series(1, 10000) as n`,
   `insert into pawl.attempts (instance_id, task_id, token, what, at)
