@@ -14,7 +14,6 @@ import type { Ref } from "./refs.ts";
 import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
 import { modelOf } from "./rows.ts";
 import { type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
-import { outboxTopic } from "./signals.ts";
 import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
 const batchSize = 500;
@@ -138,11 +137,9 @@ export class Verbs {
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const kernel = this.#kernel;
     refuseInside(kernel, "transaction");
-    const result = await inTransaction(kernel, (tx) =>
+    return inTransaction(kernel, (tx) =>
       kernel.db.kind === "pglite" ? kernel.inside.run("an embedded transaction", () => work(tx)) : work(tx),
     );
-    kernel.signals.hint(outboxTopic);
-    return result;
   }
 
   #inTransaction<T>(tx: unknown, work: (own: Tx) => Promise<T>): Promise<T> {

@@ -31,13 +31,13 @@ const folders = () =>
  * A RabbitMQ of one's own on free ports of loopback; it ends with this process at the latest. It is kept small: one
  * scheduler, no plugins, a short log for quorum queues.
  */
-export async function startRabbitmq(): Promise<RabbitmqServer> {
+export async function startRabbitmq(options: { schedulers?: number } = {}): Promise<RabbitmqServer> {
   const binFolder = folders()[0];
   if (binFolder === undefined) throw new Error(`RabbitMQ is missing: ${rabbitmq.howToGet}.`);
   const folder = makeFolder();
   const registry = await startRegistry(folder);
   try {
-    const place = await placeOf(folder, binFolder, registry.port);
+    const place = await placeOf(folder, binFolder, registry.port, options.schedulers ?? 1);
     let kept = await serve(place);
     const end = async (): Promise<void> => {
       if (!kept.isGone()) kept.send("KILL");
@@ -75,7 +75,7 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function placeOf(folder: string, binFolder: string, registryPort: number): Promise<Place> {
+async function placeOf(folder: string, binFolder: string, registryPort: number, schedulers: number): Promise<Place> {
   const port = await freePort();
   writeFileSync(join(folder, "rabbitmq.conf"), settingsOf(port));
   writeFileSync(join(folder, "enabled_plugins"), "[].\n");
@@ -96,7 +96,7 @@ async function placeOf(folder: string, binFolder: string, registryPort: number):
       RABBITMQ_GENERATED_CONFIG_DIR: join(folder, "generated"),
       RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, "enabled_plugins"),
       RABBITMQ_PID_FILE: join(folder, "pid"),
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+S 1:1 +sbwt none -kernel inet_dist_use_interface {127,0,0,1}",
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+S ${schedulers}:${schedulers} +sbwt none -kernel inet_dist_use_interface {127,0,0,1}`,
       RUNNING_UNDER_SYSTEMD: "1", // Its script becomes the server, so that a signal reaches it.
     },
   };
