@@ -1,5 +1,6 @@
 import type { Decision } from "../definition/move.ts";
 import type { Beside } from "../kernel/beside.ts";
+import type { LetterDecision } from "../store/dead-letters.ts";
 import type { ReviewedLabel } from "../store/labels.ts";
 import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
 import type { SampleData, Verdict } from "./sample.ts";
@@ -7,7 +8,10 @@ import type { SampleData, Verdict } from "./sample.ts";
 /** Samples' rows and their slots, kept in step with every move of a sample. */
 export const besideSamples: Beside = {
   starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
-  moving: (courses) => moveSamples(courses.map(moveOf), courses.flat().flatMap(reviewOf)),
+  moving: (courses) => {
+    const decisions = courses.flat();
+    return moveSamples(courses.map(moveOf), decisions.flatMap(reviewOf), decisions.flatMap(letterOf));
+  },
 };
 
 function newSampleOf({ instance }: Decision): NewSample {
@@ -47,4 +51,10 @@ function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[
   if (review === undefined) return [];
   const { labelId, comment } = payload as Verdict;
   return [{ labelId, sampleId: instance.id, review, by: actor, comment }];
+}
+
+/** The dead letter of a sample that was given up is decided when a lead opens it again or closes it. */
+function letterOf({ event, from, instance, actor, reason }: Decision): LetterDecision[] {
+  if (from !== "exhausted" && from !== "unassignable") return [];
+  return [{ instanceId: instance.id, status: event === "close" ? "discarded" : "requeued", actor, reason }];
 }

@@ -1,4 +1,5 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
+import { decideLetters, type LetterDecision } from "./dead-letters.ts";
 import { type ReviewedLabel, reviewLabels } from "./labels.ts";
 
 /** A sample on its way into its queue. */
@@ -60,9 +61,13 @@ export interface SampleMove {
 
 /**
  * What moves of samples do to their slots. Closed, its open slots are spent; open again, what was spent and never filled
- * is open again, each at the price of a try.
+ * is open again, each at the price of a try. With that, what was left for a person to decide is decided.
  */
-export function moveSamples(rows: readonly SampleMove[], reviews: readonly ReviewedLabel[]) {
+export function moveSamples(
+  rows: readonly SampleMove[],
+  reviews: readonly ReviewedLabel[],
+  letters: readonly LetterDecision[],
+) {
   return part`
     moving as materialized (
       select move.*, sample.queue, sample.needs
@@ -104,6 +109,7 @@ export function moveSamples(rows: readonly SampleMove[], reviews: readonly Revie
       cross join lateral (select each.rank from pawl.slots as each where each.sample_id = moving.id and each.no = 1) as first
     ),
     ${reviewLabels(reviews)}
+    decided_letters as (${decideLetters(letters)}),
     sampled as (
       update pawl.samples as sample
       set open = moving.open, needs = sample.needs + moving.more_slots,

@@ -62,7 +62,16 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     lines: "tells people what was given up",
   },
   people: {
-    may: ["base", "definition", "policy", "kernel", "views", "type store/db.ts", ...peoplesTables],
+    may: [
+      "base",
+      "definition",
+      "policy",
+      "kernel",
+      "views",
+      "type store/db.ts",
+      "type store/dead-letters.ts",
+      ...peoplesTables,
+    ],
     lines: "asks people",
   },
   crowd: {

@@ -250,11 +250,16 @@ eachStore((store) => {
       source: "pawl",
       reason: expect.stringContaining("0 of 1 labels"),
     });
+    const letters = async () => (await t.pawl.deadLetters(sampleLifecycle)).filter((one) => one.instance === sampleId);
+    expect(await letters()).toMatchObject([
+      { status: "open", origin: "open", reason: expect.stringContaining("0 of 1 labels") },
+    ]);
     expect(await t.pawl.people.reopen(sampleId, { actor: "lea", attempts: 2 })).toMatchObject({
       state: "open",
       open: 1,
       spare: 1,
     });
+    expect(await letters()).toEqual([]);
     expect(await whyNothing(t, name, "ada")).toMatchObject({ skipped: 1 });
     await labeled(t, name, "ben");
     expect(await sampleStates(t, name)).toEqual({ s1: "agreed" });

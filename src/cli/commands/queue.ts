@@ -152,18 +152,14 @@ const queueColumns: readonly Column<QueueAnswer>[] = [
 
 function tellLabelers({ terminal }: Context, answer: unknown): void {
   const labelers = answer as LabelerAnswer[];
-  if (terminal.json) {
-    printJson(terminal, labelers);
-    return;
-  }
-  if (labelers.length === 0 && terminal.isTty) {
-    terminal.note("No labeler was added. A queue may be open to anyone all the same.");
-    return;
-  }
-  printTable(terminal, labelers, [
-    { title: "labeler", text: (one) => one.id, shown: (one, paint) => paint.bold(visible(one.id)) },
-    { title: "name", text: (one) => one.name ?? "" },
-    { title: "skills", text: (one) => one.skills.join(", ") },
-    { title: "status", text: (one) => (one.active ? "active" : "inactive") },
-  ]);
+  if (terminal.json) printJson(terminal, labelers);
+  else if (labelers.length > 0 || !terminal.isTty) printTable(terminal, labelers, labelerColumns);
+  else terminal.note("No labeler was added. A queue may be open to anyone all the same.");
 }
+
+const labelerColumns: readonly Column<LabelerAnswer>[] = [
+  { title: "labeler", text: (one) => one.id, shown: (one, paint) => paint.bold(visible(one.id)) },
+  { title: "name", text: (one) => one.name ?? "" },
+  { title: "skills", text: (one) => one.skills.join(", ") },
+  { title: "status", text: (one) => (one.active ? "active" : "inactive") },
+];
