@@ -20,6 +20,8 @@ import type { WorkerStates } from "./states.ts";
 interface Held {
   readonly taken: Taken;
   readonly abort: Abort;
+  /** It was given back: whatever its step still says does not count, and must not win over that. */
+  isGivenBack: boolean;
 }
 
 export interface HandsOptions {
@@ -93,7 +95,7 @@ export class Hands {
     const { meters } = this.#kernel.telemetry;
     for (const one of taken) {
       meters.lane(one.lane).claimed += 1;
-      const held: Held = { taken: one, abort: new Abort() };
+      const held: Held = { taken: one, abort: new Abort(), isGivenBack: false };
       this.#held.set(one.lease.taskId, held);
       this.#options.states.slot("Polling", "Claiming");
       if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(held);
@@ -114,8 +116,9 @@ export class Hands {
     const endAt = performance.now() + this.#options.settings.graceMs;
     while (this.#held.size > 0 && performance.now() < endAt) await untilFree(endAt - performance.now());
     const late = [...this.#held.values()];
+    const given = this.#giveBack(late);
     for (const { taken, abort } of late) abort.abort(abortedBy("stopping", taken));
-    await this.#giveBack(late);
+    await given;
     await this.#keeper.stop();
   }
 
@@ -156,7 +159,7 @@ export class Hands {
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
     states.slot("Processing", to);
     this.#fill();
-    await this.#tell(held, outcome);
+    if (!held.isGivenBack) await this.#tell(held, outcome);
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
     states.slot(to, "Polling");
     this.#release(held);
@@ -219,6 +222,7 @@ export class Hands {
 
   async #giveBack(list: readonly Held[]): Promise<void> {
     if (list.length === 0) return;
+    for (const held of list) held.isGivenBack = true;
     try {
       await report(
         this.#kernel,
