@@ -96,7 +96,14 @@ export interface Work<Data> {
   progress(fraction: number, note?: string): void;
   /** A line in the log, with the instance and the attempt named. */
   log(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** Calls an outside dependency under its breaker: refused at once while it is open, and counted. */
+  /**
+   * Calls an outside dependency under its breaker: counted, and refused at once with a `CircuitOpenError` while it is open.
+   * A step that does not catch that is put off until the breaker may let it through, without spending its attempt.
+   *
+   * ```ts
+   * const text = await step.call("stt", (signal) => speech.transcribe(step.data.audio, { signal }));
+   * ```
+   */
   call<Result>(dependency: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** `return step.retryLater({ after: "10m" })`: runs again later without spending an attempt. */
   retryLater(options?: { readonly after?: Duration; readonly reason?: string }): RetryLater;

@@ -109,7 +109,7 @@ export class BreakerBoard {
     let hasChanged = false;
     for (const row of rows) {
       const before = this.of(row.name);
-      if (row.flip < before.flip) continue; // An answer that was overtaken.
+      if (row.flip < before.flip && row.now_ms <= before.now_ms) continue; // An answer that was overtaken.
       hasChanged ||= row.flip !== before.flip || row.is_probing !== before.is_probing;
       this.#standing.set(row.name, row);
       this.declared.add(row.name);

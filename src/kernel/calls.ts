@@ -27,16 +27,19 @@ const longestMs = 1e12;
  * Calls a dependency inside a step, under its breaker. While that is closed it is counted, in memory; while it is open it
  * is refused at once; and while it is half-open it is let through alone, as a probe.
  */
-export async function call<Result>(
+export async function call(
   kernel: Kernel,
   taken: Taken,
-  signal: AbortSignal,
+  { signal }: { readonly signal: AbortSignal },
   dependency: unknown,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const pass = await enter(kernel, taken, checkedBreaker(dependency));
+  work: unknown,
+): Promise<unknown> {
+  const name = checkedBreaker(dependency);
+  if (typeof work !== "function")
+    throw new PawlError("option_invalid", '`step.call` takes a function: step.call("llm", (signal) => …).');
+  const pass = await enter(kernel, taken, name);
   try {
-    const result = await work(signal);
+    const result: unknown = await work(signal);
     await leave(kernel, taken, pass, "good", null);
     return result;
   } catch (error) {

@@ -140,6 +140,11 @@ export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): 
       select breaker.name from pawl.breakers as breaker
       where breaker.name = ${place.breaker}::text and breaker.flip = ${place.flip}::int and breaker.state = 'half_open'
         and breaker.probe_token is not distinct from ${place.seenToken}::bigint
+        -- Where nothing is ready, nothing is locked.
+        and exists (
+          select from unnest((select ${textArray(claim.gates.flatMap((gate) => gate.lanes))}::text)::text[]) as lane(name)
+          cross join lateral (select from pawl.tasks as each where each.queue = lane.name limit 1) as ready
+        )
       for no key update skip locked
     ),
     gate as materialized (select gate.* from free cross join ${rowsOf(claim.gates)} as gate),

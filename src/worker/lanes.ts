@@ -52,11 +52,17 @@ export class Lanes {
    * once; a task that is the probe of one may begin while that is half-open.
    */
   mustWait({ lane, probe }: Pick<Taken, "lane" | "probe">): boolean {
+    if (this.#isPaused(lane)) return true;
     const name = this.#breakers.get(lane);
-    if (name === undefined) return this.#closed.has(lane);
+    if (name === undefined) return false;
     const { state, flip } = this.#kernel.breakers.of(name);
-    const isProbe = state === "half_open" && probe?.flip === flip;
-    return isProbe ? this.#closed.get(lane)?.by === "pause" : state !== "closed" || this.#closed.has(lane);
+    return state !== "closed" && !(state === "half_open" && probe?.flip === flip);
+  }
+
+  /** Closed by somebody's word, and not by a breaker alone. */
+  #isPaused(lane: string): boolean {
+    const closure = this.#closed.get(lane);
+    return closure !== undefined && closure.by !== "breaker";
   }
 
   isGated(lane: string): boolean {
@@ -109,9 +115,7 @@ export class Lanes {
     return [...new Set(this.#breakers.values())].flatMap((breaker) => {
       const place = probePlace(this.#kernel, breaker);
       if (place === undefined) return [];
-      const lanes = this.#ours.filter(
-        (lane) => this.#breakers.get(lane) === breaker && this.#closed.get(lane)?.by !== "pause",
-      );
+      const lanes = this.#ours.filter((lane) => this.#breakers.get(lane) === breaker && !this.#isPaused(lane));
       return lanes.length === 0 ? [] : [{ place, gates: probeGates(this.#kernel, lanes) }];
     });
   }

@@ -78,7 +78,6 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
     },
     once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
     progress: (fraction: unknown, note?: unknown) => progress(wordOf(fraction, note)),
-    call: (dependency: unknown, work: (signal: AbortSignal) => Promise<unknown>) =>
-      call(kernel, taken, abort.signal, dependency, work),
+    call: (dependency: unknown, work: unknown) => call(kernel, taken, abort, dependency, work),
   };
 }

@@ -7,7 +7,7 @@ export const steps: {
   listen: (step: Step) => unknown;
 } = { grade: () => {}, listen: () => {} };
 
-const retry = { maxAttempts: 3, backoff: () => 0 };
+const retry = { maxAttempts: 5, backoff: () => 0 };
 
 /** Graded by a model, which may be away. */
 export const essay = lifecycle("essay", {
