@@ -1,9 +1,10 @@
+import { once } from "node:events";
 import { lifecycle } from "pawl";
 import { describe, expect, test } from "vitest";
 import { keepBreakers, writeCalls } from "../../src/kernel/breakers.ts";
 import { makeKernel } from "../../src/kernel/kernel.ts";
 import { report } from "../../src/kernel/report.ts";
-import type { Taken } from "../../src/kernel/take.ts";
+import { type Taken, take } from "../../src/kernel/take.ts";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";
@@ -251,6 +252,40 @@ eachStore((store) => {
     await t.pawl.send(slow, { id }, "fail", { reason: "an operator" } as never);
     await expect(called.report("ok")).rejects.toMatchObject({ code: "lease_lost" });
     expect(await llm(t)).toMatchObject({ calls: { good: 0, failed: 1 } });
+  });
+
+  test("a call that hangs until its step's time runs out has failed; one that is cut off for another reason tells nothing", async () => {
+    const hanging = lifecycle("hanging", {
+      initial: "asking",
+      states: {
+        asking: {
+          run: (step) =>
+            step.call("stt", async (signal) => {
+              await once(signal, "abort");
+              throw signal.reason;
+            }),
+          timeout: { after: "10s", send: "fail" },
+          on: { ok: "done" },
+        },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [hanging] });
+    const { kernel } = t;
+    const hang = async (key: string, happens: () => Promise<unknown>) => {
+      await t.pawl.start(hanging, { key });
+      const claim = { lanes: ["hanging@1/asking"], limit: 1, share: 1, worker: "w", leaseMs: 30_000 };
+      const [taken] = await take(kernel, claim);
+      const abort = new AbortController();
+      const outcome = run(kernel, taken!, { abort, log: () => {} });
+      await happens();
+      abort.abort(new Error("it would not count"));
+      expect(await report(kernel, [{ taken: taken!, outcome: await outcome }])).toEqual(["lease_lost"]);
+      await writeCalls(kernel);
+      return (await t.pawl.breakers())[0]?.calls ?? { good: 0, failed: 0 };
+    };
+    expect(await hang("a", () => t.pawl.send(hanging, "a", "discard"))).toEqual({ good: 0, failed: 0 });
+    expect(await hang("b", () => t.advance("10s"))).toEqual({ good: 0, failed: 1 });
   });
 
   test("a probe keeps to the limit and the rate of its state", async () => {
