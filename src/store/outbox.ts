@@ -213,11 +213,15 @@ export async function settleMessages(
 /** Lets messages go again whose pause is over; gives back how many. */
 export async function promoteMessages(db: Executor, limit: number): Promise<number> {
   const promoted = await db.rows(sql`
-    with due as materialized (
-      select message.id from pawl.messages as message
-      where message.next_attempt_at < 'infinity' and message.next_attempt_at <= pawl.now()
-      order by message.next_attempt_at
-      limit ${limit}::int for no key update skip locked
+    with clock as materialized (select pawl.now() as now),
+    due as materialized (
+      select message.id
+      from clock, lateral (
+        select each.id from pawl.messages as each
+        where each.next_attempt_at < 'infinity' and each.next_attempt_at <= clock.now
+        order by each.next_attempt_at
+        limit ${limit}::int for no key update skip locked
+      ) as message
     ),
     few as materialized (
       select few.id from unnest((select array_agg(due.id) from due)) as few(id) limit (select ${limit}::int)

@@ -88,23 +88,27 @@ onRabbitmq("RabbitMQ", () => {
   });
 
   describe("publishing", () => {
-    test("R64 goes to the exchange and by the routing key of the config; the preset is vstep.exchange and grading.request", async () => {
-      for (const name of ["vstep.exchange", "vstep.dlx", "grading.request", "grading.callback", "grading.dlq"])
-        made.add(name);
-      const preset = rabbitmq({ url, ...grading });
-      await preset.publish(aMessage({ type: "grading.request", body: '{"by":"preset"}' }));
-      const { exchange, inbox, topology } = newTopology();
-      const own = rabbitmq({ url, exchange, topology, route: ({ type }) => ({ key: `v2.${type}` }) });
-      await own.publish(aMessage({ type: "essay.sent" }));
-      const requests = await read("grading.request");
-      expect(await requests.next()).toMatchObject({
-        fields: { exchange: "vstep.exchange", routingKey: "grading.request" },
-        content: Buffer.from('{"by":"preset"}'),
-      });
-      const inboxed = await read(inbox);
-      expect(await inboxed.next()).toMatchObject({ fields: { exchange, routingKey: "v2.essay.sent" } });
-      await Promise.all([preset.close(), own.close()]);
-    });
+    // Not on a broker that others use: there these names may be somebody's.
+    test.skipIf(Boolean(process.env.PAWL_AMQP_URL))(
+      "R64 goes to the exchange and by the routing key of the config; the preset is vstep.exchange and grading.request",
+      async () => {
+        for (const name of ["vstep.exchange", "vstep.dlx", "grading.request", "grading.callback", "grading.dlq"])
+          made.add(name);
+        const preset = rabbitmq({ url, ...grading });
+        await preset.publish(aMessage({ type: "grading.request", body: '{"by":"preset"}' }));
+        const { exchange, inbox, topology } = newTopology();
+        const own = rabbitmq({ url, exchange, topology, route: ({ type }) => ({ key: `v2.${type}` }) });
+        await own.publish(aMessage({ type: "essay.sent" }));
+        const requests = await read("grading.request");
+        expect(await requests.next()).toMatchObject({
+          fields: { exchange: "vstep.exchange", routingKey: "grading.request" },
+          content: Buffer.from('{"by":"preset"}'),
+        });
+        const inboxed = await read(inbox);
+        expect(await inboxed.next()).toMatchObject({ fields: { exchange, routingKey: "v2.essay.sent" } });
+        await Promise.all([preset.close(), own.close()]);
+      },
+    );
 
     test("is persistent, and carries what the message is about", async () => {
       const { exchange, inbox, topology } = newTopology();

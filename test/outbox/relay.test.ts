@@ -1,15 +1,17 @@
 import {
   type Broker,
   BrokerAway,
+  createPawl,
   lifecycle,
   memoryBroker,
   PermanentError,
   type RelayOptions,
   TransientError,
 } from "pawl";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../src/store/db.ts";
+import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { eachStore, type Store } from "../support/each-store.ts";
@@ -372,24 +374,55 @@ eachStore((store) => {
 });
 
 onPostgres("a running relay", () => {
-  test("is woken by what is published here, sends it beside the worker's steps, and stops with it", async () => {
-    const { createPawl } = await import("pawl");
-    const { newPostgresStore } = await import("../../src/testing/stores.ts");
-    const store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+  });
+  afterAll(() => store.dispose());
+
+  async function running(poll: "1s" | "10m") {
     const broker = memoryBroker();
-    const outbox = { brokers: [broker], poll: "10m" } as const;
-    const pawl = await createPawl({ database: store.url, lifecycles: [essay], outbox });
+    const pawl = await createPawl({
+      database: store.url,
+      lifecycles: [essay],
+      logger: false,
+      outbox: { brokers: [broker], poll },
+    });
+    const arrived = (type: string) => new Promise((resolve) => broker.on(type, resolve));
+    return { pawl, arrived };
+  }
+
+  test("is woken by what is published here, sends it beside the worker's steps, and stops with it", async () => {
+    const { pawl, arrived } = await running("10m");
     try {
       const worker = pawl.work();
-      const sent = new Promise((resolve) => broker.on("essay.noted", resolve));
+      const sent = arrived("essay.noted");
       await pawl.start(essay, { data: { n: 1 } });
       await sent;
+      const published = arrived("own");
+      await pawl.transaction((tx) => pawl.publish("own", {}, { aggregate: { type: "thing", id: "1" }, tx }));
+      await published;
       await worker.stop();
       await pawl.publish("late", {}, { aggregate: { type: "thing", id: "1" } });
       expect(await pawl.outbox.lag()).toMatchObject({ pending: 1 });
     } finally {
       await pawl.close();
-      await store.dispose();
+    }
+  });
+
+  test("R61 looks again and again, and so finds what nobody hinted at", async () => {
+    const { pawl, arrived } = await running("1s");
+    try {
+      pawl.relay();
+      for (const type of ["first", "second"]) {
+        const sent = arrived(type);
+        await store.db.script(`
+          insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
+          values (gen_random_uuid(), '1', 'thing', '${type}', '{}', pawl.now())`);
+        await sent;
+      }
+    } finally {
+      await pawl.close();
     }
   });
 });

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { memoryBroker } from "./brokers/memory.ts";
+import { type RelayOptions, relaySettings } from "./settings.ts";
+
+const broker = memoryBroker();
+const slow = { ...memoryBroker(), name: "slow", timeoutMs: 30_000 };
+
+test("R61 a relay sends a hundred at a time and looks every second, unless told otherwise", () => {
+  expect(relaySettings({ brokers: [broker] })).toMatchObject({ batch: 100, pollMs: 1_000, keepMs: 7 * 86_400_000 });
+  expect(relaySettings({ brokers: [broker], batch: 7, poll: "3s", keep: null })).toMatchObject({
+    batch: 7,
+    pollMs: 3_000,
+    keepMs: null,
+  });
+});
+
+test("what is sent last is confirmed and written down before the lease ends, also with a slow broker", () => {
+  for (const brokers of [[broker], [broker, { ...slow, publish: async () => {}, takes: () => true }]] as never[]) {
+    const { leaseMs, sendWithinMs } = relaySettings({ brokers });
+    const slowestMs = Math.max(...(brokers as { timeoutMs: number }[]).map(({ timeoutMs }) => timeoutMs));
+    expect(leaseMs - sendWithinMs).toBeGreaterThan(slowestMs);
+    expect(sendWithinMs).toBeGreaterThan(0);
+  }
+});
+
+const bad: readonly [what: string, options: Partial<Record<keyof RelayOptions, unknown>>][] = [
+  ["no broker", { brokers: [] }],
+  ["something that is none", { brokers: [{ name: "x" }] }],
+  ["two of one name", { brokers: [memoryBroker(), memoryBroker()] }],
+  ["an empty batch", { brokers: [broker], batch: 0 }],
+  ["half a batch", { brokers: [broker], batch: 0.5 }],
+  ["too many hands", { brokers: [broker], concurrency: 65 }],
+  ["a pause that is none", { brokers: [broker], poll: "soon" }],
+  ["a lease shorter than a broker may take", { brokers: [broker], lease: "5s" }],
+  ["a lease of a day", { brokers: [broker], lease: "1d" }],
+  ["a policy without attempts", { brokers: [broker], retry: { maxAttempts: 0, backoff: () => 0 } }],
+];
+for (const [what, options] of bad) {
+  test(`${what} is refused`, () => {
+    expect(() => relaySettings(options as never)).toThrow(expect.objectContaining({ code: "option_invalid" }));
+  });
+}
