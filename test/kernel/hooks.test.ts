@@ -121,6 +121,49 @@ eachStore((store) => {
     ]);
   });
 
+  test("R31 the application's callback and the engine's own work are tasks apart: each fails and is repeated alone", async () => {
+    const calls = { callback: 0, work: 0 };
+    const review = lifecycle("review", {
+      initial: "open",
+      states: {
+        open: {
+          forever: true,
+          on: {
+            decide: {
+              to: "closing",
+              after: () => {
+                calls.callback += 1;
+                if (calls.callback < 3) throw new Error("the application is down");
+              },
+            },
+          },
+        },
+        closing: {
+          run: () => {
+            calls.work += 1;
+            if (calls.work < 2) throw new Error("the marketplace is down");
+          },
+          on: { closed: "done" },
+        },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [review] });
+    await t.pawl.start(review, { key: "r" });
+    await t.pawl.send(review, "r", "decide");
+    await t.work();
+    expect(calls).toEqual({ callback: 1, work: 1 });
+    await t.advance("1m"); // The work succeeds at its second try, while the callback still fails.
+    await t.work();
+    expect(await t.pawl.get(review, "r")).toMatchObject({ state: "done" });
+    expect(calls).toEqual({ callback: 2, work: 2 });
+    await t.advance("1m");
+    await t.work();
+    expect(calls).toEqual({ callback: 3, work: 2 });
+    await t.advance("1d");
+    expect(await t.work()).toBe(0);
+  });
+
   test("a hook moves other instances in its own transaction, with its tx", async () => {
     await using t = await open();
     await t.pawl.start(nested, { key: "n", data: { order: "o" } });

@@ -136,15 +136,22 @@ eachStore((store) => {
     expect(await t.pawl.get(parcel, { id: letter!.instance! })).toMatchObject({ key: "p", state: "failed" });
   });
 
-  test("R67 a permanent error is not tried again, and a transient one is after the time it names", async () => {
+  test("R66 the time that a service asks to wait comes before the policy's own pause, be it longer or shorter", async () => {
     await using t = await open();
-    await (await t.claim("parcel/labeling")).fail(new TransientError("busy", { retryAfterMs: 90_000 }));
+    await (await t.claim("parcel/labeling")).fail(new TransientError("429", { retryAfterMs: 90_000 }));
     await t.advance("89s");
     await expect(t.claim("parcel/labeling")).rejects.toThrow("Nothing is ready");
     await t.advance("1s");
+    await (await t.claim("parcel/labeling")).fail(new TransientError("429", { retryAfterMs: 100 }));
+    await t.advance("100ms");
+    expect((await t.claim("parcel/labeling")).attempt).toBe(3);
+  });
+
+  test("R67 a permanent error is not tried again: it is a dead letter at once", async () => {
+    await using t = await open();
     await (await t.claim("parcel/labeling")).fail(new PermanentError("no such address"));
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
-    expect(await t.pawl.deadLetters(parcel)).toMatchObject([{ attempts: 2, error: { name: "PermanentError" } }]);
+    expect(await t.pawl.deadLetters(parcel)).toMatchObject([{ attempts: 1, error: { name: "PermanentError" } }]);
   });
 
   test("what is given back or put off does not spend an attempt", async () => {
