@@ -7,7 +7,15 @@ export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, TransientError } from "./base/step-errors.ts";
 export { defineConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
-export type { Answered, BuiltInEvent, BuiltInState, Failure, Joined, Unanswered } from "./definition/built-in.ts";
+export type {
+  Answered,
+  BuiltInEvent,
+  BuiltInState,
+  Failure,
+  Joined,
+  ThrownError,
+  Unanswered,
+} from "./definition/built-in.ts";
 export { type AnyCrowd, type Crowd, crowd } from "./definition/crowd.ts";
 export type { Blocker, Permission } from "./definition/decide.ts";
 export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
@@ -18,7 +26,7 @@ export { type AnyJob, type Job, type JobPayloadOf, type JobStep, job } from "./d
 export type { JsonSchema } from "./definition/json-schema.ts";
 export type { HookTransaction } from "./definition/language.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
-export type { Context } from "./definition/model.ts";
+export type { Context, RetryRule } from "./definition/model.ts";
 export {
   type AnyQueue,
   type LabelContext,
@@ -133,7 +141,7 @@ export { type GivenLabel, pickField } from "./policy/agreement/label-columns.ts"
 export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
 export { labelShape } from "./policy/agreement/schema-shape.ts";
 export type { BreakerOptions } from "./policy/breaker.ts";
-export { constant, exponential, type RetryPolicy } from "./policy/retry.ts";
+export { constant, exponential, gradingRetry, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
 export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
 export type {
   AttemptEntry,

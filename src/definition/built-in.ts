@@ -2,14 +2,25 @@
 
 /** What a failure carries: `on: { fail: … }` of a state and the built-in event `fail` get it. */
 export interface Failure {
-  /** Why it failed: `attempts_used_up`, `timeout`, or what a person or `giveUp` said. */
+  /** Why it failed: `attempts_used_up`, `permanent_error`, `worker_lost`, `deadline`, `timeout`, or what a person or `giveUp` said. */
   readonly reason: string;
   /** The last error that was thrown; null when nothing was. */
-  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
+  readonly error: ThrownError | null;
+  /** What kind of failure the rules of `retry` say it is; the name of the error where they say nothing. */
+  readonly type: string | null;
   /** How many attempts the step had. */
   readonly attempts: number;
   /** The child that failed, when a `join` failed by it. */
   readonly child?: { readonly lifecycle: string; readonly id: string; readonly key: string | null };
+}
+
+/** An error as it is kept. */
+export interface ThrownError {
+  readonly name: string;
+  readonly message: string;
+  /** Such as `ECONNRESET`, where it has one. */
+  readonly code?: string;
+  readonly stack?: string;
 }
 
 /** `answered`: what people or a crowd said. */

@@ -1,5 +1,6 @@
+import { checkFailure, checkRecovery } from "./check-recovery.ts";
 import { type Faults, shown } from "./fault.ts";
-import { failed, type LifecycleModel, type StateModel } from "./model.ts";
+import type { LifecycleModel, StateModel } from "./model.ts";
 import { placeOf } from "./read-state.ts";
 
 /** What only a look at the whole can tell: whether every state is reached, ends, and comes back from a failure. */
@@ -11,6 +12,7 @@ export function checkGraph(model: LifecycleModel, faults: Faults): void {
     checkWait(state, model, faults);
     checkFailure(state, model, faults);
   }
+  checkRecovery(model, declared, faults);
 }
 
 function checkReached(model: LifecycleModel, declared: readonly StateModel[], faults: Faults): void {
@@ -62,34 +64,4 @@ function checkWait(state: StateModel, model: LifecycleModel, faults: Faults): vo
   const problem = "An instance could wait here for ever.";
   const remedy = "Give the state a `timeout` or the lifecycle a `deadline`, or say `forever: true` if that is meant.";
   faults.add("wait_endless", placeOf(state.name), problem, remedy);
-}
-
-function checkFailure(state: StateModel, model: LifecycleModel, faults: Faults): void {
-  if (state.final !== undefined) return;
-  const own = model.edgesFrom(state.name, "fail").filter((edge) => !edge.builtIn);
-  const caught = own.some((edge) => edge.guard === undefined);
-  const place = placeOf(state.name);
-  if (!model.builtIns) {
-    if (caught || !canFail(state, model)) return;
-    const problem = "It can fail, and without built-ins nothing says where that leads.";
-    faults.add("built_in_missing", `${place}.on.fail`, problem, 'Add `on: { fail: "state" }`, without a guard.');
-    return;
-  }
-  const { recovery } = model;
-  if (recovery === undefined || recovery.onlyPermitted || recovery.fallback !== undefined) return;
-  // A deadline fails the instance itself, past the state's own way out.
-  const staysHere = caught && own.every((edge) => edge.to !== failed) && model.deadline === undefined;
-  const target = model.states.get(state.checkpoint ?? state.name) ?? state;
-  if (staysHere || target.kind !== "wait" || target.recoverWith !== undefined) return;
-  const whose = target === state ? "it" : `its checkpoint ${shown(target.name)}`;
-  const problem = `After a failure here a recovery would not know what to do: ${whose} only waits.`;
-  const remedy = "Give it `recoverWith` or a `checkpoint` that works, or the recovery a `fallback`.";
-  faults.add("recovery_missing", place, problem, remedy);
-}
-
-/** Whether Pawl itself may send `fail` to an instance in this state. */
-function canFail(state: StateModel, model: LifecycleModel): boolean {
-  if (state.kind === "work") return true;
-  if (state.kind === "ask") return model.edgesFrom(state.name, "unanswered").length === 0;
-  return state.kind === "join" && state.join?.failed === "fail";
 }

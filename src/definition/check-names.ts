@@ -134,11 +134,22 @@ function checkRecoverWith(state: StateDraft, draft: Draft, faults: Faults): void
   for (const event of builtInEvents) known.delete(event);
   if (!draft.builtIns) {
     faults.add("built_in_missing", place, "Without built-ins there is no recovery.", "Take it out.");
-  } else if (known.has(state.recoverWith)) checkPayload(state.recoverWith, place, draft, faults);
-  else {
+  } else if (known.has(state.recoverWith)) {
+    checkPayload(state.recoverWith, place, draft, faults);
+    checkMeaning(state, state.recoverWith, draft, faults);
+  } else {
     const problem = `Neither ${shown(state.name)} nor "failed" has an event ${shown(state.recoverWith)}.`;
     faults.add("event_unknown", place, problem, suggest(state.recoverWith, known));
   }
+}
+
+/** An event that leads out of the state and out of "failed" could be meant in either way. */
+function checkMeaning(state: StateDraft, event: string, draft: Draft, faults: Faults): void {
+  const isOf = (one: StateDraft | undefined) => one?.edges.some((edge) => edge.event === event) === true;
+  if (!isOf(state) || !isOf(draft.states.get(failed))) return;
+  const problem = `Both ${shown(state.name)} and "failed" have an event ${shown(event)}.`;
+  const place = `${placeOf(state.name)}.recoverWith`;
+  faults.add("recovery_ambiguous", place, problem, "Give one of the two another name.");
 }
 
 function checkRecovery(draft: Draft, faults: Faults): void {

@@ -400,6 +400,74 @@ const cases: Record<string, Case> = {
     "recovery.reset.before",
     withA({ run, on: { x: "b" } }, { recovery: { reset: { before: "c", run } } }),
   ],
+  "a recovery that could not choose between two events": [
+    "recovery_ambiguous",
+    "states.a",
+    withA({ forever: true, on: { x: "b", y: "b" } }, { recovery: { onlyPermitted: true } }),
+  ],
+  "a recovery by permitted events where each needs a payload": [
+    "recovery_missing",
+    "states.a",
+    withA({ forever: true, on: { paid: "b" } }, { recovery: { onlyPermitted: true }, events: { paid } }),
+  ],
+  "an event to recover with that both the state and failed have": [
+    "recovery_ambiguous",
+    "states.a.recoverWith",
+    { initial: "a", states: { a: { ...wait, recoverWith: "x" }, b: end, failed: { on: { x: "a" } } } },
+  ],
+  "failures that lead to each other for ever": [
+    "recovery_cyclic",
+    "states.a.on.fail",
+    {
+      initial: "a",
+      states: { a: { run, on: { x: "b", fail: "c" } }, c: { run, on: { y: "b", fail: "a" } }, b: end },
+    },
+  ],
+  "a failure that leads back to itself for ever": [
+    "recovery_cyclic",
+    "states.a.on.fail",
+    withA({ run, on: { x: "b", fail: "a" } }, { builtIns: false }),
+  ],
+  "a checkpoint of a state that never fails": [
+    "recovery_unreachable",
+    "states.c.checkpoint",
+    {
+      initial: "a",
+      states: { a: { run, on: { x: "c" } }, c: { run, on: { y: "b", fail: "b" }, checkpoint: "a" }, b: end },
+    },
+  ],
+  "an event to recover with that a checkpoint keeps from being sent": [
+    "recovery_unreachable",
+    "states.c.recoverWith",
+    {
+      initial: "a",
+      states: { a: { run, on: { x: "c" } }, c: { ...wait, checkpoint: "a", recoverWith: "x" }, b: end },
+    },
+  ],
+  "a reset before the first state": [
+    "recovery_unreachable",
+    "recovery.reset.before",
+    withA({ run, on: { x: "b" } }, { recovery: { reset: { before: "a", run } } }),
+  ],
+  "a retry with rules that are none": [
+    "shape_invalid",
+    "states.a.retry.rules",
+    withA({ run, on: { x: "b" }, retry: { maxAttempts: 2, backoff: run, rules: {} } }),
+  ],
+  "a rule of a retry that says nothing of when": [
+    "shape_invalid",
+    "states.a.retry.rules[0].when",
+    withA({ run, on: { x: "b" }, retry: { maxAttempts: 2, backoff: run, rules: [{ maxAttempts: 1 }] } }),
+  ],
+  "a rule of a retry with too many attempts": [
+    "number_invalid",
+    "states.a.retry.rules[1].maxAttempts",
+    withA({
+      run,
+      on: { x: "b" },
+      retry: { maxAttempts: 2, backoff: run, rules: [{ when: "E" }, { when: ["F"], maxAttempts: 0 }] },
+    }),
+  ],
   // What is built in.
   "a failed state that works": [
     "built_in_changed",

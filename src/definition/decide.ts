@@ -238,12 +238,14 @@ function failurePayload(event: LifecycleEvent): Validated {
   const given = event.payload ?? {};
   if (!isPlainObject(given)) return { value: undefined, faults: ["must be an object such as { reason }"] };
   const { reason = event.reason ?? "failed", error = null, attempts = 0 } = given;
+  const { type = isError(error) ? ((error as { name?: unknown } | null)?.name ?? null) : null } = given;
   const faults: string[] = [];
   if (typeof reason !== "string") faults.push("reason: must be a text");
   if (!isError(error)) faults.push("error: must be null or { name, message }");
+  if (type !== null && typeof type !== "string") faults.push("type: must be a text");
   if (!Number.isInteger(attempts) || (attempts as number) < 0) faults.push("attempts: must be a whole number");
   if (faults.length > 0) return { value: undefined, faults };
-  return { value: { ...given, reason, error, attempts }, faults: undefined };
+  return { value: { ...given, reason, error, type, attempts }, faults: undefined };
 }
 
 function joinedPayload({ payload }: LifecycleEvent): Validated {

@@ -26,6 +26,9 @@ export type FaultCode =
   | "payload_unused"
   | "checkpoint_invalid"
   | "recovery_missing"
+  | "recovery_ambiguous"
+  | "recovery_cyclic"
+  | "recovery_unreachable"
   | "built_in_changed"
   | "built_in_missing"
   | "renamed_invalid";

@@ -104,9 +104,23 @@ export interface RecoveryModel {
 }
 
 export interface RetryModel {
+  /** All attempts, the first one included. */
   readonly maxAttempts: number;
   /** Milliseconds to wait after the n-th failed attempt (from 1), given a random number in [0, 1). */
   readonly backoff: (failedAttempts: number, random: number) => number;
+  /** What holds for certain errors instead; the first that fits. */
+  readonly rules?: readonly RetryRule[] | undefined;
+}
+
+/** How often a certain kind of failure is tried again, and what it is called. */
+export interface RetryRule {
+  /** What `fail` is told as its `type`, so that an edge can lead on by it. The name of the error unless given. */
+  readonly type?: string | undefined;
+  /** The name of the error, or one of several, or whatever tells it. */
+  readonly when: string | readonly string[] | ((error: unknown) => boolean);
+  /** All attempts, the first one included; 1 tries nothing again. */
+  readonly maxAttempts?: number | undefined;
+  readonly backoff?: RetryModel["backoff"] | undefined;
 }
 
 /** The states and events that every lifecycle has unless it says `builtIns: false`. */

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, parseDuration } from "../base/duration.ts";
 import { type Faults, list, nearest, shown } from "./fault.ts";
-import type { RetryModel, Timing } from "./model.ts";
+import type { RetryModel, RetryRule, Timing } from "./model.ts";
 
 /**
  * Reading one part of a definition without trusting its shape: an author may write plain JavaScript, and whatever it
@@ -176,11 +176,39 @@ export function readRate(value: unknown, place: string, faults: Faults): string 
 
 export function readRetry(value: unknown, place: string, faults: Faults): RetryModel | undefined {
   if (value === undefined) return undefined;
-  const fields = readFields(value, ["maxAttempts", "backoff"], place, faults);
+  const fields = readFields(value, ["maxAttempts", "backoff", "rules"], place, faults);
   if (fields === undefined) return undefined;
   const remedy = "Write both, such as { maxAttempts: 5, backoff: exponential() }.";
   requireKeys(fields, ["maxAttempts", "backoff"], remedy, place, faults);
   const maxAttempts = readInteger(fields.maxAttempts, [1, 1_000], undefined, `${place}.maxAttempts`, faults);
   const backoff = readFunction(fields.backoff, `${place}.backoff`, faults);
-  return maxAttempts === undefined || backoff === undefined ? undefined : { maxAttempts, backoff };
+  const rules = readRetryRules(fields.rules, `${place}.rules`, faults);
+  if (maxAttempts === undefined || backoff === undefined) return undefined;
+  return rules === undefined ? { maxAttempts, backoff } : { maxAttempts, backoff, rules };
+}
+
+function readRetryRules(value: unknown, place: string, faults: Faults): RetryRule[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) {
+    faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write a list of { when, maxAttempts }.");
+    return undefined;
+  }
+  return value.flatMap((one: unknown, index) => {
+    const at = `${place}[${index}]`;
+    const fields = readFields(one, ["type", "when", "maxAttempts", "backoff"], at, faults);
+    if (fields === undefined) return [];
+    const { when } = fields;
+    const names = typeof when === "string" || (Array.isArray(when) && when.every((name) => typeof name === "string"));
+    if (!names && typeof when !== "function") {
+      const remedy = "Write the name of an error, a list of names, or a function of the error.";
+      faults.add("shape_invalid", `${at}.when`, `It is ${shown(when)}.`, remedy);
+      return [];
+    }
+    return {
+      type: readText(fields.type, `${at}.type`, faults),
+      when: when as RetryRule["when"],
+      maxAttempts: readInteger(fields.maxAttempts, [1, 1_000], undefined, `${at}.maxAttempts`, faults),
+      backoff: readFunction(fields.backoff, `${at}.backoff`, faults),
+    };
+  });
 }

@@ -1,6 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
+import type { Failure, ThrownError } from "../definition/built-in.ts";
 import type { Taken } from "./take.ts";
 
 /** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
@@ -10,11 +11,9 @@ export interface Failing {
   /** No further attempt can help. */
   readonly final: boolean;
   readonly retryAfterMs: number | undefined;
-  readonly payload: {
-    readonly reason: string;
-    readonly attempts: number;
-    readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
-  };
+  /** What was thrown, as it was; undefined when nothing was. */
+  readonly thrown: unknown;
+  readonly payload: Failure;
 }
 
 type Failed =
@@ -30,10 +29,12 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
       what: "lapsed",
       final: false,
       retryAfterMs: undefined,
-      payload: { reason: "worker_lost", attempts, error: null },
+      thrown: undefined,
+      payload: { reason: "worker_lost", attempts, error: null, type: null },
     };
   }
   const error = outcome.error === undefined ? null : describe(outcome.error);
+  const type = error?.name ?? null;
   if (outcome.kind === "gave_up") {
     const reason = cleanText(outcome.reason, 500);
     return {
@@ -41,7 +42,8 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
       what: "failed",
       final: true,
       retryAfterMs: undefined,
-      payload: { reason, attempts, error },
+      thrown: undefined,
+      payload: { reason, attempts, error, type },
     };
   }
   const final = outcome.error instanceof PermanentError;
@@ -51,17 +53,19 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
     what: "failed",
     final,
     retryAfterMs,
-    payload: { reason: "attempts_used_up", attempts, error },
+    thrown: outcome.error,
+    payload: { reason: final ? "permanent_error" : "attempts_used_up", attempts, error, type },
   };
 }
 
-function describe(error: unknown): { name: string; message: string; stack?: string } {
+function describe(error: unknown): ThrownError {
   const message = cleanText(messageOf(error), 2_000);
   if (!(error instanceof Error)) return { name: "thrown", message };
   // An error may be anything underneath: its name a number, its stack a getter that throws.
   const name = textOf(() => error.name, 200) ?? "Error";
+  const code = textOf(() => (error as { code?: unknown }).code, 100);
   const stack = textOf(() => error.stack, 5_000);
-  return { name, message, ...(stack === undefined ? {} : { stack }) };
+  return { name, message, ...(code === undefined ? {} : { code }), ...(stack === undefined ? {} : { stack }) };
 }
 
 function textOf(read: () => unknown, most: number): string | undefined {

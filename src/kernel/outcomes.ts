@@ -1,7 +1,8 @@
 import { parseDuration } from "../base/duration.ts";
 import { isPawlError, messageOf, type PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
-import { nextAttemptMs, type RetryPolicy, standardRetry } from "../policy/retry.ts";
+import type { RetryRule } from "../definition/model.ts";
+import { nextAttemptMs, type RetryPolicy, ruleFor, standardRetry, underRule } from "../policy/retry.ts";
 import type { Setback } from "../store/tasks.ts";
 import type { Delivered } from "./deliver.ts";
 import { type Failing, failingOf } from "./failing.ts";
@@ -46,10 +47,13 @@ export function sort(kernel: Kernel, filing: Filing): void {
  * An attempt that failed: again after a pause, or, when attempts are used up or the pause would outlast the instance's
  * deadline, the end of the step.
  */
-export function fail(kernel: Kernel, filing: Filing, failing: Failing): void {
+export function fail(kernel: Kernel, filing: Filing, given: Failing): void {
   const { taken } = filing.report;
   const retry = taken.lifecycle.states.get(taken.row.state)?.retry ?? standardRetry;
-  const policy = taken.kind === "step" ? retry : standardRetry;
+  const general = taken.kind === "step" ? retry : standardRetry;
+  const rule = given.thrown === undefined ? undefined : ruleFor(general, given.thrown);
+  const failing = rule === undefined ? given : underItsType(given, rule);
+  const policy = underRule(general, rule);
   const pauseMs = failing.final ? undefined : pauseOf(policy, taken.attempt);
   if (pauseMs === undefined) {
     if (taken.kind === "step") filing.move = failing;
@@ -62,6 +66,11 @@ export function fail(kernel: Kernel, filing: Filing, failing: Failing): void {
   if (afterMs !== null && deadlineMs !== null && kernel.clock.nowMs() + afterMs >= deadlineMs)
     filing.move = { ...failing, payload: { ...failing.payload, reason: "deadline" } };
   else filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+}
+
+/** A rule is more than the class of an error: also what is permanent is tried as often as it says. */
+function underItsType(failing: Failing, { type = failing.payload.type ?? undefined }: RetryRule): Failing {
+  return { ...failing, final: false, payload: { ...failing.payload, type: type ?? null, reason: "attempts_used_up" } };
 }
 
 /** A delivery that is not at its end: what was sent is found again at the next try, and is not sent twice. */

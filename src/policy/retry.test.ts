@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exponential, nextAttemptMs, standardRetry } from "./retry.ts";
+import {
+  exponential,
+  gradingRetry,
+  isNetworkError,
+  nextAttemptMs,
+  ruleFor,
+  standardRetry,
+  underRule,
+} from "./retry.ts";
 
 test("R65 the standard pauses are 2, 4 and 8 seconds, and then it is over", () => {
   const pauses = [1, 2, 3, 4].map((attempt) => nextAttemptMs(standardRetry, attempt, 0.5));
@@ -18,4 +26,47 @@ test("R65 jitter moves a pause by a fifth at most, and the cap holds after it", 
       expect(pause).toBeLessThanOrEqual(Math.ceil(plain * 1.2));
     }),
   );
+});
+
+const named = (name: string) => Object.assign(new Error("x"), { name });
+
+test("the first rule that an error falls under holds, by its name or by a look at it", () => {
+  const policy = {
+    ...standardRetry,
+    rules: [
+      { type: "odd", when: () => JSON.parse("{") as boolean },
+      { type: "slow", when: ["Slow", "Late"], maxAttempts: 7 },
+      { when: (error: unknown) => (error as { code?: unknown }).code === 7, backoff: () => 5 },
+      { type: "never", when: "Slow" },
+    ],
+  };
+  expect(ruleFor(policy, named("Late"))).toBe(policy.rules[1]);
+  expect(ruleFor(policy, { code: 7 })).toBe(policy.rules[2]);
+  expect(ruleFor(policy, named("Other"))).toBeUndefined();
+  expect(ruleFor(policy, null)).toBeUndefined();
+  expect(ruleFor(standardRetry, named("Late"))).toBeUndefined();
+  expect(nextAttemptMs(underRule(policy, policy.rules[1]), 4, 0.5)).toBe(16_000);
+  expect(nextAttemptMs(underRule(policy, policy.rules[2]), 3, 0.5)).toBe(5);
+  expect(underRule(policy, undefined)).toBe(policy);
+});
+
+test("R68 a grader's failures have their types and their retries: three, and none for what is not valid", () => {
+  const refused = new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) });
+  const retries = (error: unknown) => {
+    const rule = ruleFor(gradingRetry, error);
+    const policy = underRule(gradingRetry, rule);
+    const pauses = [1, 2, 3, 4].map((attempt) => nextAttemptMs(policy, attempt, 0.5));
+    return [rule?.type, pauses.filter((pause) => pause !== undefined)];
+  };
+  const three = [2_000, 4_000, 8_000];
+  expect(retries(named("LlmTimeoutError"))).toEqual(["llm_timeout", three]);
+  expect(retries(named("SttError"))).toEqual(["stt_failed", three]);
+  expect(retries(refused)).toEqual(["network", three]);
+  expect(retries(named("ValidationError"))).toEqual(["validation", []]);
+  expect(retries(new Error("what"))).toEqual([undefined, three]);
+  expect([isNetworkError(refused), isNetworkError(new Error("x")), isNetworkError("ECONNRESET")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,14 +1,11 @@
 import { type Duration, durationMs } from "../base/duration.ts";
+import type { RetryModel, RetryRule } from "../definition/model.ts";
 
 /** How long to wait after the n-th failed attempt (from 1), given a random number in [0, 1). Milliseconds. */
 export type Backoff = (failedAttempts: number, random: number) => number;
 
-/** How often a step is tried, and how long it rests in between. */
-export interface RetryPolicy {
-  /** All attempts, the first one included. */
-  readonly maxAttempts: number;
-  readonly backoff: Backoff;
-}
+/** How often a step is tried, how long it rests in between, and what holds for certain errors instead. */
+export type RetryPolicy = RetryModel;
 
 /**
  * Pauses that grow by `factor`: first the jitter, then the cap, so that the cap is the most there ever is.
@@ -43,3 +40,48 @@ export const standardRetry: RetryPolicy = { maxAttempts: 4, backoff: exponential
 export function nextAttemptMs(policy: RetryPolicy, attempt: number, random: number): number | undefined {
   return attempt >= policy.maxAttempts ? undefined : Math.max(0, policy.backoff(attempt, random));
 }
+
+/** The rule of a policy that an error falls under, if there is one. A rule that throws is none. */
+export function ruleFor({ rules }: RetryPolicy, error: unknown): RetryRule | undefined {
+  return rules?.find(({ when }) => {
+    try {
+      if (typeof when === "function") return when(error);
+      const name: unknown = error instanceof Error ? error.name : undefined;
+      return typeof name === "string" && [when].flat().includes(name);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A policy as a rule of it changes it. */
+export function underRule(policy: RetryPolicy, rule: RetryRule | undefined): RetryPolicy {
+  if (rule === undefined) return policy;
+  return { maxAttempts: rule.maxAttempts ?? policy.maxAttempts, backoff: rule.backoff ?? policy.backoff };
+}
+
+const networkCodes =
+  /^(?:ECONN(?:RESET|REFUSED|ABORTED)|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/;
+
+/** Whether an error, or what caused it, is one of the network: its `code` says so. */
+export function isNetworkError(error: unknown): boolean {
+  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+    if (networkCodes.test(String((one as { code?: unknown }).code ?? ""))) return true;
+  }
+  return false;
+}
+
+/**
+ * What graders of texts and recordings need: time-outs of a model, failures of speech recognition and of the network are
+ * tried again three times, after 2, 4 and 8 seconds; what is not valid is not. What comes then is for the state's own
+ * `fail` edges to say, by `payload.type`.
+ */
+export const gradingRetry: RetryPolicy = {
+  ...standardRetry,
+  rules: [
+    { type: "validation", when: ["ValidationError", "ZodError", "ValiError"], maxAttempts: 1 },
+    { type: "llm_timeout", when: ["LlmTimeoutError", "LLMTimeoutError"], maxAttempts: 4 },
+    { type: "stt_failed", when: ["SttError", "STTError"], maxAttempts: 4 },
+    { type: "network", when: isNetworkError, maxAttempts: 4 },
+  ],
+};
