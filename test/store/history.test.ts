@@ -279,8 +279,8 @@ eachStore((store) => {
     expect(await t.pawl.get(letter, "l")).toBeUndefined();
     expect(await t.pawl.counts(letter)).toEqual({ writing: 1 });
     // What is left is the other letter: its start, its task and its deadline. What is still to be sent would be left, too.
-    const none = { attempts: 0, messages: 0, requests: 0 };
-    expect(await rowCounts(t)).toEqual({ instances: 1, journal: 1, tasks: 1, timers: 1, counted: 1, ...none });
+    const left = Object.entries(await rowCounts(t)).filter(([, rows]) => rows > 0);
+    expect(Object.fromEntries(left)).toEqual({ instances: 1, journal: 1, tasks: 1, timers: 1, counted: 1 });
     expect(await t.pawl.start(letter, { key: "l" })).toMatchObject({ created: true });
   });
 
