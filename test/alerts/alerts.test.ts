@@ -15,7 +15,7 @@ import { expect, test } from "vitest";
 import { tellAlerts } from "../../src/alerts/tell.ts";
 import { verifyWebhook } from "../../src/policy/webhook-signature.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";
-import { attemptOn, Services } from "../support/assessment.ts";
+import { attemptOn, Services, solve } from "../support/assessment.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
 import { KeptLog } from "../support/kept-log.ts";
@@ -60,7 +60,7 @@ eachStore((store) => {
   test("R6 R7 R11 R12 people are told on the third failure only, once, also when its error is a transient one", async () => {
     const [sink, log] = [keeping(), new KeptLog()];
     const attempt = attemptOn(new Services());
-    await using t = await store.open({ lifecycles: [attempt], alerts: [sink], logger: log });
+    await using t = await store.open({ lifecycles: [attempt, solve], alerts: [sink], logger: log });
     await t.pawl.start(attempt, { key: "a", data: {} });
     await t.pawl.send(attempt, "a", "complete");
     for (const failure of [1, 2, 3]) {
@@ -142,7 +142,7 @@ eachStore((store) => {
   test("a recovery that is refused is told of, once", async () => {
     const sink = keeping();
     const attempt = attemptOn(new Services());
-    await using t = await store.open({ lifecycles: [attempt], alerts: [sink] });
+    await using t = await store.open({ lifecycles: [attempt, solve], alerts: [sink] });
     await t.pawl.start(attempt, { key: "a", data: { finished: false } });
     await t.pawl.send(attempt, "a", "fail");
     await t.advance("10m");

@@ -3,19 +3,9 @@ import { z } from "zod";
 
 const mostReruns = 5;
 
-/** One answer of a candidate, as the code checker knows it. */
-export interface Solve {
-  readonly question: string;
-  status: "waiting" | "checked";
-  runs: number;
-  /** Set once it was submitted. */
-  runId: string | undefined;
-}
-
 /** The services around an attempt: they do what they are told to, and fail as often as they are told to. */
 export class Services {
   readonly called: string[] = [];
-  readonly solves: Solve[] = [];
   readonly #trouble = new Map<string, unknown[]>();
 
   /** The next calls of a state's service throw these, one after the other. */
@@ -28,27 +18,49 @@ export class Services {
     const [error] = this.#trouble.get(state)?.splice(0, 1) ?? [];
     if (error !== undefined) throw error;
   }
-
-  resubmit(solve: Solve): void {
-    this.called.push(`resubmit ${solve.question}`);
-    if (solve.runs >= mostReruns) solve.runs = 0;
-    if (solve.runId !== undefined) solve.runId = `${solve.runId}+`;
-  }
 }
 
-type Attempt = { finished: boolean };
+/** One answer of a candidate. The code checker outside tells what it scores. */
+export const solve = lifecycle("solve", {
+  data: z.object({ runs: z.number().default(0), runId: z.string().optional() }),
+  initial: "checking",
+  on: {
+    resubmit: [
+      { guard: ({ data }) => data.runId === undefined || "it ran", set: ({ data }) => rerun(data.runs) },
+      { to: "checking", set: ({ data }) => ({ ...rerun(data.runs), runId: `${data.runId}+` }) },
+    ],
+  },
+  states: {
+    checking: { forever: true, on: { verdict: "checked" } },
+    checked: { final: "success" },
+  },
+});
+
+/** A count of runs that is used up begins anew. */
+function rerun(runs: number): { runs?: number } {
+  return runs >= mostReruns ? { runs: 0 } : {};
+}
+
+const Solve = z.object({ question: z.string(), runs: z.number().default(0), runId: z.string().optional() });
+type Attempt = { finished: boolean; solves: z.infer<typeof Solve>[] };
 
 /** An assessment attempt and how it comes back from failures, on services of its own. A failed call fails the attempt. */
 export function attemptOn(services: Services) {
   const once = { maxAttempts: 1, backoff: constant("1s") };
   const call = async (step: Step<Attempt>): Promise<void> => services.call(step.idempotencyKey.split(":")[1]!);
   const works = { run: call, retry: once };
+  const startSolves = async (step: Step<Attempt>): Promise<void> => {
+    await call(step);
+    for (const { question, ...data } of step.data.solves) step.start(solve, { key: question, data });
+  };
   const resubmitSolves = async (work: Effect<Attempt>): Promise<void> => {
     services.call(`reset ${work.attempt}`);
-    for (const solve of services.solves) if (solve.status !== "checked") services.resubmit(solve);
+    for (const child of await work.children(solve)) {
+      if (child.state !== "checked") work.send(solve, child, "resubmit");
+    }
   };
   return lifecycle("attempt", {
-    data: z.object({ finished: z.boolean().default(true) }),
+    data: z.object({ finished: z.boolean().default(true), solves: z.array(Solve).default([]) }),
     initial: "created",
     recovery: {
       maxFailures: 3,
@@ -71,8 +83,13 @@ export function attemptOn(services: Services) {
         recoverWith: "force_complete",
       },
       completed: { ...works, on: { clean_up: "attempt_cleanup" } },
-      attempt_cleanup: { ...works, on: { start_solve_processing: "solves_processing" } },
-      solves_processing: { ...works, on: { solved: "solves_processed" }, checkpoint: "attempt_cleanup" },
+      attempt_cleanup: { run: startSolves, retry: once, on: { start_solve_processing: "solves_processing" } },
+      solves_processing: {
+        join: { failed: "fail" },
+        timeout: { after: "30m", send: "fail" },
+        on: { joined: "solves_processed" },
+        checkpoint: "attempt_cleanup",
+      },
       solves_processed: { ...works, on: { enqueue_plagiarism_index: "enqueued_for_plagiarism_index" } },
       enqueued_for_plagiarism_index: {
         release: { every: "1m", atMost: 500, send: "start_index_for_plagiarism" },
