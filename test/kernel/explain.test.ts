@@ -1,7 +1,12 @@
+import { readFileSync } from "node:fs";
 import { constant, lifecycle } from "pawl";
 import { expect, test } from "vitest";
+import { testPawl } from "../../src/testing/test-pawl.ts";
 import { attemptOn, Services, solve } from "../support/assessment.ts";
 import { eachStore } from "../support/each-store.ts";
+
+const guide = readFileSync(new URL("../../docs/guides/recovery.md", import.meta.url), "utf8");
+const printed = [...guide.matchAll(/```text\n([\s\S]*?)```/g)].map((match) => match[1]!.trimEnd());
 
 eachStore((store) => {
   test("explainRecovery tells what failed, how often, what comes by itself, and what a retry would do, and does nothing", async () => {
@@ -104,4 +109,39 @@ eachStore((store) => {
     ]);
     await expect(t.pawl.explainRecovery(caught, "nobody")).rejects.toMatchObject({ code: "instance_unknown" });
   });
+});
+
+test("the guide tells the story as it happens", async () => {
+  const report = lifecycle("report", {
+    initial: "collecting",
+    recovery: { maxFailures: 3, after: "10m" },
+    states: {
+      collecting: { run: async () => {}, on: { collected: "queued" } },
+      queued: { release: { every: "1m", atMost: 500, send: "index" }, on: { index: "indexing" } },
+      indexing: {
+        run: () => {
+          throw new Error("the index is away");
+        },
+        retry: { maxAttempts: 4, backoff: (failed) => 1_000 * 2 ** failed },
+        on: { indexed: "done" },
+        checkpoint: "queued",
+      },
+      done: { final: "success" },
+    },
+  });
+  await using t = await testPawl({ lifecycles: [report] });
+  await t.pawl.start(report, { key: "r1" });
+  await t.work();
+  const told: string[] = [];
+  for (const failure of [1, 2, 3]) {
+    while ((await t.pawl.get(report, "r1"))!.state !== "failed") {
+      await t.work();
+      await t.advance("1s");
+    }
+    const { sentences } = await t.pawl.explainRecovery(report, "r1");
+    if (failure !== 2) told.push(sentences.join("\n").replace(/(?<=dead letter )[0-9a-f-]{36}/, "…"));
+    await t.advance("10m");
+    await t.work();
+  }
+  expect(told).toEqual(printed);
 });
