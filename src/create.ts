@@ -13,7 +13,8 @@ import { type Kernel, makeKernel } from "./kernel/kernel.ts";
 import { registerLifecycles } from "./kernel/register.ts";
 import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
-import { peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
+import { declaredQueues } from "./people/declared-queues.ts";
+import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
 import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
@@ -79,10 +80,11 @@ export async function openOn(
   try {
     const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
     await prepare(db, options.migrate ?? true);
-    const { schedules, breakers, queues = [], notify } = options;
+    const { schedules, breakers, notify } = options;
     const declared = options.lifecycles as readonly LifecycleModel[];
+    const queues = declaredQueues(options.queues ?? [], declared);
     const lifecycles = [...declared, ...peopleLifecycles];
-    const rooms = { besides: peopleBesides, chores: peopleChores };
+    const rooms = { besides: peopleBesides, askers: peopleAskers, chores: peopleChores };
     const kernel = makeKernel({ db, lifecycles, schedules, breakers, notify, ...rooms, ...seams, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));

@@ -1,7 +1,7 @@
 import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import type { InstanceModel } from "./instance.ts";
-import type { Context, EdgeModel, LifecycleModel } from "./model.ts";
+import type { Context, EdgeModel, LifecycleModel, StateModel } from "./model.ts";
 import {
   applyPatch,
   contextOf,
@@ -157,12 +157,15 @@ export function permissions(
 
 /** Whether an event can be sent with something. */
 export function takesPayload(lifecycle: LifecycleModel, event: string): boolean {
-  return lifecycle.events.has(event) || event === "fail" || isJoined(lifecycle, event);
+  return lifecycle.events.has(event) || event === "fail" || isTold(lifecycle, event);
 }
 
-/** `joined` of a lifecycle that joins: Pawl sends it, with the counts. */
-function isJoined(lifecycle: LifecycleModel, event: string): boolean {
-  return event === "joined" && [...lifecycle.states.values()].some((state) => state.kind === "join");
+const tellers: Readonly<Record<string, StateModel["kind"]>> = { joined: "join", answered: "ask", unanswered: "ask" };
+
+/** What Pawl itself sends to a lifecycle that joins or asks: with the counts, or with what people said. */
+function isTold(lifecycle: LifecycleModel, event: string): boolean {
+  const kind = Object.hasOwn(tellers, event) ? tellers[event] : undefined;
+  return kind !== undefined && [...lifecycle.states.values()].some((state) => state.kind === kind);
 }
 
 /** Where a failed instance resumes: the checkpoint of the state that failed, else that state. */
@@ -229,7 +232,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
 /** The payload held against its schema. */
 export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
   if (event.name === "fail") return failurePayload(event);
-  if (!lifecycle.events.has(event.name) && isJoined(lifecycle, event.name)) return joinedPayload(event);
+  if (!lifecycle.events.has(event.name) && isTold(lifecycle, event.name)) return toldPayload(event);
   return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
 }
 
@@ -246,6 +249,23 @@ function failurePayload(event: LifecycleEvent): Validated {
   if (!Number.isInteger(attempts) || (attempts as number) < 0) faults.push("attempts: must be a whole number");
   if (faults.length > 0) return { value: undefined, faults };
   return { value: { ...given, reason, error, type, attempts }, faults: undefined };
+}
+
+function toldPayload(event: LifecycleEvent): Validated {
+  return event.name === "joined" ? joinedPayload(event) : answerPayload(event);
+}
+
+function answerPayload({ name, payload }: LifecycleEvent): Validated {
+  if (!isPlainObject(payload)) return { value: undefined, faults: ["must be an object"] };
+  const { consensus, labels, agreement, reason } = payload;
+  const faults: string[] = [];
+  if (!Array.isArray(labels)) faults.push("labels: must be a list");
+  if (name === "answered" && consensus === undefined) faults.push("consensus: is missing");
+  if (name === "answered" && agreement !== null && typeof agreement !== "number") {
+    faults.push("agreement: must be a number or null");
+  }
+  if (name === "unanswered" && typeof reason !== "string") faults.push("reason: must be a text");
+  return faults.length === 0 ? { value: payload, faults: undefined } : { value: undefined, faults };
 }
 
 function joinedPayload({ payload }: LifecycleEvent): Validated {

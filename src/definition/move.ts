@@ -193,10 +193,10 @@ export function enter(
 const none: readonly never[] = [];
 
 function refuseNotYet(lifecycle: LifecycleModel, state: StateModel): void {
-  if (state.kind !== "ask") return;
+  if (state.kind !== "ask" || (state.ask as { crowd?: unknown }).crowd === undefined) return;
   throw new PawlError(
     "not_available",
-    `\`${lifecycle.name}\` cannot enter \`${state.name}\`: this version of Pawl checks and draws \`ask\`, but does not run it yet.`,
+    `\`${lifecycle.name}\` cannot enter \`${state.name}\`: this version of Pawl checks and draws \`ask: { crowd }\`, but does not run it yet.`,
     { lifecycle: lifecycle.name, state: state.name },
   );
 }

@@ -109,6 +109,31 @@ function parentsOf(filings: readonly Filing[]): Run[] {
   return [...runs].map(([id, run]) => ({ id, run })).sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
+/**
+ * Starts children that come with no move of their parents, those whose parents' rows are free and still at that run. Gives
+ * back the parents that somebody has in hand.
+ */
+export async function startBeside(
+  kernel: Kernel,
+  wanted: readonly { readonly parent: Run; readonly children: readonly Planned[] }[],
+): Promise<Set<string>> {
+  const lanes = new Set<string>();
+  const busy = new Set<string>();
+  await within(kernel, kernel.db, async (tx) => {
+    const parents = wanted.map((one) => one.parent).sort((one, other) => (one.id < other.id ? -1 : 1));
+    const held = new Map((await markParents(tx, parents)).map((one) => [one.id, one]));
+    const starts: Planned[] = [];
+    for (const { parent, children } of wanted) {
+      const free = held.get(parent.id);
+      if (free === undefined) busy.add(parent.id);
+      else if (free.run === parent.run && free.outcome === null) starts.push(...children);
+    }
+    await startChildren(kernel, tx, starts, lanes);
+  });
+  for (const lane of lanes) kernel.signals.hint(lane);
+  return busy;
+}
+
 /** In a transaction of its own, unless somebody else's is open. */
 async function within<T>(kernel: Kernel, db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> {
   if (db !== kernel.db) return work(db);

@@ -408,12 +408,17 @@ export class Course {
     return endedAs(this.lifecycle, this.instance, this.#step !== null) ?? "open";
   }
 
-  /** Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join. */
+  /**
+   * Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join, asks, or
+   * asks no more.
+   */
   #checks(childOutcome: string | null, rows: Rows): void {
     const { id, lifecycle, state, parent } = this.instance;
     if (parent !== null && childOutcome !== null && childOutcome !== "open")
       rows.checks.push({ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle });
-    if (this.#leaves && this.lifecycle.states.get(state)?.kind === "join")
+    const { states } = this.lifecycle;
+    const kind = states.get(state)?.kind;
+    if (this.#leaves && (kind === "join" || kind === "ask" || states.get(this.row.state)?.kind === "ask"))
       rows.checks.push({ instanceId: id, parentId: id, lifecycle });
   }
 

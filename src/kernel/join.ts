@@ -2,10 +2,11 @@ import { decide } from "../definition/decide.ts";
 import { deleteChecks, readChecks } from "../store/checks.ts";
 import { readStandings, type Standing } from "../store/children.ts";
 import type { Executor } from "../store/db.ts";
-import { readInstances } from "../store/instances.ts";
+import { type InstanceRow, readInstances } from "../store/instances.ts";
 import type { Course, Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
-import { isNewer, type Kernel } from "./kernel.ts";
+import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
+import { tellAnswers, tendQuestions } from "./questions.ts";
 import { sweep } from "./sweep.ts";
 
 /** What a look at parents did, and what stood in its way. */
@@ -17,8 +18,8 @@ export interface Looked {
 const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
 /**
- * Looks at the parents that checks wait for: when the children of one in a join have ended, it is told. A check goes when
- * it was made; one that came while its parent was looked at has an id of its own and is made next. Any number of
+ * Looks at the parents that checks wait for: when the children of one in a join have ended, it is told; one that asks has
+ * its question put, and is told the answer. A check goes when it was made; one that came while its parent was looked at has an id of its own and is made next. Any number of
  * processes may look at once: the parent is moved by one of them.
  */
 export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<Looked> {
@@ -34,10 +35,15 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
     const ours = rows.filter((row) => !newer.has(row.id));
     const sending = new Set<string>();
-    const swept = await sweep(kernel, ours, (db, courses) => lookAtAll(db, courses, sending));
+    const swept = await sweep(kernel, ours, async (db, courses) => {
+      await lookAtAll(db, courses, sending);
+      await tellAnswers(kernel, db, courses);
+    });
     joined += swept.written.size;
     failures.push(...swept.failures);
-    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || sending.has(id);
+    const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
+    const untended = asking.length === 0 ? none : await tendQuestions(kernel, asking);
+    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || sending.has(id) || untended.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
     if (made.length > 0) {
       await deleteChecks(
@@ -48,6 +54,13 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     if (checks.length < pageSize) return { joined, failures };
     afterId = checks.at(-1)!.id;
   }
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Whether instances of its lifecycle ask anybody. */
+function asks(kernel: Kernel, row: InstanceRow): boolean {
+  return [...lifecycleOf(kernel, row).states.values()].some((state) => state.kind === "ask");
 }
 
 /**

@@ -6,6 +6,7 @@ import type { AnySchedule } from "../definition/schedule.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
+import type { Askers } from "./asking.ts";
 import type { Beside } from "./beside.ts";
 import { BreakerBoard } from "./breaker-board.ts";
 import { type Clock, databaseClock } from "./clock.ts";
@@ -34,6 +35,8 @@ export interface Kernel {
   readonly telemetry: Telemetry;
   /** What is written beside the instances of some of them, by the lifecycle's name. */
   readonly besides: ReadonlyMap<string, Beside>;
+  /** Who answers for the states that ask. */
+  readonly askers: Askers;
   /** What other rooms have done in each round of maintenance; each gives back how much it did. */
   readonly chores: readonly Chore[];
 }
@@ -46,6 +49,7 @@ export function makeKernel(given: {
   schedules?: readonly AnySchedule[];
   breakers?: Readonly<Record<string, BreakerOptions>>;
   besides?: ReadonlyMap<string, Beside>;
+  askers?: Askers;
   chores?: readonly Chore[];
   clock?: Clock;
   faults?: Faults | undefined;
@@ -70,6 +74,7 @@ export function makeKernel(given: {
     process: newId(),
     telemetry: given.telemetry,
     besides: given.besides ?? new Map(),
+    askers: given.askers ?? {},
     chores: given.chores ?? [],
   };
 }

@@ -126,7 +126,8 @@ export function rowsOf(planned: readonly Planned[]): Rows {
   const rows = noRows();
   for (const { timers, start, row } of planned) {
     const { kind } = start.lifecycle.states.get(row.state)!;
-    if (kind === "join") rows.checks.push({ instanceId: row.id, parentId: row.id, lifecycle: row.lifecycle });
+    if (kind === "join" || kind === "ask")
+      rows.checks.push({ instanceId: row.id, parentId: row.id, lifecycle: row.lifecycle });
     rows.timers.push(...timers);
   }
   return rows;

@@ -1,5 +1,6 @@
 import type { Decision } from "../definition/move.ts";
 import type { Beside } from "../kernel/beside.ts";
+import type { CheckRow } from "../store/checks.ts";
 import type { LetterDecision } from "../store/dead-letters.ts";
 import type { ReviewedLabel } from "../store/labels.ts";
 import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
@@ -10,7 +11,8 @@ export const besideSamples: Beside = {
   starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
   moving: (courses) => {
     const decisions = courses.flat();
-    return moveSamples(courses.map(moveOf), decisions.flatMap(reviewOf), decisions.flatMap(letterOf));
+    const [reviews, letters] = [decisions.flatMap(reviewOf), decisions.flatMap(letterOf)];
+    return moveSamples(courses.map(moveOf), reviews, letters, decisions.flatMap(checkOf));
   },
 };
 
@@ -57,4 +59,10 @@ function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[
 function letterOf({ event, from, instance, actor, reason }: Decision): LetterDecision[] {
   if (from !== "exhausted" && from !== "unassignable") return [];
   return [{ instanceId: instance.id, status: event === "close" ? "discarded" : "requeued", actor, reason }];
+}
+
+/** Who asked is looked at when the sample is given up, too: it has not ended, but there is no answer to be had. */
+function checkOf({ to, instance: { id, parent } }: Decision): CheckRow[] {
+  if (parent === null || (to !== "exhausted" && to !== "unassignable")) return [];
+  return [{ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle }];
 }

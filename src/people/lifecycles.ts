@@ -1,18 +1,23 @@
 import type { LifecycleModel } from "../definition/model.ts";
+import type { Askers } from "../kernel/asking.ts";
 import type { Beside } from "../kernel/beside.ts";
 import type { Chore } from "../kernel/kernel.ts";
+import { askPeople } from "./asker.ts";
 import { assignment } from "./assignment.ts";
 import { besideAssignments } from "./beside-assignments.ts";
 import { besideSamples } from "./beside-samples.ts";
 import { sample } from "./sample.ts";
 import { settleRest } from "./settle.ts";
 
-/** What the kernel has to know of people: two lifecycles, what is written beside their instances, and what is left to do. */
+/** What the kernel has to know of people: two lifecycles, what is written beside their instances, who answers for
+ * states that ask, and what is left to do. */
 export const peopleLifecycles: readonly LifecycleModel[] = [sample, assignment];
 
 export const peopleBesides: ReadonlyMap<string, Beside> = new Map([
   [sample.name, besideSamples],
   [assignment.name, besideAssignments],
 ]);
+
+export const peopleAskers: Askers = { queue: askPeople };
 
 export const peopleChores: readonly Chore[] = [settleRest];

@@ -34,10 +34,10 @@ export type Verdict = { readonly labelId: string; readonly comment: string | nul
 export const sample = lifecycle("pawl_sample", {
   data: trusted<SampleData>(),
   events: {
-    agree: trusted<Looked & { consensus: Json; labels: readonly Json[]; agreement: number | null }>(),
+    agree: trusted<Looked & { consensus: Json; agreement: number | null }>(),
     widen: trusted<Looked & { agreement: number | null }>(),
-    exhaust: trusted<Looked & { reason: string; labels: readonly Json[] }>(),
-    unassign: trusted<Looked & { reason: string; labels: readonly Json[] }>(),
+    exhaust: trusted<Looked & { reason: string }>(),
+    unassign: trusted<Looked & { reason: string }>(),
     accept_label: trusted<Verdict>(),
     reject_label: trusted<Verdict>(),
     accept_late: trusted<Verdict>(),
@@ -65,4 +65,5 @@ export const sample = lifecycle("pawl_sample", {
     unassignable: { forever: true, on: { reopen: { to: "open", set: () => ({ reason: null }) }, close: "closed" } },
     closed: { final: "failure" },
   },
+  whenParentEnds: "close", // Nobody waits for the answer any more.
 });

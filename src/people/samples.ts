@@ -2,7 +2,6 @@ import { PawlError } from "../base/errors.ts";
 import { type Json, storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import type { QueueSettings } from "../definition/queue-settings.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Start } from "../kernel/start.ts";
@@ -74,21 +73,8 @@ function startOf(
   }
   if (given.data === undefined) throw new PawlError("option_invalid", "A sample needs `data` that labelers are shown.");
   storableText(given.data, "The data of a sample");
-  const data: SampleData = {
-    queue: queue.name,
-    content: given.data as Json,
-    overlap,
-    maxAttemptsTotal: queue.maxAttemptsTotal,
-    rank: rankIn(queue, rank),
-    rankedBySlot: queue.order === "least_labeled",
-    gold,
-    isGold: given.gold !== undefined,
-    review: queue.review,
-    agreementWanted: given.gold === undefined ? queue.agreement : null,
-    consensus: null,
-    agreement: null,
-    reason: null,
-  };
+  const isGold = given.gold !== undefined;
+  const data = sampleDataOf(queue, { content: given.data as Json, overlap, priority: rank, gold, isGold });
   const key = given.key === undefined ? null : checkedText(given.key, "The key", "key_invalid");
   return {
     lifecycle: sample,
@@ -99,8 +85,24 @@ function startOf(
   };
 }
 
-function rankIn({ order }: Pick<QueueSettings, "order">, priority: number): number {
-  return order === "priority" ? priority : 0;
+/** What a sample keeps of its queue, and what it is about. */
+export function sampleDataOf(
+  queue: AnyQueue,
+  given: Pick<SampleData, "content" | "overlap" | "gold" | "isGold"> & { readonly priority: number },
+): SampleData {
+  const { priority, ...about } = given;
+  return {
+    queue: queue.name,
+    ...about,
+    maxAttemptsTotal: queue.maxAttemptsTotal,
+    rank: queue.order === "priority" ? priority : 0,
+    rankedBySlot: queue.order === "least_labeled",
+    review: queue.review,
+    agreementWanted: given.isGold ? null : queue.agreement,
+    consensus: null,
+    agreement: null,
+    reason: null,
+  };
 }
 
 function checkKeys(given: NewSample): void {

@@ -57,7 +57,7 @@ async function judge(kernel: Kernel, one: UnsettledSample, queue: QueueRow | und
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
   if (one.open_slots === 0 || one.held_slots > 0 || (await canBeLabeled(kernel, one, queue))) return undefined;
   const reason = "Nobody is left who may label it.";
-  return { event: "unassign", reason, payload: { reason, labels: labelsOf(one), changes: one.changes } };
+  return { event: "unassign", reason, payload: { reason, changes: one.changes } };
 }
 
 /** Whether there is somebody who may label it and has not been through with it. */
@@ -80,7 +80,7 @@ export function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
   const { changes } = one;
   if (data.review && one.labels?.some((label) => label.review === null)) return undefined;
   const labels = labelsOf(one);
-  const givenUp = (reason: string): Verdict => ({ event: "exhaust", reason, payload: { reason, labels, changes } });
+  const givenUp = (reason: string): Verdict => ({ event: "exhaust", reason, payload: { reason, changes } });
   if (one.spent > 0) {
     return givenUp(`It was worked on as often as its queue allows, and has ${labels.length} of ${one.needs} labels.`);
   }
@@ -88,7 +88,7 @@ export function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
   const wanted = data.agreementWanted;
   const isFar = wanted !== null && (agreement ?? 1) < wanted.atLeast;
   if (!isFar && consensus !== undefined) {
-    return { event: "agree", reason: null, payload: { consensus, labels, agreement, changes } };
+    return { event: "agree", reason: null, payload: { consensus, agreement, changes } };
   }
   const apart = isFar
     ? `The labels agree to ${percent(agreement!)}, and ${percent(wanted.atLeast)} is wanted.`

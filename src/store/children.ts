@@ -80,7 +80,10 @@ export interface Standing {
   readonly discarded: number;
 }
 
-/** Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts. */
+/**
+ * Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts.
+ * Questions to people, whose names begin with ?, are no part of a join.
+ */
 export function readStandings(db: Executor, parents: readonly Run[]): Promise<Standing[]> {
   return db.rows<Standing>(sql`
     select parent.id::text as id, still.open, still.sending, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
@@ -93,6 +96,7 @@ export function readStandings(db: Executor, parents: readonly Run[]): Promise<St
       select exists (
         select from pawl.instances as child
         where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome is null
+          and child.child_name not like '?%'
       ) as open,
       exists (
         select from pawl.tasks as task
@@ -103,6 +107,7 @@ export function readStandings(db: Executor, parents: readonly Run[]): Promise<St
     left join lateral (
       select child.lifecycle, child.id, child.key from pawl.instances as child
       where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome = 'failure'
+        and child.child_name not like '?%'
       limit 1
     ) as failure on true
     cross join lateral (
@@ -111,6 +116,7 @@ export function readStandings(db: Executor, parents: readonly Run[]): Promise<St
         (count(*) filter (where child.child_outcome = 'discarded'))::int as discarded
       from pawl.instances as child
       where not still.open and child.parent_id = parent.id and child.parent_run = parent.run
+        and child.child_name not like '?%'
       offset 0
     ) as counted`);
 }
@@ -172,4 +178,33 @@ export function readOpenKinds(
       group by child.lifecycle
       offset 0
     ) as open`);
+}
+
+/** What an instance has asked, as a child of it. */
+export interface QuestionRow {
+  readonly parent_id: string;
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly name: string;
+  readonly outcome: string | null;
+}
+
+/** The questions of these runs. */
+export function readQuestions(
+  db: Executor,
+  runs: readonly Run[],
+  lifecycles: readonly string[],
+): Promise<QuestionRow[]> {
+  return db.rows<QuestionRow>(sql`
+    select asker.id::text as parent_id, question.id::text as id, question.lifecycle, question.child_name as name, question.outcome
+    from unnest(
+      (select ${textArray(runs.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(runs.map((one) => one.run))}::text)::int[]
+    ) as asker(id, run)
+    cross join lateral (
+      select child.id, child.lifecycle, child.child_name, child.outcome from pawl.instances as child
+      where child.parent_id = asker.id and child.parent_run = asker.run and child.child_name like '?%'
+        and child.lifecycle = any((select ${textArray(lifecycles)}::text)::text[])
+      offset 0
+    ) as question`);
 }

@@ -1,3 +1,4 @@
+import { type CheckRow, insertChecks } from "./checks.ts";
 import { type Executor, part, sql, textArray } from "./db.ts";
 import { decideLetters, type LetterDecision } from "./dead-letters.ts";
 import { type ReviewedLabel, reviewLabels } from "./labels.ts";
@@ -67,6 +68,7 @@ export function moveSamples(
   rows: readonly SampleMove[],
   reviews: readonly ReviewedLabel[],
   letters: readonly LetterDecision[],
+  checks: readonly CheckRow[],
 ) {
   return part`
     moving as materialized (
@@ -110,6 +112,7 @@ export function moveSamples(
     ),
     ${reviewLabels(reviews)}
     decided_letters as (${decideLetters(letters)}),
+    asker_checks as (${insertChecks(checks)}),
     sampled as (
       update pawl.samples as sample
       set open = moving.open, needs = sample.needs + moving.more_slots,
@@ -275,4 +278,21 @@ export function readUnassignable(db: Executor, afterId: string, limit: number): 
     ) as sample
     ${unsettledParts}
     order by sample.id`);
+}
+
+/** A sample that is not open any more, with the labels that count. */
+export interface EndedSample {
+  readonly id: string;
+  readonly state: string;
+  readonly data: Record<string, unknown>;
+  readonly labels: readonly { readonly value: unknown }[] | null;
+}
+
+/** Those of these samples that are not open any more. */
+export function readEnded(db: Executor, ids: readonly string[]): Promise<EndedSample[]> {
+  return db.rows<EndedSample>(sql`
+    select sample.id::text as id, instance.state, instance.data, slots.labels
+    from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
+    cross join lateral (select * from pawl.samples as each where each.id = wanted.id and not each.open offset 0) as sample
+    ${unsettledParts}`);
 }

@@ -11,7 +11,8 @@ export function childrenAstray(ids: Slice): Statement {
           then format('It is a child of a "%s", and its parent is a "%s".', child.parent_lifecycle, parent.lifecycle)
         when parent.run < child.parent_run
           then format('It is a child of run %s, and its parent is at run %s.', child.parent_run, parent.run)
-        when twin.id is not null then format('It is a child under the key "%s", and so is %s.', child.key, twin.id)
+        -- A question to people has its asker's key, and may be put again.
+        when twin.id is not null and child.child_name not like '?%' then format('It is a child under the key "%s", and so is %s.', child.key, twin.id)
         when child.outcome is not null and child.child_outcome is distinct from child.outcome
           or child.outcome is null and child.state <> 'failed' and child.child_outcome is not null
           then format('It stands in "%s", and counts as "%s" for its parent.', child.state, coalesce(child.child_outcome, 'open'))

@@ -70,6 +70,7 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
       "views",
       "type store/db.ts",
       "type store/dead-letters.ts",
+      "type store/checks.ts",
       ...peoplesTables,
     ],
     lines: "asks people",

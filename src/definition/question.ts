@@ -1,0 +1,33 @@
+import { messageOf, PawlError } from "../base/errors.ts";
+import { storableText } from "../base/json.ts";
+import type { AnyCrowd } from "./crowd.ts";
+import type { InstanceModel } from "./instance.ts";
+import type { Context, LifecycleModel } from "./model.ts";
+import { contextOf, refusePromise } from "./move.ts";
+import type { AnyQueue } from "./queue.ts";
+
+/** Who is asked in a state, and what they are shown. */
+export type Asked =
+  | { readonly queue: AnyQueue; readonly crowd?: undefined; readonly sample: (context: Context) => object }
+  | { readonly crowd: AnyCrowd; readonly queue?: undefined; readonly sample: (context: Context) => object };
+
+/** What an instance asks where it stands; undefined where it asks nothing. */
+export function askedBy(lifecycle: LifecycleModel, { state }: Pick<InstanceModel, "state">): Asked | undefined {
+  const known = lifecycle.states.get(state);
+  return known?.kind === "ask" ? (known.ask as Asked) : undefined;
+}
+
+/** What people are shown of an instance. The same arguments give the same, for ever. */
+export function questionOf(lifecycle: LifecycleModel, instance: InstanceModel, asked: Asked, nowMs: number): unknown {
+  const what = `The \`sample\` of \`${instance.state}\` in \`${lifecycle.name}\``;
+  const event = { name: "ask", payload: undefined, actor: null, reason: null };
+  let shown: unknown;
+  try {
+    shown = asked.sample(contextOf(instance, instance.data, event, nowMs));
+  } catch (thrown) {
+    throw new PawlError("set_failed", `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
+  }
+  refusePromise("set_failed", shown, what);
+  storableText(shown, what);
+  return shown;
+}

@@ -1,0 +1,33 @@
+import type { Json } from "../base/json.ts";
+import type { Answer, Asker } from "../kernel/asking.ts";
+import { type EndedSample, readEnded } from "../store/samples.ts";
+import { type SampleData, sample } from "./sample.ts";
+import { instanceKeyOf } from "./sample-key.ts";
+import { sampleDataOf } from "./samples.ts";
+
+/** People answer for `ask: { queue }`: a question is a sample, with the key of who asks. */
+export const askPeople: Asker = {
+  lifecycle: sample,
+  takeBack: "close",
+  question(asked, shown, { id, key }) {
+    const queue = asked.queue!;
+    const given = { content: shown as Json, overlap: queue.overlap, priority: 0, gold: null, isGold: false };
+    return { key: instanceKeyOf(queue.name, key ?? id), data: sampleDataOf(queue, given) };
+  },
+  async answers(db, questions) {
+    return new Map((await readEnded(db, questions)).map((one) => [one.id, answerOf(one)]));
+  },
+};
+
+/** Well below what an event can carry. */
+const mostText = 512 * 1024;
+
+function answerOf({ state, data, labels }: EndedSample): Answer {
+  const { consensus, agreement, reason } = data as SampleData;
+  const values = (labels ?? []).map((label) => label.value);
+  // Where they are too large to be sent, they are still to be found with the sample.
+  const told = JSON.stringify(values).length > mostText ? [] : values;
+  if (state === "agreed") return { event: "answered", payload: { consensus, labels: told, agreement }, reason: null };
+  const why = reason ?? "The sample was closed.";
+  return { event: "unanswered", payload: { reason: why, labels: told }, reason: why };
+}
