@@ -3,7 +3,7 @@ import { memoryBroker } from "./brokers/memory.ts";
 import { type RelayOptions, relaySettings } from "./settings.ts";
 
 const broker = memoryBroker();
-const slow = { ...memoryBroker(), name: "slow", timeoutMs: 30_000 };
+const slow = Object.assign(Object.create(broker) as typeof broker, { name: "slow", timeoutMs: 30_000 });
 
 test("R61 a relay sends a hundred at a time and looks every second, unless told otherwise", () => {
   expect(relaySettings({ brokers: [broker] })).toMatchObject({ batch: 100, pollMs: 1_000, keepMs: 7 * 86_400_000 });
@@ -15,9 +15,9 @@ test("R61 a relay sends a hundred at a time and looks every second, unless told 
 });
 
 test("what is sent last is confirmed and written down before the lease ends, also with a slow broker", () => {
-  for (const brokers of [[broker], [broker, { ...slow, publish: async () => {}, takes: () => true }]] as never[]) {
+  for (const brokers of [[broker], [broker, slow]]) {
     const { leaseMs, sendWithinMs } = relaySettings({ brokers });
-    const slowestMs = Math.max(...(brokers as { timeoutMs: number }[]).map(({ timeoutMs }) => timeoutMs));
+    const slowestMs = Math.max(...brokers.map(({ timeoutMs }) => timeoutMs));
     expect(leaseMs - sendWithinMs).toBeGreaterThan(slowestMs);
     expect(sendWithinMs).toBeGreaterThan(0);
   }
