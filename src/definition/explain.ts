@@ -65,7 +65,13 @@ export function sentencesOf(one: Omit<RecoveryExplanation, "sentences">): string
 function failedAs(name: string, failure: ExplainedFailure): string {
   const how = failure.event === "fail" ? "" : ` by \`${failure.event}\``;
   const why = [failure.reason?.replaceAll("_", " "), failure.error].filter((part) => part != null && part !== "");
-  return `${name} failed in \`${failure.state}\`${how} at ${shownTime(failure.at)}${why.length === 0 ? "." : `: ${why.join("; ")}.`}`;
+  const sentence = `${name} failed in \`${failure.state}\`${how} at ${shownTime(failure.at)}`;
+  return why.length === 0 ? `${sentence}.` : ended(`${sentence}: ${why.join("; ")}`);
+}
+
+/** What an error says may be a sentence already. */
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 const since = {
@@ -110,7 +116,8 @@ function retryOf({ retry, failure }: Omit<RecoveryExplanation, "sentences">): st
   if (retry === null) return [];
   if (retry.kind === "caught")
     return [`A step that fails here is caught: it goes to \`${retry.to}\` and counts as no failure.`];
-  if (retry.kind === "refused") return [`${would} be refused: ${retry.blockers.map((one) => one.reason).join("; ")}.`];
+  if (retry.kind === "refused")
+    return [ended(`${would} be refused: ${retry.blockers.map((one) => one.reason).join("; ")}`)];
   const [first, second] = retry.moves;
   const reset = retry.resets ? "run the reset, and then " : "";
   if (first!.event !== "recover")

@@ -34,16 +34,16 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
     const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
     const ours = rows.filter((row) => !newer.has(row.id));
-    const sending = new Set<string>();
+    const busy = new Set<string>();
     const swept = await sweep(kernel, ours, async (db, courses) => {
-      await lookAtAll(db, courses, sending);
+      await lookAtAll(db, courses, busy);
       await tellAnswers(kernel, db, courses);
     });
     joined += swept.written.size;
     failures.push(...swept.failures);
     const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
     const untended = asking.length === 0 ? none : await tendQuestions(kernel, asking);
-    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || sending.has(id) || untended.has(id);
+    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || busy.has(id) || untended.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
     if (made.length > 0) {
       await deleteChecks(
@@ -65,17 +65,18 @@ function asks(kernel: Kernel, row: InstanceRow): boolean {
 
 /**
  * What is due comes first, then the children of those that are in a join. Who has sent something that is still on its way
- * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before.
+ * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before. So is
+ * one whose move into the join has an `after` that is still to run, since that may start and tell children.
  */
-async function lookAtAll(db: Executor, courses: readonly Course[], sending: Set<string>): Promise<void> {
+async function lookAtAll(db: Executor, courses: readonly Course[], busy: Set<string>): Promise<void> {
   await catchUp(db, courses);
   const joining = courses.filter((course) => course.failure === undefined && policyOf(course) !== undefined);
   if (joining.length === 0) return;
-  const runs = joining.map(({ instance }) => ({ id: instance.id, run: instance.run }));
+  const runs = joining.map(({ instance: { id, run, visit } }) => ({ id, run, visit }));
   const standings = new Map((await readStandings(db, runs)).map((one) => [one.id, one]));
   for (const course of joining) {
     const standing = standings.get(course.row.id)!;
-    if (standing.sending) sending.add(course.row.id);
+    if (standing.busy) busy.add(course.row.id);
     else course.attempt(() => look(course, standing));
   }
 }

@@ -68,8 +68,8 @@ export function markParents(tx: Executor, parents: readonly Run[]): Promise<Held
 export interface Standing {
   readonly id: string;
   readonly open: boolean;
-  /** Something that the parent has sent is still on its way. */
-  readonly sending: boolean;
+  /** Something that the parent has sent is still on its way, or what the move into its state entails is still to be done. */
+  readonly busy: boolean;
   /** One that has failed. */
   readonly failed_lifecycle: string | null;
   readonly failed_id: string | null;
@@ -84,14 +84,18 @@ export interface Standing {
  * Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts.
  * Questions to people, whose names begin with ?, are no part of a join.
  */
-export function readStandings(db: Executor, parents: readonly Run[]): Promise<Standing[]> {
+export function readStandings(
+  db: Executor,
+  parents: readonly (Run & { readonly visit: number })[],
+): Promise<Standing[]> {
   return db.rows<Standing>(sql`
-    select parent.id::text as id, still.open, still.sending, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
+    select parent.id::text as id, still.open, still.busy, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
       failure.key as failed_key, counted.total, counted.succeeded, counted.failed, counted.discarded
     from unnest(
       (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
-      (select ${textArray(parents.map((one) => one.run))}::text)::int[]
-    ) as parent(id, run)
+      (select ${textArray(parents.map((one) => one.run))}::text)::int[],
+      (select ${textArray(parents.map((one) => one.visit))}::text)::int[]
+    ) as parent(id, run, visit)
     cross join lateral (
       select exists (
         select from pawl.instances as child
@@ -100,8 +104,9 @@ export function readStandings(db: Executor, parents: readonly Run[]): Promise<St
       ) as open,
       exists (
         select from pawl.tasks as task
-        where task.instance_id = parent.id and task.kind = 'effect' and task.work -> 'delivery' -> 'letters' is not null
-      ) as sending
+        where task.instance_id = parent.id and task.kind = 'effect'
+          and (task.work -> 'delivery' -> 'letters' is not null or (task.work ->> 'version')::int = parent.visit)
+      ) as busy
       offset 0
     ) as still
     left join lateral (

@@ -141,6 +141,35 @@ eachStore((store) => {
     expect(await t.pawl.get(counting, "a")).toMatchObject({ state: "solved", data: { counts: { total: 2 } } });
   });
 
+  test("a join waits for the `after` of the move that led there, which may start children, and not for one that is given up", async () => {
+    const late = lifecycle("late", {
+      initial: "ready",
+      states: {
+        ready: { forever: true, on: { go: { to: "joining", after: (work) => work.start(note, { key: "n" }) } } },
+        joining: { join: {}, on: { joined: { to: "done" } } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [late, note] });
+    await t.pawl.startMany(late, [{ key: "run" }, { key: "given up" }]);
+    const state = async (key: string) => (await t.pawl.get(late, key))!.state;
+    for (const key of ["run", "given up"]) {
+      await t.pawl.send(late, key, "go");
+      await lookAtParents(t.kernel, 500);
+      expect(await state(key)).toBe("joining");
+      const effect = await t.claim("late:after");
+      await (key === "run" ? effect.run() : effect.giveUp("nobody is to be told"));
+      await lookAtParents(t.kernel, 500);
+    }
+    expect(await state("given up")).toBe("done");
+    expect(await state("run")).toBe("joining");
+    const { first } = await t.pawl.children(late, "run");
+    await t.pawl.send(note, { id: first[0]!.id }, "close");
+    await t.work();
+    expect(await state("run")).toBe("done");
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
   test("what is due comes first: a join whose time is over does not join any more", async () => {
     const hasty = lifecycle("hasty", {
       initial: "starting",
