@@ -48,6 +48,11 @@ export class WorkerProcess {
     await this.#ended;
   }
 
+  /** A line on its stdin. */
+  tell(line: string): void {
+    this.#child.stdin!.write(`${line}\n`);
+  }
+
   stop(): void {
     this.#child.kill("SIGSTOP");
   }

@@ -1,0 +1,87 @@
+import type { AnyLifecycle, Effect, Step } from "pawl";
+import { z } from "zod";
+import type { Services } from "./services/clients.ts";
+import type { SolveLifecycle } from "./solve.ts";
+
+export const Attempt = z.object({
+  candidate: z.string(),
+  /** Whether the candidate has handed everything in. */
+  finished: z.boolean(),
+  answers: z.array(z.object({ question: z.string(), code: z.string() })),
+  scores: z.record(z.string(), z.number()).optional(),
+  linesOfCode: z.number().optional(),
+  /** How often the recording shows something odd. */
+  oddities: z.number().optional(),
+  score: z.number().optional(),
+  /** The answers' likeness to others', from 0 to 1. */
+  similarity: z.number().optional(),
+});
+type Attempt = z.infer<typeof Attempt>;
+
+/** A score does not count when the recording shows more than this. */
+const mostOddities = 8;
+
+/** What is done in each state of an attempt. */
+export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring }: Services) {
+  return {
+    async dropEmptyAnswers(step: Step<Attempt>): Promise<void> {
+      step.set({ answers: step.data.answers.filter(({ code }) => code.trim() !== "") });
+    },
+
+    /** A solve for each answer. After a recovery they are there already; one that never reached the checker tries again. */
+    async startSolves(step: Step<Attempt>): Promise<void> {
+      const { candidate, answers } = step.data;
+      for (const answer of answers) step.start(solve, { key: answer.question, data: { candidate, ...answer } });
+      for (const child of await step.children(solve)) {
+        if (child.state === "failed" && child.data.runId === undefined) step.send(solve, child, "recover");
+      }
+    },
+
+    /** What is checked stays checked. */
+    async resubmitSolves(work: Effect<Attempt>): Promise<void> {
+      for (const child of await work.children(solve)) {
+        if (child.state !== "checked" && child.data.runId !== undefined) work.send(solve, child, "resubmit");
+      }
+    },
+
+    async collectScores(step: Step<Attempt>): Promise<void> {
+      const solves = await step.children(solve);
+      step.set({ scores: Object.fromEntries(solves.map(({ data }) => [data.question, data.score ?? 0])) });
+    },
+
+    async indexAnswers(step: Step<Attempt>): Promise<void> {
+      const { candidate, answers } = step.data;
+      await plagiarism.index({ attempt: step.id, candidate, answers }, step);
+    },
+
+    async storeInfo(step: Step<Attempt>): Promise<void> {
+      const lines = step.data.answers.map(({ code }) => code.split("\n").length);
+      step.set({ linesOfCode: lines.reduce((sum, count) => sum + count, 0) });
+    },
+
+    async analyseRecording(step: Step<Attempt>): Promise<void> {
+      const { oddities } = await proctoring.analyse({ attempt: step.id, candidate: step.data.candidate }, step);
+      step.set({ oddities });
+    },
+
+    async verifyProctoring(step: Step<Attempt>): Promise<void> {
+      const { scores = {}, oddities = 0 } = step.data;
+      const sum = Object.values(scores).reduce((total, score) => total + score, 0);
+      step.set({ score: oddities > mostOddities ? 0 : sum });
+    },
+
+    async compareAnswers(step: Step<Attempt>): Promise<void> {
+      const { similarity } = await plagiarism.compare({ attempt: step.id, candidate: step.data.candidate }, step);
+      step.set({ similarity });
+    },
+
+    /** After a restart the completion is asked for again, by way of Pawl's own delivery. */
+    completeAgain(effect: Effect<Attempt>, attempt: AnyLifecycle): void {
+      effect.send(attempt, effect, "complete");
+    },
+
+    async forget(effect: Effect<Attempt>): Promise<void> {
+      await plagiarism.forget({ attempt: effect.id, candidate: effect.data.candidate }, effect);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { chance } from "./chance.ts";
+import type { Listener } from "./listen.ts";
+import { startService } from "./service.ts";
+import type { Trouble } from "./trouble.ts";
+
+const Recording = z.object({ attempt: z.string(), candidate: z.string() });
+
+/** Looks through the recording of an attempt, and counts what is odd. */
+export function startProctoring(trouble: Trouble): Promise<Listener> {
+  return startService(
+    {
+      name: "proctoring",
+      subject: ({ body }) => Recording.parse(body).candidate,
+      answer: ({ body }) => ({ oddities: Math.floor(chance("odd", Recording.parse(body).candidate) ** 2 * 10) }),
+    },
+    trouble,
+  );
+}

@@ -1,0 +1,57 @@
+import { writeSync } from "node:fs";
+import { createPawl } from "pawl";
+import { assessment } from "../../examples/assessment/assessment.ts";
+import { type Addresses, servicesAt } from "../../examples/assessment/services/clients.ts";
+import type { LifecycleModel, StateModel } from "../../src/definition/model.ts";
+
+/**
+ * A worker of the assessment that is made to be killed. It begins when it is told to, and holds the steps that it is told
+ * to hold: for ever, before or after they do their work.
+ */
+const { PAWL_VICTIM_URL: database, PAWL_VICTIM_ADDRESSES: addresses, PAWL_VICTIM_MINUTE: minute } = process.env;
+/** By candidate: `"attempt/completed before"`. */
+const holds = JSON.parse(process.env.PAWL_VICTIM_HOLDS!) as Record<string, string>;
+
+type Run = (step: { readonly data: { readonly candidate: string } }) => unknown;
+
+/** Puts a hold around every step of a lifecycle, the reset of its recovery too. */
+function hold(lifecycle: LifecycleModel): void {
+  const around =
+    (lane: string, run: Run): Run =>
+    async (step) => {
+      const { candidate } = step.data;
+      const reach = (when: string) => (holds[candidate] === `${lane} ${when}` ? stay(candidate) : undefined);
+      await reach("before");
+      const returned = await run(step);
+      await reach("after");
+      return returned;
+    };
+  const states = lifecycle.states as Map<string, StateModel>;
+  for (const [name, state] of states) {
+    if (state.run !== undefined)
+      states.set(name, { ...state, run: around(`${lifecycle.name}/${name}`, state.run as Run) });
+  }
+  const reset = lifecycle.recovery?.reset as { run: Run } | undefined;
+  if (reset !== undefined) reset.run = around(`${lifecycle.name}/failed`, reset.run);
+}
+
+function stay(candidate: string): Promise<never> {
+  say("held", candidate);
+  return new Promise(() => {});
+}
+
+/** At once, and not by way of a stream: what is said has left this process when the next line runs. */
+function say(...words: string[]): void {
+  writeSync(1, `${words.join("\t")}\n`);
+}
+
+const { lifecycles, breakers } = assessment(servicesAt(JSON.parse(addresses!) as Addresses, 10_000), {
+  minuteMs: Number(minute),
+});
+for (const lifecycle of lifecycles) hold(lifecycle);
+const pawl = await createPawl({ database: database!, lifecycles, breakers, connections: 4, logger: false });
+process.stdin.once("data", () => {
+  pawl.work({ concurrency: 64, lease: "2500ms", poll: "50ms", maintainEvery: "100ms" });
+});
+process.stdin.on("end", () => process.exit(0)); // Whoever was to kill us is gone.
+say("ready");
