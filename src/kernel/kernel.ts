@@ -37,11 +37,12 @@ export interface Kernel {
   readonly besides: ReadonlyMap<string, Beside>;
   /** Who answers for the states that ask. */
   readonly askers: Askers;
-  /** What other rooms have done in each round of maintenance; each gives back how much it did. */
+  /** What other rooms have done in each round of maintenance. */
   readonly chores: readonly Chore[];
 }
 
-export type Chore = (kernel: Kernel) => Promise<number>;
+/** Does what there is to do, and gives back what could not be done. */
+export type Chore = (kernel: Kernel) => Promise<readonly { readonly id: string; readonly error: unknown }[]>;
 
 export function makeKernel(given: {
   db: Db;

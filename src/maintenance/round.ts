@@ -33,7 +33,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   const released = await releaseParked(kernel);
   const { joined, failures: unjoined } = await lookAtParents(kernel, pageSize);
   const { ticks, failures } = await keepSchedules(kernel);
-  for (const chore of kernel.chores) await chore(kernel);
+  const undone = (await Promise.all(kernel.chores.map((chore) => chore(kernel)))).flat();
   await tidy(kernel);
   await tidyGates(kernel, lanes);
   await tidyWorkers(kernel);
@@ -45,6 +45,6 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
     joined,
     ticks,
     ...fired,
-    failures: [...fired.failures, ...unjoined, ...failures],
+    failures: [...fired.failures, ...unjoined, ...failures, ...undone],
   };
 }

@@ -1,7 +1,7 @@
-import { isPawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
+import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/send.ts";
 import { hasEligibleLabeler } from "../store/labelers.ts";
@@ -12,44 +12,61 @@ import { type SampleData, sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
 
 const pageSize = 500;
+const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** What becomes of a sample, as an event of it; undefined when it goes on as it is. */
 type Verdict = { readonly event: string; readonly payload: object; readonly reason: string | null } | undefined;
 
+/** A sample that could not be moved, and why not. */
+interface Unsettled {
+  readonly id: string;
+  readonly error: unknown;
+}
+
 /**
  * Looks at the samples of these assignments, those whose slots are all filled or spent and those that nobody may be left
- * to label, and moves what has ended.
+ * to label, and moves what has ended. What cannot be moved is left to maintenance, which tells of it: the label is kept.
  */
 export async function settle(kernel: Kernel, assignmentIds: readonly string[]): Promise<void> {
   if (assignmentIds.length > 0) await settleAll(kernel, await readUnsettledOf(kernel.db, assignmentIds));
 }
 
-/** The same for all samples that nobody has looked at: after a crash, or when an assignment expired by itself. */
-export async function settleRest(kernel: Kernel): Promise<number> {
-  const samples = await readUnsettled(kernel.db, pageSize);
-  await settleAll(kernel, samples);
-  return samples.length;
+/** The same for all samples that nobody has looked at: after a crash, or when assignments expired by themselves. */
+export async function settleRest(kernel: Kernel): Promise<Unsettled[]> {
+  const failures: Unsettled[] = [];
+  for (let afterId = firstId; ; ) {
+    const samples = await readUnsettled(kernel.db, afterId, pageSize);
+    failures.push(...(await settleAll(kernel, samples)));
+    const last = samples.at(-1);
+    if (last === undefined || samples.length < pageSize) return failures;
+    afterId = last.id;
+  }
 }
 
-async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): Promise<void> {
-  if (samples.length === 0) return;
+async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): Promise<Unsettled[]> {
+  if (samples.length === 0) return [];
   const names = new Set(samples.map((one) => one.queue));
   const queues = new Map((await readQueues(kernel.db, [...names])).map((row) => [row.name, row]));
   const sends: Send[] = [];
   const going: UnsettledSample[] = [];
+  const failures: Unsettled[] = [];
   for (const one of samples) {
-    const verdict = await judge(kernel, one, queues.get(one.queue));
-    if (verdict === undefined) going.push(one);
-    else sends.push(sendOf(kernel, one, verdict));
+    try {
+      const verdict = await judge(kernel, one, queues.get(one.queue));
+      if (verdict === undefined) going.push(one);
+      else sends.push(sendOf(kernel, one, verdict));
+    } catch (error) {
+      failures.push({ id: one.id, error: asPawlError(error) });
+    }
   }
   if (going.length > 0) await markSettled(kernel.db, going);
-  if (sends.length === 0) return;
-  for (const sent of await sendAll(kernel, sends)) {
+  const sent = sends.length === 0 ? [] : await sendAll(kernel, sends);
+  for (const [index, one] of sent.entries()) {
     // Somebody moved it meanwhile: it is looked at again by whoever did, or in the next round.
-    const isMeanwhile =
-      !sent.ok && (isPawlError(sent.error, "version_conflict") || isPawlError(sent.error, "transition_refused"));
-    if (!sent.ok && !isMeanwhile) throw sent.error;
+    if (one.ok || one.error.code === "version_conflict" || one.error.code === "transition_refused") continue;
+    failures.push({ id: (sends[index]!.ref as { id: string }).id, error: one.error });
   }
+  return failures;
 }
 
 async function judge(kernel: Kernel, one: UnsettledSample, queue: QueueRow | undefined): Promise<Verdict> {

@@ -192,12 +192,15 @@ export function readUnsettledOf(db: Executor, assignmentIds: readonly string[]):
     ${unsettledParts}`);
 }
 
-/** Samples that may have ended, and that nobody has looked at since. */
-export function readUnsettled(db: Executor, limit: number): Promise<UnsettledSample[]> {
+/** Samples that may have ended and that nobody has looked at since, from the place where the last page ended. */
+export function readUnsettled(db: Executor, afterId: string, limit: number): Promise<UnsettledSample[]> {
   return db.rows<UnsettledSample>(sql`
     select ${unsettledColumns}
-    from (select * from pawl.samples where changes > settled order by id limit ${limit}::int) as sample
-    ${unsettledParts}`);
+    from (
+      select * from pawl.samples where changes > settled and id > ${afterId}::uuid order by id limit ${limit}::int
+    ) as sample
+    ${unsettledParts}
+    order by sample.id`);
 }
 
 /** Notes that samples were looked at up to these changes, and go on as they are. */

@@ -2,11 +2,23 @@ import { type Executor, type Part, part, type Statement, sql } from "../store/db
 
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
+import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
   /** I1 to I6 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them, counted attempts. */
-  readonly invariant: "I1" | "I2" | "I3" | "I4" | "I6" | "tasks" | "timers" | "children" | "recovery" | "counts";
+  readonly invariant:
+    | "I1"
+    | "I2"
+    | "I3"
+    | "I4"
+    | "I6"
+    | "tasks"
+    | "timers"
+    | "children"
+    | "recovery"
+    | "people"
+    | "counts";
   /** Null when it is not about one instance. */
   readonly instance: string | null;
   readonly message: string;
@@ -75,6 +87,8 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["children", childrenAstray],
   ["children", joinsForgotten],
   ["recovery", failuresForgotten],
+  ["people", assignmentsAstray],
+  ["people", samplesAstray],
 ];
 
 function statesUnknown(ids: Slice): Statement {

@@ -1,0 +1,75 @@
+import { type Statement, sql } from "../store/db.ts";
+import type { Slice } from "./verify.ts";
+
+/** What is kept beside assignments says what they say: where they stand, whose slot they hold, and their label. */
+export function assignmentsAstray(ids: Slice): Statement {
+  return sql`
+    with judged as (
+      select instance.id, case
+        when assignment.id is null then 'It is an assignment, and has no row as one.'
+        when assignment.status <> instance.state
+          then format('It stands in "%s", and its row says "%s".', instance.state, assignment.status)
+        when assignment.desk is not null and slot.assignment_id is distinct from instance.id
+          then format('It is open, and slot %s of its sample is not its own.', assignment.slot)
+        when assignment.desk is not null and assignment.due_at is distinct from instance.next_due_at
+          then format('Its time is over at %s, and its timer goes off at %s.', coalesce(assignment.due_at::text, 'no time'),
+            coalesce(instance.next_due_at::text, 'no time'))
+        when assignment.status = 'completed' and label.id is null then 'It is completed, and its label is not there.'
+      end as message
+      from pawl.instances as instance
+      left join lateral (select * from pawl.assignments as each where each.id = instance.id offset 0) as assignment on true
+      left join lateral (
+        select each.assignment_id from pawl.slots as each
+        where each.sample_id = assignment.sample_id and each.no = assignment.slot
+        offset 0
+      ) as slot on true
+      left join lateral (
+        select each.id from pawl.labels as each
+        where each.id = assignment.label_id and each.assignment_id = assignment.id
+        offset 0
+      ) as label on true
+      where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid and instance.lifecycle = 'pawl_assignment'
+    )
+    select id::text as instance, message from judged where message is not null order by id`;
+}
+
+/** A sample has the slots that it counts, none of them open when it is not, and nobody's label twice; and is not forgotten. */
+export function samplesAstray(ids: Slice): Statement {
+  return sql`
+    with judged as (
+      select instance.id, case
+        when sample.id is null then 'It is a sample, and has no row as one.'
+        when sample.open <> (instance.state = 'open')
+          then format('It stands in "%s", and its row says that it is %s.', instance.state, case when sample.open then 'open' else 'closed' end)
+        when (sample.needs, sample.filled, sample.spent) is distinct from (slots.slots, slots.filled, slots.spent)
+          then format('It counts %s of %s slots filled and %s spent, and %s of %s are filled and %s spent.',
+            sample.filled, sample.needs, sample.spent, slots.filled, slots.slots, slots.spent)
+        when not sample.open and slots.open > 0 then format('It has ended, and %s of its slots are open.', slots.open)
+        when slots.stray is not null then format('Its slot %s is held by an assignment that does not hold it.', slots.stray)
+        when slots.twice is not null then format('It has two labels by "%s" that count.', slots.twice)
+        when sample.open and sample.filled + sample.spent >= sample.needs and sample.changes = sample.settled
+          and not coalesce((instance.data ->> 'review')::boolean, false)
+          then 'Its slots are all filled or spent, it is open, and nobody is to look at it.'
+      end as message
+      from pawl.instances as instance
+      left join lateral (select * from pawl.samples as each where each.id = instance.id offset 0) as sample on true
+      cross join lateral (
+        select count(*)::int as slots, (count(*) filter (where slot.filled))::int as filled,
+          (count(*) filter (where slot.open_in is null and slot.assignment_id is null))::int as spent,
+          (count(*) filter (where slot.open_in is not null))::int as open,
+          min(slot.no) filter (where slot.assignment_id is not null and (
+            holder.id is null or holder.sample_id <> slot.sample_id or holder.slot <> slot.no
+            or slot.filled <> (holder.status = 'completed') or (not slot.filled and holder.desk is null)
+          )) as stray,
+          case when count(holder.labeler) filter (where slot.filled) > count(distinct holder.labeler) filter (where slot.filled)
+            then min(holder.labeler) filter (where slot.filled) end as twice
+        from pawl.slots as slot
+        left join lateral (
+          select * from pawl.assignments as each where each.id = slot.assignment_id offset 0
+        ) as holder on true
+        where slot.sample_id = instance.id
+      ) as slots
+      where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid and instance.lifecycle = 'pawl_sample'
+    )
+    select id::text as instance, message from judged where message is not null order by id`;
+}
