@@ -82,6 +82,7 @@ export { Relay, type RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
 export { Pawl } from "./pawl.ts";
 export type { Empty } from "./people/explain.ts";
+export type { Imported, Quality } from "./people/files.ts";
 export {
   type CsvExportOptions,
   type LabelRow,

@@ -31,6 +31,8 @@ export const peopleVerbs: readonly (readonly [string, Verb])[] = [
   ["labels", { takes: ["queue", "late", "limit", "after"], answer: labels }],
   ["acceptLabel", { takes: ["id", "actor", "comment"], answer: acceptLabel }],
   ["rejectLabel", { takes: ["id", "actor", "comment"], answer: rejectLabel }],
+  ["exportLabels", { takes: ["queue", "late", "limit", "after"], answer: exportLabels }],
+  ["quality", { takes: ["queue"], answer: ({ people }, args) => people.quality(args.text("queue")) }],
   ["queueMetrics", { takes: ["queue", "labeler", "from", "to", "by"], answer: metrics }],
 ];
 
@@ -96,6 +98,17 @@ function assignments({ people }: Pawl, args: Arguments): unknown {
 
 function labels({ people }: Pawl, args: Arguments): unknown {
   return people.labels(args.text("queue"), { late: args.flag("late"), ...pageOf(args) });
+}
+
+/** A page of what a file is made of; the next one begins after its last. */
+async function exportLabels({ people }: Pawl, args: Arguments): Promise<unknown[]> {
+  const { limit = 100, after } = pageOf(args);
+  const rows: unknown[] = [];
+  for await (const row of people.exportLabels(args.text("queue"), { late: args.flag("late"), after })) {
+    rows.push(row);
+    if (rows.length === limit) break;
+  }
+  return rows;
 }
 
 function acceptLabel({ people }: Pawl, args: Arguments): unknown {

@@ -98,6 +98,7 @@ export function textOrNull(given: unknown, what: string): string | null {
   return given === undefined || given === null ? null : checkedText(given, what);
 }
 
+/** Where a page begins, newest first unless its list goes the other way; and how long it is. */
 export function pageOf(options: PageOptions): { beforeId: string | null; limit: number } {
   const { limit = 100, after } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {

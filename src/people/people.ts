@@ -12,6 +12,9 @@ import { type Span, sumOfQueue, sumsByHour, sumsByLabeler } from "../views/label
 import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
+import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./files.ts";
+import type { LabelRow } from "./formats/export-labels.ts";
+import type { ImportedLine } from "./formats/import-samples.ts";
 import {
   type AddOptions,
   doingOf,
@@ -372,6 +375,46 @@ export class People {
     const db = this.#db("metricsByHour");
     const rows = await sumsByHour(db, await this.#span(db, queue, options));
     return rows.map((row) => ({ hour: new Date(row.hour_ms), ...metricsOf(row) }));
+  }
+
+  /**
+   * Adds the samples of a file. A bad line is told and does not end it; the same key a second time adds nothing, so an
+   * import that broke off can simply be repeated, or go on behind its `cursor`.
+   *
+   * ```ts
+   * await pawl.people.importSamples(essays, samplesFromJsonl(createReadStream("essays.jsonl"), { key: "id" }));
+   * ```
+   */
+  async importSamples(
+    queue: QueueRef,
+    lines: AsyncIterable<ImportedLine>,
+    options: AddOptions = {},
+  ): Promise<Imported> {
+    return importSamples(lines, (batch) => this.addMany(queue, batch, options));
+  }
+
+  /**
+   * The labels of a queue with their samples, oldest first, one at a time: those that count, and with `late: true` those
+   * that came late.
+   *
+   * ```ts
+   * for await (const text of labelsToCsv(pawl.people.exportLabels(essays))) file.write(text);
+   * ```
+   */
+  async *exportLabels(
+    queue: QueueRef,
+    options: Pick<PageOptions, "after"> & { readonly late?: boolean } = {},
+  ): AsyncGenerator<LabelRow> {
+    const db = this.#db("exportLabels");
+    const { name } = await this.#queues.get(db, nameOf(queue));
+    const { beforeId: afterId } = pageOf(options);
+    yield* exportLabels(db, name, { late: options.late === true, afterId: afterId ?? undefined });
+  }
+
+  /** How far the labels of a queue agree, field by field; each labeler's agreement with the others; who is right on gold. */
+  async quality(queue: QueueRef): Promise<Quality> {
+    const db = this.#db("quality");
+    return qualityOf(db, await this.#queues.get(db, nameOf(queue)));
   }
 
   async #span(db: Executor, queue: QueueRef, { labeler, from, to }: MetricsOptions): Promise<Span> {

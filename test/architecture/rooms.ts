@@ -20,6 +20,8 @@ const peoplesTables = ["queues", "labelers", "samples", "slots", "assignments", 
   (table) => `store/${table}.ts`,
 );
 
+const peoplesFormats = ["import-samples", "export-labels", "label-studio"].map((name) => `people/formats/${name}.ts`);
+
 /**
  * The rooms of `src/` in their order, what each may import, and what a line in it does. An entry is a room or a file;
  * `type …` means that only its types may be imported.
@@ -81,8 +83,8 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
   },
   http: { may: ["base", "definition", "telemetry", ...front], lines: "answers over HTTP" },
   cli: {
-    // It reads the files that a user names, in the formats of people.
-    may: ["base", "definition", "telemetry", "http", "people/formats/import-samples.ts", ...front],
+    // It reads and writes the files that a user names, in the formats of people.
+    may: ["base", "definition", "telemetry", "http", ...peoplesFormats, ...front],
     lines: "answers in a terminal",
   },
   testing: { may: [...behind, "http", ...front], lines: "moves a clock or injects a fault" },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { isPawlError } from "pawl";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";

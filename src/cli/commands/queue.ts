@@ -5,6 +5,7 @@ import type { Act, Context } from "../program.ts";
 import type { Reached } from "../reach.ts";
 import { type Column, printJson, printTable, visible } from "../terminal.ts";
 import { addQueueAdd } from "./queue-add.ts";
+import { addQueueExport } from "./queue-export.ts";
 import { addQueueMetrics } from "./queue-metrics.ts";
 import { addQueueWork } from "./queue-work.ts";
 
@@ -57,6 +58,7 @@ export function addQueue(program: Command, act: Act): void {
       );
   }
   addQueueAdd(queue, act);
+  addQueueExport(queue, act);
   addQueueWork(queue, act);
   addQueueMetrics(queue, act);
 }
