@@ -17,7 +17,7 @@ export type {
   Unanswered,
 } from "./definition/built-in.ts";
 export { type AnyCrowd, type Crowd, crowd } from "./definition/crowd.ts";
-export type { Blocker, Permission } from "./definition/decide.ts";
+export type { Blocker } from "./definition/decide.ts";
 export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
 export type { ExplainedFailure, ExplainedRetry, NextByItself, RecoveryExplanation } from "./definition/explain.ts";
 export type { AnyLifecycle, DataOf, EventOf, Lifecycle, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
@@ -27,6 +27,7 @@ export type { JsonSchema } from "./definition/json-schema.ts";
 export type { HookTransaction } from "./definition/language.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context, RetryRule } from "./definition/model.ts";
+export type { Permission } from "./definition/permissions.ts";
 export {
   type AnyQueue,
   type LabelContext,

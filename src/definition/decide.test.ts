@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { isPawlError } from "../base/errors.ts";
 import { buildLifecycle } from "./build.ts";
-import { decide, decideRename, decideStart, permissions, type Refusal } from "./decide.ts";
+import { decide, decideRename, decideStart, type Refusal } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
 import { job } from "./job.ts";
 import { lifecycle } from "./lifecycle.ts";
 import type { Context, LifecycleModel } from "./model.ts";
 import type { Decision, LifecycleEvent } from "./move.ts";
+import { permissions } from "./permissions.ts";
 import { statesAndEdges } from "./shape.ts";
 
 const now = Date.UTC(2030, 0, 1, 12);

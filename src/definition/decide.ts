@@ -98,7 +98,7 @@ export function decide(
 }
 
 /** Those of an event's edges that are open to this instance: a recovery has one target, a deadline fails it for good. */
-function waysOf(
+export function waysOf(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
   event: Pick<LifecycleEvent, "name" | "pastOwnFailEdge">,
@@ -130,29 +130,6 @@ export function decideRename(lifecycle: LifecycleModel, instance: InstanceModel,
   const entered = enter(lifecycle, instance, state.name, { event, change, context, nowMs });
   const outcome = instance.outcome ?? entered.instance.outcome;
   return { ...entered, instance: { ...entered.instance, visit: instance.visit, outcome }, leaves: false, timers: [] };
-}
-
-/** Whether an event may be sent now: yes, no with every reason, or it depends on a payload that is not known yet. */
-export type Permission =
-  | { readonly event: string; readonly permitted: "yes" }
-  | { readonly event: string; readonly permitted: "depends" }
-  | { readonly event: string; readonly permitted: "no"; readonly blockers: readonly Blocker[] };
-
-export function permissions(
-  lifecycle: LifecycleModel,
-  instance: InstanceModel,
-  actor: string | null,
-  nowMs: number,
-): Permission[] {
-  return lifecycle.eventsFrom(instance.state).map((event): Permission => {
-    const edges = waysOf(lifecycle, instance, { name: event }, lifecycle.edgesFrom(instance.state, event));
-    if (edges.some((edge) => edge.guard === undefined)) return { event, permitted: "yes" };
-    if (edges.length > 0 && takesPayload(lifecycle, event)) return { event, permitted: "depends" };
-    const decided = decide(lifecycle, instance, { name: event, payload: undefined, actor, reason: null }, nowMs);
-    return decided.kind === "refused"
-      ? { event, permitted: "no", blockers: decided.blockers }
-      : { event, permitted: "yes" };
-  });
 }
 
 /** Whether an event can be sent with something. */

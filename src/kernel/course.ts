@@ -1,5 +1,4 @@
 import { storableText } from "../base/json.ts";
-import { checkedText } from "../base/text.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import { failed, type LifecycleModel, laneOf } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
@@ -9,15 +8,25 @@ import type { NoteRow } from "../store/attempts.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { Grant, InstanceRow, LastMove, MovedInstance, NextStep } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
-import type { MessageRow } from "../store/messages.ts";
-import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { type AlertKind, alertOfLetter } from "./alerts.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
 import { letterOfMove } from "./dead-letter.ts";
 import { deliveriesOf, type Sending } from "./deliveries.ts";
 import type { Failing } from "./failing.ts";
-import { deadlineAfterMs, earliest, journalRow, modelOf, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
+import {
+  deadlineAfterMs,
+  earliest,
+  effectRows,
+  journalRow,
+  messageRows,
+  modelOf,
+  noRows,
+  type Rows,
+  rowAfter,
+  shelfOf,
+  timerRow,
+} from "./rows.ts";
 import type { Planned } from "./start.ts";
 import type { Taken } from "./take.ts";
 
@@ -135,6 +144,7 @@ export class Course {
     if (this.granted === undefined || this.#step === null) return undefined;
     const { token, atMs } = this.granted;
     const { instance, row } = this;
+    const [hasChildren, alarms] = [this.#hasChildren, row.alarms + (this.#alarmed ? 1 : 0)];
     return {
       lease: { taskId: instance.id, token },
       kind: "step",
@@ -144,30 +154,7 @@ export class Course {
       visit: instance.visit,
       work: null,
       lifecycle: this.lifecycle,
-      row: {
-        id: row.id,
-        lifecycle: row.lifecycle,
-        definition: instance.definition,
-        key: row.key,
-        parent_lifecycle: row.parent_lifecycle,
-        parent_id: row.parent_id,
-        has_children: this.#hasChildren,
-        state: instance.state,
-        version: instance.version,
-        visit: instance.visit,
-        run: instance.run,
-        data: instance.data as Record<string, unknown>,
-        deadline_ms: row.deadline_ms,
-        next_due_ms: null, // Whoever writes next looks at the row's own.
-        alarms: row.alarms + (this.#alarmed ? 1 : 0),
-        failed_from: instance.failedFrom,
-        failed_visit: instance.failedVisit,
-        outcome: instance.outcome,
-        closed_ms: null,
-        created_ms: row.created_ms,
-        moved_ms: atMs,
-        now_ms: atMs,
-      },
+      row: rowAfter(row, instance, { atMs, alarms, hasChildren }),
     };
   }
 
@@ -181,25 +168,8 @@ export class Course {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
     const journal = journalRow(id, this.lifecycle, decision, maker, said.messages?.length || null);
-    const messages =
-      said.messages === undefined || said.messages.length === 0
-        ? none
-        : said.messages.map((one, place): MessageRow => {
-            const type = checkedText(one.type, "The type of a message", "value_unstorable");
-            const payloadText = storableText(one.payload, `The message \`${type}\``);
-            const lifecycle = this.lifecycle.name;
-            return { id: this.#newId(), instanceId: id, lifecycle, type, payloadText, version, place };
-          });
-    const effects =
-      decision.effects.length === 0
-        ? none
-        : decision.effects.map((effect): EffectRow => {
-            const { lane, ...about } = effect;
-            // Storable, since the journal row is; and not held to its size, since it is a little more than the payload.
-            const { run } = decision.instance;
-            const workText = JSON.stringify({ ...about, payload: about.payload ?? null, version, run });
-            return { id: this.#newId(), instanceId: id, lane, priority: 0, visit, workText };
-          });
+    const messages = messageRows(said.messages, this.lifecycle, decision, this.#newId);
+    const effects = effectRows(decision, this.#newId);
     const changesData = decision.patch !== null || decision.cleared !== null;
     const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
     this.#journal.push(journal);

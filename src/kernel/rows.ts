@@ -1,4 +1,5 @@
 import { storableText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision, PlannedTimer } from "../definition/move.ts";
@@ -12,7 +13,7 @@ import type { MessageRow } from "../store/messages.ts";
 import type { RequestRow } from "../store/requests.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
-import type { Maker } from "./course.ts";
+import type { Maker, Outgoing } from "./course.ts";
 
 /** What a set of decisions writes beside their instances, the last move of each and its next step. */
 export interface Rows {
@@ -70,6 +71,66 @@ export function journalRow(
     taskId: maker.lease?.taskId ?? null,
     token: maker.lease?.token ?? null,
     messages,
+  };
+}
+
+const none: readonly never[] = [];
+
+/** The messages that come with a move. Throws `value_unstorable`. */
+export function messageRows(
+  outgoing: readonly Outgoing[] | undefined,
+  lifecycle: LifecycleModel,
+  { instance: { id, version } }: Decision,
+  newId: () => string,
+): readonly MessageRow[] {
+  if (outgoing === undefined || outgoing.length === 0) return none;
+  return outgoing.map((one, place) => {
+    const type = checkedText(one.type, "The type of a message", "value_unstorable");
+    const payloadText = storableText(one.payload, `The message \`${type}\``);
+    return { id: newId(), instanceId: id, lifecycle: lifecycle.name, type, payloadText, version, place };
+  });
+}
+
+/** The after-effects of a move. */
+export function effectRows({ effects, instance }: Decision, newId: () => string): readonly EffectRow[] {
+  if (effects.length === 0) return none;
+  const { id, version, visit, run } = instance;
+  return effects.map(({ lane, ...about }) => {
+    // Storable, since the journal row is; and not held to its size, since it is a little more than the payload.
+    const workText = JSON.stringify({ ...about, payload: about.payload ?? null, version, run });
+    return { id: newId(), instanceId: id, lane, priority: 0, visit, workText };
+  });
+}
+
+/** The row of an instance as it stands after a move that was written at `atMs`. */
+export function rowAfter(
+  row: InstanceRow,
+  instance: InstanceModel,
+  { atMs, alarms, hasChildren }: { atMs: number; alarms: number; hasChildren: boolean },
+): InstanceRow {
+  return {
+    id: row.id,
+    lifecycle: row.lifecycle,
+    definition: instance.definition,
+    key: row.key,
+    parent_lifecycle: row.parent_lifecycle,
+    parent_id: row.parent_id,
+    has_children: hasChildren,
+    state: instance.state,
+    version: instance.version,
+    visit: instance.visit,
+    run: instance.run,
+    data: instance.data as Record<string, unknown>,
+    deadline_ms: row.deadline_ms,
+    next_due_ms: null, // Whoever writes next looks at the row's own.
+    alarms,
+    failed_from: instance.failedFrom,
+    failed_visit: instance.failedVisit,
+    outcome: instance.outcome,
+    closed_ms: null,
+    created_ms: row.created_ms,
+    moved_ms: atMs,
+    now_ms: atMs,
   };
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
-import { decideRename, type Permission, permissions } from "../definition/decide.ts";
+import { decideRename } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
+import { type Permission, permissions } from "../definition/permissions.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { type Decider, markDiscarded } from "../store/dead-letters.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";

@@ -3,6 +3,7 @@ import { type Executor, type Part, part, type Statement, sql } from "../store/db
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
 import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
+import { failuresForgotten } from "./verify-recovery.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
@@ -327,27 +328,6 @@ function timersAstray(ids: Slice): Statement {
       where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
     )
     select id::text as instance, message from judged where message is not null order by id`;
-}
-
-/** What failed is to be recovered, or was given up with a dead letter: nothing stays failed without anybody knowing. */
-function failuresForgotten(ids: Slice): Statement {
-  return sql`
-    select instance.id::text as instance,
-      format('It failed in "%s" with its move %s, and there is neither a recovery to come nor a dead letter.',
-        instance.failed_from, failing.version) as message
-    from pawl.instances as instance
-    cross join lateral (
-      select max(each.version) as version from pawl.journal as each
-      where each.instance_id = instance.id and each.to_state = 'failed' and each.from_state <> 'failed'
-    ) as failing
-    where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
-      -- Not a state that only has this name.
-      and instance.state = 'failed' and instance.failed_from is not null
-      and not exists (select from pawl.tasks as each where each.id = instance.id and each.kind = 'step')
-      and not exists (
-        select from pawl.dead_letters as letter
-        where letter.instance_id = instance.id and letter.kind = 'instance' and letter.version >= failing.version
-      )`;
 }
 
 function countsDiffer(): Statement {

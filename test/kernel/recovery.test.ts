@@ -99,6 +99,11 @@ eachStore((store) => {
       code: "transition_refused",
       details: { blockers: [{ kind: "guard", reason: "it is not ready" }] },
     });
+    expect(await t.pawl.permitted(claim, "c")).toContainEqual({
+      event: "recover",
+      permitted: "no",
+      blockers: [expect.objectContaining({ reason: "it is not ready" })],
+    });
     expect(await t.pawl.verify()).toEqual([]);
   });
 

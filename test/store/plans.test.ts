@@ -2,6 +2,7 @@ import { job, lifecycle, memoryBroker, schedule } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
+import { takeDueAlerts } from "../../src/kernel/alerts.ts";
 import { gatesOf } from "../../src/kernel/gates.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { decideDead, promoteDue, pruneSent } from "../../src/kernel/outbox.ts";
@@ -106,6 +107,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
       keys.slice(45, 55).map((key) => ({ to: key, event })),
     );
   }
+  await takeDueAlerts(kernel);
   await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
   await pawl.journal(chain, keys[41]!, { attempts: true });

@@ -1,0 +1,23 @@
+import { type Statement, sql } from "../store/db.ts";
+import type { Slice } from "./verify.ts";
+
+/** What failed is to be recovered, or was given up with a dead letter: nothing stays failed without anybody knowing. */
+export function failuresForgotten(ids: Slice): Statement {
+  return sql`
+    select instance.id::text as instance,
+      format('It failed in "%s" with its move %s, and there is neither a recovery to come nor a dead letter.',
+        instance.failed_from, failing.version) as message
+    from pawl.instances as instance
+    cross join lateral (
+      select max(each.version) as version from pawl.journal as each
+      where each.instance_id = instance.id and each.to_state = 'failed' and each.from_state <> 'failed'
+    ) as failing
+    where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
+      -- Not a state that only has this name.
+      and instance.state = 'failed' and instance.failed_from is not null
+      and not exists (select from pawl.tasks as each where each.id = instance.id and each.kind = 'step')
+      and not exists (
+        select from pawl.dead_letters as letter
+        where letter.instance_id = instance.id and letter.kind = 'instance' and letter.version >= failing.version
+      )`;
+}
