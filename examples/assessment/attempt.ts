@@ -98,7 +98,7 @@ export function attemptLifecycle(solve: SolveLifecycle, services: Services, minu
       processed: { final: "success" },
       failed: {
         on: {
-          reprocess_solves: { to: "solves_processing", after: does.resubmitSolves },
+          reprocess_solves: { to: "solves_processing", after: does.reprocessSolves },
           retry_verify_proctor_results: "additional_attempt_info_stored",
         },
       },

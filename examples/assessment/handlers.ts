@@ -23,65 +23,87 @@ const mostOddities = 8;
 
 /** What is done in each state of an attempt. */
 export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring }: Services) {
+  async function dropEmptyAnswers(step: Step<Attempt>): Promise<void> {
+    step.set({ answers: step.data.answers.filter(({ code }) => code.trim() !== "") });
+  }
+
+  /** A solve for each answer. After a recovery they are there already; one that never reached the checker tries again. */
+  async function startSolves(step: Step<Attempt>): Promise<void> {
+    const { candidate, answers } = step.data;
+    for (const answer of answers) step.start(solve, { key: answer.question, data: { candidate, ...answer } });
+    await recoverUnsubmitted(step);
+  }
+
+  async function recoverUnsubmitted(work: Effect<Attempt>): Promise<void> {
+    for (const child of await work.children(solve)) {
+      if (child.state === "failed" && child.data.runId === undefined) work.send(solve, child, "recover");
+    }
+  }
+
+  /** What is checked stays checked. */
+  async function resubmitSolves(work: Effect<Attempt>): Promise<void> {
+    for (const child of await work.children(solve)) {
+      if (child.state !== "checked" && child.data.runId !== undefined) work.send(solve, child, "resubmit");
+    }
+  }
+
+  async function reprocessSolves(effect: Effect<Attempt>): Promise<void> {
+    await resubmitSolves(effect);
+    await recoverUnsubmitted(effect);
+  }
+
+  async function collectScores(step: Step<Attempt>): Promise<void> {
+    const solves = await step.children(solve);
+    step.set({ scores: Object.fromEntries(solves.map(({ data }) => [data.question, data.score ?? 0])) });
+  }
+
+  async function indexAnswers(step: Step<Attempt>): Promise<void> {
+    const { candidate, answers } = step.data;
+    await plagiarism.index({ attempt: step.id, candidate, answers }, step);
+  }
+
+  async function storeInfo(step: Step<Attempt>): Promise<void> {
+    const lines = step.data.answers.map(({ code }) => code.split("\n").length);
+    step.set({ linesOfCode: lines.reduce((sum, count) => sum + count, 0) });
+  }
+
+  async function analyseRecording(step: Step<Attempt>): Promise<void> {
+    const { oddities } = await proctoring.analyse({ attempt: step.id, candidate: step.data.candidate }, step);
+    step.set({ oddities });
+  }
+
+  async function verifyProctoring(step: Step<Attempt>): Promise<void> {
+    const { scores = {}, oddities = 0 } = step.data;
+    const sum = Object.values(scores).reduce((total, score) => total + score, 0);
+    step.set({ score: oddities > mostOddities ? 0 : sum });
+  }
+
+  async function compareAnswers(step: Step<Attempt>): Promise<void> {
+    const { similarity } = await plagiarism.compare({ attempt: step.id, candidate: step.data.candidate }, step);
+    step.set({ similarity });
+  }
+
+  /** After a restart the completion is asked for again, by way of Pawl's own delivery. */
+  function completeAgain(effect: Effect<Attempt>, attempt: AnyLifecycle): void {
+    effect.send(attempt, effect, "complete");
+  }
+
+  async function forget(effect: Effect<Attempt>): Promise<void> {
+    await plagiarism.forget({ attempt: effect.id, candidate: effect.data.candidate }, effect);
+  }
+
   return {
-    async dropEmptyAnswers(step: Step<Attempt>): Promise<void> {
-      step.set({ answers: step.data.answers.filter(({ code }) => code.trim() !== "") });
-    },
-
-    /** A solve for each answer. After a recovery they are there already; one that never reached the checker tries again. */
-    async startSolves(step: Step<Attempt>): Promise<void> {
-      const { candidate, answers } = step.data;
-      for (const answer of answers) step.start(solve, { key: answer.question, data: { candidate, ...answer } });
-      for (const child of await step.children(solve)) {
-        if (child.state === "failed" && child.data.runId === undefined) step.send(solve, child, "recover");
-      }
-    },
-
-    /** What is checked stays checked. */
-    async resubmitSolves(work: Effect<Attempt>): Promise<void> {
-      for (const child of await work.children(solve)) {
-        if (child.state !== "checked" && child.data.runId !== undefined) work.send(solve, child, "resubmit");
-      }
-    },
-
-    async collectScores(step: Step<Attempt>): Promise<void> {
-      const solves = await step.children(solve);
-      step.set({ scores: Object.fromEntries(solves.map(({ data }) => [data.question, data.score ?? 0])) });
-    },
-
-    async indexAnswers(step: Step<Attempt>): Promise<void> {
-      const { candidate, answers } = step.data;
-      await plagiarism.index({ attempt: step.id, candidate, answers }, step);
-    },
-
-    async storeInfo(step: Step<Attempt>): Promise<void> {
-      const lines = step.data.answers.map(({ code }) => code.split("\n").length);
-      step.set({ linesOfCode: lines.reduce((sum, count) => sum + count, 0) });
-    },
-
-    async analyseRecording(step: Step<Attempt>): Promise<void> {
-      const { oddities } = await proctoring.analyse({ attempt: step.id, candidate: step.data.candidate }, step);
-      step.set({ oddities });
-    },
-
-    async verifyProctoring(step: Step<Attempt>): Promise<void> {
-      const { scores = {}, oddities = 0 } = step.data;
-      const sum = Object.values(scores).reduce((total, score) => total + score, 0);
-      step.set({ score: oddities > mostOddities ? 0 : sum });
-    },
-
-    async compareAnswers(step: Step<Attempt>): Promise<void> {
-      const { similarity } = await plagiarism.compare({ attempt: step.id, candidate: step.data.candidate }, step);
-      step.set({ similarity });
-    },
-
-    /** After a restart the completion is asked for again, by way of Pawl's own delivery. */
-    completeAgain(effect: Effect<Attempt>, attempt: AnyLifecycle): void {
-      effect.send(attempt, effect, "complete");
-    },
-
-    async forget(effect: Effect<Attempt>): Promise<void> {
-      await plagiarism.forget({ attempt: effect.id, candidate: effect.data.candidate }, effect);
-    },
+    dropEmptyAnswers,
+    startSolves,
+    resubmitSolves,
+    reprocessSolves,
+    collectScores,
+    indexAnswers,
+    storeInfo,
+    analyseRecording,
+    verifyProctoring,
+    compareAnswers,
+    completeAgain,
+    forget,
   };
 }

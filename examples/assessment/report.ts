@@ -30,13 +30,13 @@ function servicesOf({ services }: Result): string[] {
 }
 
 function figuresOf(result: Result): string[] {
-  const { services, failures, recoveries, explained, scored, scoredTwice, moves, violations } = result;
+  const { services, failures, recoveries, alerts, scored, scoredTwice, moves, violations } = result;
   const struck = [...services.values()].flatMap((tally) => Object.values(tally.struck));
   const rows: [string, number, string][] = [
     ["faults injected", struck.reduce((sum, one) => sum + one, 0), ""],
     ["failures of attempts", failures, ""],
     ["recoveries", recoveries, ""],
-    ["alerts", explained.length, "a dead letter for each"],
+    ["alerts", alerts, ""],
     ["answers scored", scored, scoredTwice === 0 ? "none twice" : `${scoredTwice} twice`],
     ["moves in the journal", moves, violations.length === 0 ? "verified" : `${violations.length} contradictions`],
   ];

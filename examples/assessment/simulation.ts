@@ -1,4 +1,5 @@
-import { createPawl, type Instance, type Pawl, type Violation } from "pawl";
+import { setTimeout as rest } from "node:timers/promises";
+import { type Alert, type AlertSink, createPawl, type Instance, type Pawl, type Violation } from "pawl";
 import type { AttemptLifecycle } from "./attempt.ts";
 import { type Candidate, candidatesOf } from "./candidates.ts";
 import { minutesOf } from "./minutes.ts";
@@ -28,6 +29,7 @@ export interface Look {
   readonly isOver: boolean;
   readonly recoveries: number;
   readonly faults: number;
+  readonly alerts: number;
   readonly scored: number;
 }
 
@@ -42,6 +44,7 @@ export interface Result {
   readonly services: ReadonlyMap<string, Tally>;
   readonly failures: number;
   readonly recoveries: number;
+  readonly alerts: number;
   readonly scored: number;
   readonly scoredTwice: number;
   readonly moves: number;
@@ -54,32 +57,39 @@ export class Simulation {
   readonly #trouble: Trouble;
   readonly #stage: Stage;
   readonly #pawl: Pawl;
+  /** What the people were told who look after the attempts. */
+  readonly #alerts: readonly Alert[];
   #run = 1;
   #count = 0;
   /** Those that were failed at the last look, and since which move. */
   #failed = new Map<string, number>();
   #recoveries = 0;
 
-  private constructor(options: SimulationOptions, trouble: Trouble, stage: Stage, pawl: Pawl) {
+  private constructor(
+    options: SimulationOptions,
+    around: { trouble: Trouble; stage: Stage; pawl: Pawl; alerts: Alert[] },
+  ) {
     this.#options = options;
-    this.#trouble = trouble;
-    this.#stage = stage;
-    this.#pawl = pawl;
+    this.#trouble = around.trouble;
+    this.#stage = around.stage;
+    this.#pawl = around.pawl;
+    this.#alerts = around.alerts;
   }
 
   static async open(options: SimulationOptions): Promise<Simulation> {
     const { seed, faults, minuteMs, database, folder } = options;
     const trouble = new Trouble({ seed, rate: faults });
     const stage = await setStage(trouble, { minuteMs });
+    const alerts: Alert[] = [];
+    const people: AlertSink = {
+      name: "people",
+      send: (alert) => void (alert.lifecycle === "attempt" && alerts.push(alert)),
+    };
     try {
-      const pawl = await createPawl({
-        database,
-        folder,
-        lifecycles: stage.lifecycles,
-        logger: false,
-      });
+      const { lifecycles, breakers } = stage;
+      const pawl = await createPawl({ database, folder, lifecycles, breakers, alerts: [people], logger: false });
       stage.takeVerdictsTo(pawl);
-      return new Simulation(options, trouble, stage, pawl);
+      return new Simulation(options, { trouble, stage, pawl, alerts });
     } catch (error) {
       await stage.close();
       throw error;
@@ -148,6 +158,7 @@ export class Simulation {
       isOver: mayBeOver && attempts.every((one) => isSettled(one, waiting)),
       recoveries: this.#recoveries,
       faults: this.#trouble.struck,
+      alerts: this.#alerts.length,
       scored: this.#stage.checker.scored.length,
     };
   }
@@ -156,6 +167,7 @@ export class Simulation {
     const { attempt, checker } = this.#stage;
     const attempts = await this.#attempts();
     const waiting = await this.#waitForPeople();
+    for (let look = 0; look < 40 && this.#alerts.length < waiting.size; look++) await rest(50); // They come a little later.
     const explained: { key: string; sentences: readonly string[] }[] = [];
     let [failures, recoveries, moves] = [0, 0, 0];
     for (const { id, key } of attempts) {
@@ -174,6 +186,7 @@ export class Simulation {
       services: this.#trouble.tallies,
       failures,
       recoveries,
+      alerts: this.#alerts.length,
       scored: checker.scored.length,
       scoredTwice: checker.scored.length - new Set(checker.scored.map(({ solve }) => solve)).size,
       moves,

@@ -27,7 +27,7 @@ export async function setStage(
   trouble: Trouble,
   options: { minuteMs?: number; patienceMs?: number } = {},
 ): Promise<Stage> {
-  let take = async (_: Request): Promise<Answer> => ({ status: 503 });
+  let take: (request: Request) => Promise<Answer> = async () => ({ status: 503 });
   const verdicts = await listen((request) => take(request));
   const checker = await startCodeChecker(trouble);
   const plagiarism = await startPlagiarismIndex(trouble);

@@ -74,8 +74,9 @@ class Lines implements View {
   end(): void {}
 }
 
-function summaryOf({ faults, recoveries, scored }: Look, seconds: number): string[] {
-  return [`${seconds} s`, `answers scored ${scored}`, `faults ${faults}`, `recoveries ${recoveries}`];
+function summaryOf({ faults, recoveries, alerts, scored }: Look, seconds: number): string[] {
+  const figures = [`answers scored ${scored}`, `faults ${faults}`, `recoveries ${recoveries}`, `alerts ${alerts}`];
+  return [`${seconds} s`, ...figures];
 }
 
 function paintOf(state: string): (text: string) => string {

@@ -234,7 +234,7 @@ test("the simulation shows its way, ends by itself, and explains what it could n
   rmSync(folder, { recursive: true, force: true });
   expect([run.status, run.stderr]).toEqual([0, ""]);
   expect(run.stdout).toMatch(/^ {2}20 attempts · 10 % of all calls go wrong · a minute lasts 0.1 s$/m);
-  expect(run.stdout).toMatch(/^0 s, answers scored 0, faults \d+, recoveries 0: created 20$/m);
+  expect(run.stdout).toMatch(/^0 s, answers scored 0, faults \d+, recoveries 0, alerts 0: created 20$/m);
   expect(run.stdout).toMatch(/^ {2}20 attempts: \d+ processed, \d+ left to a person, and explained\.$/m);
   expect(run.stdout).toMatch(/^ {2}faults injected +\d+$/m);
   expect(run.stdout).toMatch(/^ {2}moves in the journal +\d+ {2}verified$/m);

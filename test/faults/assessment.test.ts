@@ -1,4 +1,4 @@
-import { createPawl, type Pawl } from "pawl";
+import { type Alert, createPawl, type Pawl } from "pawl";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Trouble } from "../../examples/assessment/services/trouble.ts";
 import { type Stage, setStage } from "../../examples/assessment/stage.ts";
@@ -14,6 +14,7 @@ onPostgres("an assessment whose workers are killed", () => {
   let stage: Stage;
   let pawl: Pawl;
   const workers: Worker[] = [];
+  const alerts: Alert[] = [];
 
   beforeEach(async () => {
     store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
@@ -27,7 +28,9 @@ onPostgres("an assessment whose workers are killed", () => {
 
   async function open(minuteMs: number): Promise<(holds: Holds) => Worker> {
     stage = await setStage(new Trouble(), { minuteMs });
-    pawl = await createPawl({ database: store.url!, lifecycles: stage.lifecycles, logger: false });
+    const { lifecycles } = stage;
+    const hear = (alert: Alert) => void alerts.push(alert);
+    pawl = await createPawl({ database: store.url!, lifecycles, alerts: [hear], logger: false });
     stage.takeVerdictsTo(pawl);
     const env = {
       PAWL_VICTIM_URL: store.url!,
@@ -100,6 +103,8 @@ onPostgres("an assessment whose workers are killed", () => {
     }
     await survivor.work();
     await pawl.wait(attempt, "unlucky", { until: "failed", timeout: "60s" });
+    pawl.maintain({ every: "50ms" }); // Tells alerts, too.
+    await expect.poll(() => alerts, { timeout: 30_000 }).toMatchObject([{ kind: "instance_failed", key: "unlucky" }]);
     expect(await pawl.deadLetters()).toMatchObject([
       {
         reason: "recovery_exhausted",
