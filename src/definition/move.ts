@@ -150,7 +150,7 @@ export function enter(
   const timers = outcome === null ? timeoutsOf(state, context, change.data) : none;
   const failure = failureOf(instance, state);
   // A recovery into the state that failed goes on with that visit, and so with its idempotency key.
-  const goesOn = event.name === "recover" && to === failedFromOf(lifecycle, instance) && instance.failedVisit !== null;
+  const goesOn = event.name === "recover" && canGoOn(lifecycle, instance, state);
   return {
     kind: "decided",
     event: event.name,
@@ -210,6 +210,12 @@ function effectsOf(
 ): readonly PlannedEffect[] {
   if (edge.after === undefined) return none;
   return [{ lane: effectLaneOf(lifecycle), event: event.name, from, to, payload: event.payload, actor: event.actor }];
+}
+
+/** Whether a recovery goes on with the visit that failed. */
+function canGoOn(lifecycle: LifecycleModel, instance: InstanceModel, to: StateModel): boolean {
+  // A state that asks asks again: the question of the visit that failed was taken back.
+  return to.kind !== "ask" && instance.failedVisit !== null && to.name === failedFromOf(lifecycle, instance);
 }
 
 /** What a recovery has to know: where it failed. Going from `failed` to `failed` does not make it forget. */

@@ -42,6 +42,7 @@ const essay = lifecycle("essay", {
 const check = lifecycle("check", {
   data: z.object({ text: z.string() }),
   initial: "asking",
+  recovery: { maxFailures: 2, after: "10m" },
   states: {
     asking: {
       ask: { queue: scores, sample: ({ data }) => data },
@@ -86,6 +87,23 @@ eachStore((store) => {
       payload: { consensus: { score: 7 }, labels: [{ score: 6 }, { score: 8 }], agreement: expect.any(Number) },
     });
     expect(await openSamples()).toEqual([]);
+  });
+
+  test("one that failed over its question asks again when it is recovered", async () => {
+    await t.pawl.start(check, { key: "again", data: { text: "…" } });
+    await t.maintain();
+    const [first] = await openSamples();
+    await t.advance("1d");
+    expect(await t.pawl.get(check, "again")).toMatchObject({ state: "failed" });
+    expect(await openSamples()).toEqual([]);
+    await t.advance("10m");
+    await t.work();
+    await t.maintain();
+    const [second] = await openSamples();
+    expect(second!.id).not.toBe(first!.id);
+    for (const labeler of ["ada", "ben"]) await labeled(t, "scores", labeler, { score: 5 });
+    await t.maintain();
+    expect(await t.pawl.get(check, "again")).toMatchObject({ state: "done" });
   });
 
   test("where there is no answer to be had, it is told so, and may ask again", async () => {
