@@ -1,4 +1,4 @@
-import { isPawlError, PawlError } from "../base/errors.ts";
+import { PawlError } from "../base/errors.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import { fireThese } from "../kernel/fire.ts";
 import { Gatherer } from "../kernel/gather.ts";
@@ -9,6 +9,7 @@ import { readContents } from "../store/samples.ts";
 import { strideSlots } from "../store/slots.ts";
 import { Empties, Marks } from "./at-hand.ts";
 import { bornOf, startOf } from "./birth.ts";
+import { expireDue } from "./expire-due.ts";
 import { type Empty, inactiveQueue, mostHeldCounted, nothingFor, whyNotEligible } from "./explain.ts";
 import { queueUnknown } from "./refusals.ts";
 import { type Assignment, assignmentOf, type ShownSample, sampleOf } from "./shown.ts";
@@ -41,6 +42,8 @@ class Request {
   /** What he is to do: on his desk already, or to be given to him. */
   resumes: AssignmentRow | undefined;
   gets: Planned | undefined;
+  /** How often somebody else was quicker. */
+  lost = 0;
   answer: Next | PawlError | undefined;
 
   constructor(asking: Asking, marks: Marks) {
@@ -96,14 +99,14 @@ export class HandOut {
     let open = [...requests.values()];
     for (let round = 0; open.length > 0 && round < mostRounds; round++) {
       for (const one of open) one.begin(this.#marks);
-      await this.#round(open, round);
+      await this.#round(open);
       open = open.filter((one) => one.answer === undefined);
     }
     for (const one of open) one.answer = new PawlError("busy", "Too many ask for the same samples. Ask again.");
     return batch.map((asking) => requests.get(nameOf(asking))!.answer!);
   }
 
-  async #round(requests: readonly Request[], round: number): Promise<void> {
+  async #round(requests: readonly Request[]): Promise<void> {
     const most = fewSlots + 2 * requests.length;
     const [visits, windows] = await Promise.all([
       readVisits(
@@ -117,7 +120,6 @@ export class HandOut {
       requests.filter((one) => one.settings !== undefined),
       windows,
       most,
-      round,
     );
     if (overdue.length > 0) await fireThese(this.#kernel, overdue);
     await this.#give(requests);
@@ -147,7 +149,7 @@ export class HandOut {
   }
 
   /** Finds a slot for each: in the windows that were read for all, or by going on alone. */
-  async #find(requests: readonly Request[], windows: Windows, most: number, round: number): Promise<void> {
+  async #find(requests: readonly Request[], windows: Windows, most: number): Promise<void> {
     const taken = new Set<string>();
     for (const one of requests) {
       const { walk, asking } = one;
@@ -155,7 +157,7 @@ export class HandOut {
       for (;;) {
         const free = found.filter(({ slot }) => !taken.has(`${slot.sampleId}/${slot.no}`));
         // Where others were quicker, each takes something else than the first.
-        const chosen = free[round === 0 ? 0 : Math.floor(Math.random() * Math.min(free.length, 2 ** round))];
+        const chosen = free[Math.floor(Math.random() * Math.min(free.length, 2 ** one.lost))];
         if (chosen !== undefined) {
           taken.add(`${chosen.slot.sampleId}/${chosen.slot.no}`);
           this.#plan(one, chosen);
@@ -184,7 +186,9 @@ export class HandOut {
 
   async #tellEmpty(request: Request): Promise<void> {
     const { asking, walk, name } = request;
-    const held = await countHeldByOthers(this.#kernel.db, asking, mostHeldCounted);
+    const { held, overdue } = await countHeldByOthers(this.#kernel.db, asking, mostHeldCounted);
+    // Nobody may have swept: before somebody is sent away, what others have let lie is taken back.
+    if (overdue && (await expireDue(this.#kernel, asking.queue)).length > 0) return;
     const why = nothingFor(asking.queue, walk.tally, held);
     this.#empties.set(name, why, walk.passed);
     request.end(why);
@@ -210,8 +214,8 @@ export class HandOut {
       if (start.ok) {
         const given = bornOf(start.instance);
         one.answer = { assignment: given, sample: content.get(given.sampleId)!, resumed: false };
-      } else if (!isPawlError(start.error, "busy") && !isPawlError(start.error, "already_given"))
-        one.answer = start.error;
+      } else if (start.error.code === "busy" || start.error.code === "already_given") one.lost += 1;
+      else one.answer = start.error;
     }
     for (const one of resuming) {
       const row = one.resumes!;

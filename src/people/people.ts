@@ -12,6 +12,7 @@ import { type Span, sumOfQueue, sumsByHour, sumsByLabeler } from "../views/label
 import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
+import { expireDue } from "./expire-due.ts";
 import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./files.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
@@ -268,7 +269,7 @@ export class People {
   /** Lets everything in a queue expire whose time is over, and gives back what did. Happens by itself every second, too. */
   async checkExpired(queue: QueueRef): Promise<Assignment[]> {
     const { name } = await this.#queues.get(this.#db("checkExpired"), nameOf(queue));
-    return this.#work.checkExpired(name);
+    return expireDue(this.#kernel, name);
   }
 
   /**

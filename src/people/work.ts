@@ -1,18 +1,12 @@
 import { PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import { fireThese } from "../kernel/fire.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Send } from "../kernel/send.ts";
 import type { Snapshot } from "../kernel/snapshot.ts";
 import { requestHash, type Verbs } from "../kernel/verbs.ts";
-import {
-  type AssignmentRow,
-  type AssignmentStatus,
-  readAssignments,
-  readDueAssignments,
-} from "../store/assignments.ts";
+import { type AssignmentRow, type AssignmentStatus, readAssignments } from "../store/assignments.ts";
 import { keepLateLabel, readLabelLike } from "../store/labels.ts";
 import { readContents } from "../store/samples.ts";
 import { type AssignmentData, assignment } from "./assignment.ts";
@@ -111,21 +105,6 @@ export class Work {
     const before = row.status === "in_progress" ? assignmentOf(row) : await this.read(id);
     const done = { status: "completed", labelId: label.id, completedAt: label.at } as const;
     return { assignment: { ...before, ...done }, label, late: false };
-  }
-
-  /** Lets what is due in a queue expire; gives back what did. */
-  async checkExpired(queue: string): Promise<Assignment[]> {
-    const expired: Assignment[] = [];
-    for (;;) {
-      const ids = (await readDueAssignments(this.#kernel.db, queue, pageSize)).map((one) => one.id);
-      if (ids.length === 0) return expired;
-      const { fired, failures } = await fireThese(this.#kernel, ids);
-      await settle(this.#kernel, ids);
-      const rows = await readAssignments(this.#kernel.db, ids);
-      expired.push(...rows.filter((row) => row.status === "expired").map(assignmentOf));
-      if (failures.length > 0) throw failures[0]!.error;
-      if (fired === 0) return expired; // Another process has them in hand.
-    }
   }
 
   /** A label as it is to be kept, once its queue has nothing against it. */

@@ -249,19 +249,24 @@ export function readVisits(
     order by wanted.at`);
 }
 
-/** How many assignments of a queue lie on other desks than this one; not counted beyond `most`. */
+/** How many assignments of a queue lie on other desks than this one, not counted beyond `most`; and whether the time of any is over. */
 export async function countHeldByOthers(
   db: Executor,
   asked: { readonly queue: string; readonly labeler: string },
   most: number,
-): Promise<number> {
-  const [row] = await db.rows<{ held: number }>(sql`
-    select count(*)::int as held from (
-      select from pawl.assignments as each
-      where each.queue = ${asked.queue}::text and each.desk is not null and each.desk <> ${asked.labeler}::text
-      limit ${most}::int
-    ) as held`);
-  return row!.held;
+): Promise<{ readonly held: number; readonly overdue: boolean }> {
+  const [row] = await db.rows<{ held: number; overdue: boolean }>(sql`
+    select
+      (select count(*)::int from (
+         select from pawl.assignments as each
+         where each.queue = ${asked.queue}::text and each.desk is not null and each.desk <> ${asked.labeler}::text
+         limit ${most}::int
+       ) as others) as held,
+      exists (
+        select from pawl.assignments as each
+        where each.queue = ${asked.queue}::text and each.due_at is not null and each.due_at <= pawl.now()
+      ) as overdue`);
+  return row!;
 }
 
 /** Open assignments of a queue whose time is over, those that fell due first. */

@@ -7,6 +7,7 @@ import {
   expectSound,
   given,
   givenSample,
+  moveClock,
   newQueue,
   sampleOf,
   sampleStates,
@@ -89,6 +90,15 @@ eachStore((store) => {
     const again = await given(t, name, "ada");
     expect(again.id).not.toBe(one.id);
     expect(again).toMatchObject({ sampleId: one.sampleId, try: 2, attempts: 0, status: "pending" });
+  });
+
+  test("R122 where nobody sweeps, whoever asks takes back what others have let lie", async () => {
+    const name = await newQueue(t, { samples: 2 });
+    const [begun, waiting] = [await started(t, name, "gone"), await given(t, name, "away")];
+    await moveClock(t, 2 * 3_600_000);
+    expect(await given(t, name, "ada")).toMatchObject({ sampleId: begun.sampleId });
+    expect(await given(t, name, "ben")).toMatchObject({ sampleId: waiting.sampleId });
+    expect(await t.pawl.people.assignment(begun.id)).toMatchObject({ status: "expired" });
   });
 
   test("who never starts costs a sample nothing, and does not get it for ever", async () => {

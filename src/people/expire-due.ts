@@ -1,0 +1,22 @@
+import { fireThese } from "../kernel/fire.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { readAssignments, readDueAssignments } from "../store/assignments.ts";
+import { settle } from "./settle.ts";
+import { type Assignment, assignmentOf } from "./shown.ts";
+
+const pageSize = 500;
+
+/** Lets everything in a queue expire whose time is over, and gives back what did. */
+export async function expireDue(kernel: Kernel, queue: string): Promise<Assignment[]> {
+  const expired: Assignment[] = [];
+  for (;;) {
+    const ids = (await readDueAssignments(kernel.db, queue, pageSize)).map((one) => one.id);
+    if (ids.length === 0) return expired;
+    const { fired, failures } = await fireThese(kernel, ids);
+    await settle(kernel, ids);
+    const rows = await readAssignments(kernel.db, ids);
+    expired.push(...rows.filter((row) => row.status === "expired").map(assignmentOf));
+    if (failures.length > 0) throw failures[0]!.error;
+    if (fired === 0) return expired; // Another process has them in hand.
+  }
+}
