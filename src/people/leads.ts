@@ -4,10 +4,10 @@ import { sendAll } from "../kernel/send.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { readQueues } from "../store/queues.ts";
 import { type LeadsSample, readSampleForLead, readUnassignable } from "../store/samples.ts";
+import { Eligible } from "./eligible.ts";
 import { sampleRefuses, sampleUnknown } from "./refusals.ts";
 import { sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
-import { canBeLabeled } from "./settle.ts";
 import type { Doing, Work } from "./work.ts";
 
 /** What leads decide about samples. */
@@ -81,13 +81,15 @@ const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** Opens samples again that nobody was left to label, where by now there is somebody. */
 export async function reopenAssignable(kernel: Kernel): Promise<void> {
+  const eligible = new Eligible(kernel.db);
   for (let afterId = firstId; ; ) {
     const samples = await readUnassignable(kernel.db, afterId, pageSize);
     const names = [...new Set(samples.map((one) => one.queue))];
     const queues = new Map((await readQueues(kernel.db, names)).map((row) => [row.name, row]));
     const sends = [];
     for (const one of samples) {
-      if (!(await canBeLabeled(kernel, one, queues.get(one.queue)))) continue;
+      const queue = queues.get(one.queue);
+      if (queue === undefined || !(await eligible.canLabel(one, queue))) continue;
       const payload = { attempts: 0, slots: 0 };
       const reason = "There is somebody who may label it.";
       const { id, version: expectedVersion } = one;

@@ -1,13 +1,12 @@
 import type { Json } from "../base/json.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
-import type { QueueSettings } from "../definition/queue-settings.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/send.ts";
-import { hasEligibleLabeler } from "../store/labelers.ts";
 import { type QueueRow, readQueues } from "../store/queues.ts";
 import { markSettled, readUnsettled, readUnsettledOf, type UnsettledSample } from "../store/samples.ts";
 import { conclude } from "./conclude.ts";
+import { Eligible } from "./eligible.ts";
 import { type SampleData, sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
 
@@ -47,12 +46,13 @@ async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): P
   if (samples.length === 0) return [];
   const names = new Set(samples.map((one) => one.queue));
   const queues = new Map((await readQueues(kernel.db, [...names])).map((row) => [row.name, row]));
+  const eligible = new Eligible(kernel.db);
   const sends: Send[] = [];
   const going: UnsettledSample[] = [];
   const failures: Unsettled[] = [];
   for (const one of samples) {
     try {
-      const verdict = await judge(kernel, one, queues.get(one.queue));
+      const verdict = await judge(one, queues.get(one.queue), eligible);
       if (verdict === undefined) going.push(one);
       else sends.push(sendOf(kernel, one, verdict));
     } catch (error) {
@@ -69,26 +69,12 @@ async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): P
   return failures;
 }
 
-async function judge(kernel: Kernel, one: UnsettledSample, queue: QueueRow | undefined): Promise<Verdict> {
+async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible: Eligible): Promise<Verdict> {
   if (one.state !== "open" || queue === undefined) return undefined;
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
-  if (one.open_slots === 0 || one.held_slots > 0 || (await canBeLabeled(kernel, one, queue))) return undefined;
+  if (one.open_slots === 0 || one.held_slots > 0 || (await eligible.canLabel(one, queue))) return undefined;
   const reason = "Nobody is left who may label it.";
   return { event: "unassign", reason, payload: { reason, changes: one.changes } };
-}
-
-/** Whether there is somebody who may label it and has not been through with it. */
-export async function canBeLabeled(
-  kernel: Kernel,
-  one: UnsettledSample,
-  queue: QueueRow | undefined,
-): Promise<boolean> {
-  if (queue === undefined) return false;
-  const { labelers, skills } = queue.settings as unknown as QueueSettings;
-  if (labelers === null && skills.length === 0) return true;
-  const barred = one.barred ?? [];
-  const left = labelers?.filter((labeler) => !barred.includes(labeler)) ?? null;
-  return hasEligibleLabeler(kernel.db, { among: left, skills, barred });
 }
 
 /** What becomes of a sample whose slots are all filled or spent. The same sample has the same verdict, for ever. */

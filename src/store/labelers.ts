@@ -38,31 +38,28 @@ export async function putLabeler(
 }
 
 /**
- * Whether there is somebody who may label: among those named, or else among all who are known, who is active, has all
- * the skills and is not barred. Whoever is named need not be known, as long as no skill is asked for.
+ * Those who may label, so many at most: among those named, or else among all who are known, who are active and have all the
+ * skills. Whoever is named need not be known, as long as no skill is asked for.
  */
-export async function hasEligibleLabeler(
+export async function readEligible(
   db: Executor,
-  wanted: {
-    readonly among: readonly string[] | null;
-    readonly skills: readonly string[];
-    readonly barred: readonly string[];
-  },
-): Promise<boolean> {
-  const { among, skills, barred } = wanted;
-  if (among !== null && among.length === 0) return false;
+  wanted: { readonly among: readonly string[] | null; readonly skills: readonly string[] },
+  most: number,
+): Promise<string[]> {
+  const { among, skills } = wanted;
   const found =
     among === null
-      ? await db.rows(sql`
+      ? await db.rows<{ id: string }>(sql`
           select id from pawl.labelers
           where active and skills @> (select ${textArray(skills)}::text)::text[]
-            and id <> all ((select ${textArray(barred)}::text)::text[])
-          limit 1`)
-      : await db.rows(sql`
+          limit ${most}::int`)
+      : await db.rows<{ id: string }>(sql`
           select wanted.id
           from unnest((select ${textArray(among)}::text)::text[]) as wanted(id)
-          left join lateral (select each.active, each.skills from pawl.labelers as each where each.id = wanted.id offset 0) as known on true
+          left join lateral (
+            select each.active, each.skills from pawl.labelers as each where each.id = wanted.id offset 0
+          ) as known on true
           where known.active is not false and coalesce(known.skills, '{}') @> (select ${textArray(skills)}::text)::text[]
-          limit 1`);
-  return found.length > 0;
+          limit ${most}::int`);
+  return found.map((one) => one.id);
 }

@@ -1,0 +1,29 @@
+import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { Executor } from "../store/db.ts";
+import { readEligible } from "../store/labelers.ts";
+import type { QueueRow } from "../store/queues.ts";
+import type { UnsettledSample } from "../store/samples.ts";
+
+/** More than can ever be barred from one sample. */
+const enough = 2_001;
+
+/** Who may label in each queue, read once for all samples that are looked at together. */
+export class Eligible {
+  readonly #db: Executor;
+  readonly #known = new Map<string, Promise<readonly string[]>>();
+
+  constructor(db: Executor) {
+    this.#db = db;
+  }
+
+  /** Whether there is somebody who may label it and is not through with it. */
+  async canLabel(sample: UnsettledSample, queue: QueueRow): Promise<boolean> {
+    const { labelers, skills } = queue.settings as unknown as QueueSettings;
+    if (labelers === null && skills.length === 0) return true;
+    const known = this.#known.get(queue.name) ?? readEligible(this.#db, { among: labelers, skills }, enough);
+    this.#known.set(queue.name, known);
+    const barred = new Set(sample.barred);
+    const eligible = await known;
+    return eligible.length > barred.size || eligible.some((labeler) => !barred.has(labeler));
+  }
+}
