@@ -114,10 +114,11 @@ export function tidyAlerts(kernel: Kernel): Promise<number> {
 }
 
 /** A line in the log of the process that gave an instance up, at once and with all details; and a hint to who tells it. */
-export function announceAlerts(kernel: Kernel, { alerts, fenced, lifecycle }: Course): void {
+export function announceAlerts(kernel: Kernel, { alerts, failing, fenced, lifecycle }: Course): void {
   kernel.signals.hint(alertsTopic);
-  // Of a step that was the last word on its instance, the report tells.
-  if (fenced && lifecycle.recovery === undefined) return;
+  // Of a step that was the last word on its instance the report tells, and who failed it by a call knows.
+  const isKnown = fenced || failing?.maker.source === "call";
+  if (isKnown && lifecycle.recovery === undefined) return;
   for (const { kind, instanceId, key, message, detailsText } of alerts) {
     const details = JSON.parse(detailsText) as object;
     const fields = { alert: kind, lifecycle: lifecycle.name, instance: instanceId, key, ...details };
