@@ -43,6 +43,7 @@ export class Victims {
       { cwd: root },
     );
     await cp(join(root, "src/store/migrations"), join(folder, "src/store/migrations"), { recursive: true });
+    await cp(join(root, "package.json"), join(folder, "package.json"));
     return new Victims(folder);
   }
 
