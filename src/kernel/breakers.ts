@@ -128,9 +128,11 @@ async function open(kernel: Kernel): Promise<void> {
   const { breakers, clock } = kernel;
   const suspects = breakers.suspects(clock.nowMs());
   if (suspects.length === 0) return;
+  const counted = new Map(suspects.map((one) => [one.name, one.flip]));
   for (const { name, good, failed, retry_ms } of await readCalls(kernel.db, suspects)) {
     const policy = breakers.policyOf(name);
-    if (!trips(policy, { good, failed })) continue;
+    // Somebody may have flipped it while the calls were read: these were counted before that.
+    if (!trips(policy, { good, failed }) || breakers.of(name).flip !== counted.get(name)) continue;
     const reason = `${failed} of ${good + failed} calls failed.`;
     const openForMs = pauseOf(policy, retry_ms);
     await flip(kernel, breakers.of(name), { to: "open", cause: "failures", good, failed, reason, openForMs });
