@@ -4,13 +4,11 @@ import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
 import { takesPayload } from "./definition/decide.ts";
-import type { RecoveryExplanation } from "./definition/explain.ts";
 import type { AnyLifecycle, EventOf, StartDataOf, StateOf } from "./definition/face.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { Permission } from "./definition/permissions.ts";
 import type { AnyQueue } from "./definition/queue.ts";
-import type { AnySchedule } from "./definition/schedule.ts";
 import type { StartOptions } from "./definition/step.ts";
 import type { Storable } from "./definition/storable.ts";
 import {
@@ -19,85 +17,59 @@ import {
   checkedLimit,
   checkedList,
   checkedOptions,
-  type DeadLettersOptions,
-  deciderOf,
   delayOf,
   type EnqueueArguments,
   type EnqueueItem,
   type EnqueueOptions,
   type FindOptions,
-  type ForceBreakerOptions,
   type InstanceRef,
   idOf,
   type JobsOptions,
-  type LanesOptions,
-  letterIdOf,
-  type PauseOptions,
   type PublishOptions,
-  type RequeueOptions,
-  type ResumeOptions,
   type SendArguments,
   type SendItem,
   type SendOptions,
   type StartCallOptions,
-  scheduleName,
   textOrNull,
 } from "./given.ts";
-import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "./kernel/breaker-verbs.ts";
 import { underTodaysName } from "./kernel/children.ts";
 import { asPawlError } from "./kernel/errors.ts";
-import { explainRecovery } from "./kernel/explain.ts";
-import { readAll } from "./kernel/gauges.ts";
 import { type JobStatus, listJobs, statusOf } from "./kernel/jobs.ts";
-import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
-import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
+import { type Kernel, refuseInside } from "./kernel/kernel.ts";
 import { publish } from "./kernel/publish.ts";
 import { refOf } from "./kernel/refs.ts";
-import { decidedError, letterUnknown } from "./kernel/requeue.ts";
-import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import type { Send, Sent } from "./kernel/send.ts";
-import { type Lane, showLanes } from "./kernel/show-lanes.ts";
-import { type Snapshot, snapshotOf } from "./kernel/snapshot.ts";
-import type { Start, Started } from "./kernel/start.ts";
-import { requestHash, Verbs } from "./kernel/verbs.ts";
+import { snapshotOf } from "./kernel/snapshot.ts";
+import type { Start } from "./kernel/start.ts";
+import { requestHash } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
-import { type ShownWorker, showWorkers } from "./kernel/workers.ts";
 import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
+import { Operators } from "./operators.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { Relay } from "./outbox/relay.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import { peopleLifecycles } from "./people/lifecycles.ts";
 import { People } from "./people/people.ts";
-import { checkedBreaker } from "./policy/breaker.ts";
 import {
   type AttemptEntry,
   attemptOf,
   type Children,
   comesBefore,
-  type DeadLetter,
   entryOf,
   type Instance,
-  instanceOf,
   type JournalEntry,
-  letterOf,
-  newSchedule,
   noInstance,
-  type ScheduleStatus,
   type SendResult,
   type StartedInstance,
-  scheduleOf,
 } from "./shown.ts";
 import type { Tx } from "./store/db.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readCounts } from "./views/counts.ts";
-import { type DeadLetterView, readDeadLetters } from "./views/dead-letters.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { readProgress } from "./views/progress.ts";
-import { listSchedules } from "./views/schedules.ts";
-import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 import type { WorkOptions } from "./worker/settings.ts";
 import { Worker } from "./worker/work.ts";
 
@@ -118,9 +90,7 @@ interface Surroundings {
  * await pawl.send(essay, "sub-42", "graded", { score: 7 }, { actor: "ada" });
  * ```
  */
-export class Pawl {
-  readonly #kernel: Kernel;
-  readonly #verbs: Verbs;
+export class Pawl extends Operators {
   readonly #surroundings: Surroundings;
   /** People who label: queues, labelers, samples, assignments. */
   readonly people: People;
@@ -130,11 +100,10 @@ export class Pawl {
 
   /** @internal Use `createPawl`. */
   constructor(kernel: Kernel, surroundings: Surroundings) {
-    this.#kernel = kernel;
-    this.#verbs = new Verbs(kernel);
+    super(kernel);
     this.#surroundings = surroundings;
     this.outbox = new Outbox(kernel);
-    this.people = new People(kernel, this.#verbs, surroundings.queues);
+    this.people = new People(kernel, this.verbs, surroundings.queues);
   }
 
   /** What waits to be sent, what was given up, and what to do about it. */
@@ -142,7 +111,7 @@ export class Pawl {
 
   /** The lifecycles that this process declares; with queues also those of samples and assignments. */
   get lifecycles(): readonly AnyLifecycle[] {
-    const all = [...this.#kernel.lifecycles.values()];
+    const all = [...this.kernel.lifecycles.values()];
     return this.people.inUse ? all : all.filter((one) => !peopleLifecycles.includes(one));
   }
 
@@ -152,8 +121,8 @@ export class Pawl {
     options: StartOptions<L> & StartCallOptions,
   ): Promise<StartedInstance<L>> {
     const { key, data, ...call } = checkedOptions(options, [...startKeys, ...callKeys], "start");
-    const started = await this.#verbs.start(this.#startOf(lifecycle, { key, data }, call), call.tx);
-    return this.#startedOf(lifecycle, started);
+    const started = await this.verbs.start(this.#startOf(lifecycle, { key, data }, call), call.tx);
+    return this.startedOf(lifecycle, started);
   }
 
   /**
@@ -169,8 +138,8 @@ export class Pawl {
     const starts = checkedItems(items, (item) =>
       this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call),
     );
-    const started = await this.#verbs.startMany(starts, call.tx);
-    return started.map((one) => this.#startedOf(lifecycle, one));
+    const started = await this.verbs.startMany(starts, call.tx);
+    return started.map((one) => this.startedOf(lifecycle, one));
   }
 
   /**
@@ -183,8 +152,8 @@ export class Pawl {
   async enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
     const [payload, given] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
     const options = checkedOptions(given, [...callKeys, ...jobKeys], "enqueue");
-    const started = await this.#verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
-    return this.#startedOf(job, started);
+    const started = await this.verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
+    return this.startedOf(job, started);
   }
 
   /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
@@ -196,27 +165,27 @@ export class Pawl {
     const { tx } = checkedOptions(options, ["tx"], "enqueueMany");
     const keys = ["payload", "actor", "reason", ...jobKeys];
     const starts = checkedItems(items, (item) => this.#enqueueOf(job, checkedOptions(item, keys, "enqueueMany")));
-    const started = await this.#verbs.startMany(starts, tx);
-    return started.map((one) => this.#startedOf(job, one));
+    const started = await this.verbs.startMany(starts, tx);
+    return started.map((one) => this.startedOf(job, one));
   }
 
   /** How a job stands, or undefined when there is none: pending, running, done or error, and how often it was tried. */
   async jobStatus<J extends AnyJob>(job: J, instance: InstanceRef): Promise<JobStatus | undefined> {
-    const row = await this.#verbs.read(this.#job(job), refOf(instance), undefined);
+    const row = await this.verbs.read(this.#job(job), refOf(instance), undefined);
     if (row === undefined) return undefined;
-    return (await statusOf(this.#kernel, [row]))[0];
+    return (await statusOf(this.kernel, [row]))[0];
   }
 
   /** Jobs, newest first: of every kind that this process declares, and in every status, unless told which. */
   async jobs(options: JobsOptions = {}): Promise<JobStatus[]> {
-    refuseInside(this.#kernel, "jobs");
+    refuseInside(this.kernel, "jobs");
     const { job, status, limit = 100, after } = checkedOptions(options, ["job", "status", "limit", "after"], "jobs");
-    const jobs = job === undefined ? [...this.#kernel.lifecycles.values()].filter((one) => one.job) : [this.#job(job)];
+    const jobs = job === undefined ? [...this.kernel.lifecycles.values()].filter((one) => one.job) : [this.#job(job)];
     if (status !== undefined && !["pending", "running", "done", "error"].includes(status)) {
       throw new PawlError("option_invalid", "`status` must be pending, running, done or error.");
     }
     const beforeId = after === undefined ? null : idOf(after);
-    return listJobs(this.#kernel, { jobs, status, limit: checkedLimit(limit), beforeId });
+    return listJobs(this.kernel, { jobs, status, limit: checkedLimit(limit), beforeId });
   }
 
   /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
@@ -227,9 +196,9 @@ export class Pawl {
     ...rest: SendArguments<L, Event>
   ): Promise<Instance<L>> {
     const { payload, options } = this.#split(lifecycle, event, rest);
-    const sent = await this.#verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
+    const sent = await this.verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
     if (!sent.ok) throw sent.error;
-    return this.#instanceOf(lifecycle, sent.instance);
+    return this.instanceOf(lifecycle, sent.instance);
   }
 
   /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
@@ -254,7 +223,7 @@ export class Pawl {
     options: CallOptions = {},
   ): Promise<SendResult<L>[]> {
     const { tx } = checkedOptions(options, ["tx"], "sendMany");
-    const known = this.#known(lifecycle);
+    const known = this.known(lifecycle);
     const asked = checkedList(items).map((item): Send | PawlError => {
       try {
         const { to, event, payload, ...rest } = checkedOptions(item, [...itemKeys, ...sendKeys], "sendMany");
@@ -264,11 +233,11 @@ export class Pawl {
       }
     });
     const sends = asked.filter((one): one is Send => !(one instanceof PawlError));
-    const answers = (await this.#verbs.sendMany(sends, tx)).values();
+    const answers = (await this.verbs.sendMany(sends, tx)).values();
     return asked.map((one): SendResult<L> => {
       if (one instanceof PawlError) return { ok: false, error: one };
       const sent: Sent = answers.next().value!;
-      return sent.ok ? { ok: true, instance: this.#instanceOf(lifecycle, sent.instance) } : sent;
+      return sent.ok ? { ok: true, instance: this.instanceOf(lifecycle, sent.instance) } : sent;
     });
   }
 
@@ -278,11 +247,11 @@ export class Pawl {
     instance: InstanceRef,
     options: CallOptions = {},
   ): Promise<Instance<L> | undefined> {
-    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
     if (row === undefined) return undefined;
-    const found = this.#instanceOf(lifecycle, snapshotOf(row));
+    const found = this.instanceOf(lifecycle, snapshotOf(row));
     if (row.outcome !== null) return found;
-    const word = await readProgress(options.tx === undefined ? this.#kernel.db : adoptTx(options.tx), row.id);
+    const word = await readProgress(options.tx === undefined ? this.kernel.db : adoptTx(options.tx), row.id);
     if (word === undefined) return found;
     return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
   }
@@ -293,16 +262,16 @@ export class Pawl {
     instance: InstanceRef,
     options: CallOptions & { actor?: string } = {},
   ): Promise<Permission[]> {
-    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
     if (row === undefined) throw noInstance(lifecycle, instance);
-    return this.#verbs.permitted(row, options.actor ?? null);
+    return this.verbs.permitted(row, options.actor ?? null);
   }
 
   /** Instances of a lifecycle, newest first. */
   async find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
-    const { states, name } = this.#known(lifecycle);
-    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
-    if (options.tx === undefined) refuseInside(this.#kernel, "find");
+    const { states, name } = this.known(lifecycle);
+    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+    if (options.tx === undefined) refuseInside(this.kernel, "find");
     const wanted = options.state === undefined ? undefined : this.#knownStates(lifecycle, options.state);
     const limit = checkedLimit(options.limit ?? 100);
     const beforeId = options.after === undefined ? null : idOf(options.after);
@@ -310,13 +279,13 @@ export class Pawl {
       const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
       const found =
         wanted === undefined ? await findChildren(db, children) : await findChildrenInStates(db, wanted, children);
-      return found.map((row) => this.#instanceOf(lifecycle, snapshotOf(row)));
+      return found.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
     }
     const page = { lifecycle: name, beforeId, limit };
     const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
     const find = resting ? findResting : findInStates;
     const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
-    return rows.map((row) => this.#instanceOf(lifecycle, snapshotOf(row)));
+    return rows.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
   }
 
   /** The children of an instance's present run: how many stand how, and the first of them. */
@@ -326,16 +295,16 @@ export class Pawl {
     options: CallOptions & { limit?: number } = {},
   ): Promise<Children> {
     const { limit = 100 } = options;
-    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
-    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
     if (row === undefined) throw noInstance(lifecycle, instance);
     const first = await readFirstChildren(db, row, checkedLimit(limit));
-    return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.#kernel, child)) };
+    return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.kernel, child)) };
   }
 
   /** States that a caller names, each with the names that it had in earlier versions. */
   #knownStates(lifecycle: AnyLifecycle, given: string | readonly string[]): string[] {
-    const { states, renamed, name } = this.#known(lifecycle);
+    const { states, renamed, name } = this.known(lifecycle);
     return [given].flat().flatMap((state) => {
       if (states.has(state)) return [state, ...Object.keys(renamed).filter((old) => renamed[old] === state)];
       const known = [...states.keys()].join(", ");
@@ -345,8 +314,8 @@ export class Pawl {
 
   /** How many instances stand in each state. */
   async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
-    refuseInside(this.#kernel, "counts");
-    const rows = await readCounts(this.#kernel.db, [this.#known(lifecycle).name]);
+    refuseInside(this.kernel, "counts");
+    const rows = await readCounts(this.kernel.db, [this.known(lifecycle).name]);
     return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
   }
 
@@ -357,14 +326,14 @@ export class Pawl {
     options: { until?: StateOf<L> | readonly StateOf<L>[]; timeout?: Duration; signal?: AbortSignal } = {},
   ): Promise<Instance<L>> {
     const until = options.until === undefined ? undefined : new Set(this.#knownStates(lifecycle, options.until));
-    const row = await waitFor(this.#kernel, {
-      read: () => this.#verbs.read(this.#known(lifecycle), refOf(instance), undefined),
+    const row = await waitFor(this.kernel, {
+      read: () => this.verbs.read(this.known(lifecycle), refOf(instance), undefined),
       missing: () => noInstance(lifecycle, instance),
       until,
       timeoutMs: durationMs(options.timeout ?? "60s", "timeout"),
       signal: options.signal,
     });
-    return this.#instanceOf(lifecycle, snapshotOf(row));
+    return this.instanceOf(lifecycle, snapshotOf(row));
   }
 
   /** All moves of an instance, in their order; with `attempts: true` also what was tried without moving it. */
@@ -383,8 +352,8 @@ export class Pawl {
     instance: InstanceRef,
     options: CallOptions & { attempts?: boolean } = {},
   ): Promise<(JournalEntry | AttemptEntry)[]> {
-    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
-    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), options.tx);
+    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
     if (row === undefined) throw noInstance(lifecycle, instance);
     const moves = (await readMoves(db, row.id, 0, 100_000)).map(entryOf);
     if (options.attempts !== true) return moves;
@@ -400,199 +369,13 @@ export class Pawl {
 
   /** The lifecycle that an instance lives through, if it is one of this process. */
   async lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
-    const name = await this.#verbs.lifecycleOf(refOf({ id }));
-    return name === undefined ? undefined : this.#kernel.lifecycles.get(name);
-  }
-
-  /**
-   * What failed, how often, what will happen by itself, and what a retry now would do, as data and in sentences. It is
-   * decided by the same functions as the recovery itself, and nothing is done.
-   */
-  async explainRecovery(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<RecoveryExplanation> {
-    const row = await this.#verbs.read(this.#known(lifecycle), refOf(instance), undefined);
-    if (row === undefined) throw noInstance(lifecycle, instance);
-    return explainRecovery(this.#kernel, this.#kernel.db, row);
-  }
-
-  /** Work that was given up and waits for a person's decision, newest first; all of it unless a lifecycle is named. */
-  async deadLetters(lifecycle?: AnyLifecycle, options: DeadLettersOptions = {}): Promise<DeadLetter[]> {
-    refuseInside(this.#kernel, "deadLetters");
-    const { status = "open", limit = 100, after } = checkedOptions(options, letterKeys, "deadLetters");
-    const rows = await readDeadLetters(this.#kernel.db, {
-      lifecycle: lifecycle === undefined ? null : this.#known(lifecycle).name,
-      status,
-      beforeId: after === undefined ? null : idOf(after),
-      limit: checkedLimit(limit),
-    });
-    return rows.map(letterOf);
-  }
-
-  /** One dead letter, decided or not; undefined when there is none. */
-  async deadLetter(id: string): Promise<DeadLetter | undefined> {
-    const letter = await this.#verbs.deadLetter(letterIdOf(id));
-    return letter === undefined ? undefined : letterOf(letter);
-  }
-
-  /**
-   * Takes up again what a dead letter is about, by the definition of this process: a failed instance recovers (or, with
-   * `restart`, begins anew), with changed data if wanted; an after-effect is carried out and a message sent once more.
-   *
-   * ```ts
-   * await pawl.requeue(letter.id, { data: { address: "Elm 3" }, actor: "ada", reason: "moved house" });
-   * ```
-   */
-  async requeue(id: string, options: RequeueOptions = {}): Promise<DeadLetter> {
-    const { data, restart = false, tx, ...by } = checkedOptions(options, ["data", "restart", ...callKeys], "requeue");
-    const letter = await this.#openLetter(id, tx);
-    await this.#verbs.requeue({ letter, data, restart, ...deciderOf(by) }, tx);
-    return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
-  }
-
-  /** Nothing more is to be done about a dead letter. An instance that it is about stays where it is. */
-  async discard(id: string, options: StartCallOptions = {}): Promise<DeadLetter> {
-    const { tx, ...by } = checkedOptions(options, callKeys, "discard");
-    const letter = await this.#openLetter(id, tx);
-    await this.#verbs.discardLetter(letter, deciderOf(by), tx);
-    return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
-  }
-
-  async #openLetter(given: string, tx: CallOptions["tx"]): Promise<DeadLetterView> {
-    const id = letterIdOf(given);
-    const letter = await this.#verbs.deadLetter(id, tx);
-    if (letter === undefined) throw letterUnknown(id);
-    if (letter.status !== "open") throw decidedError(id, letter.status);
-    return letter;
-  }
-
-  /**
-   * What is measured, as Prometheus reads it: what this process has done since it began, and what the database tells at
-   * this moment. It never scans a table.
-   */
-  async metrics(): Promise<string> {
-    refuseInside(this.#kernel, "metrics");
-    const { prometheusText } = await import("./telemetry/prometheus.ts"); // Its library is loaded by those who ask.
-    return prometheusText(await readAll(this.#kernel));
-  }
-
-  /** How the schedules stand: all that this process declares, and all that the database knows. */
-  async schedules(): Promise<ScheduleStatus[]> {
-    refuseInside(this.#kernel, "schedules");
-    const { entries } = this.#kernel.timetable;
-    const kept = await listSchedules(this.#kernel.db);
-    const names = new Set(kept.map((row) => row.name));
-    const unkept = [...entries.values()].filter(({ schedule }) => !names.has(schedule.name));
-    const all = [...kept.map((row) => scheduleOf(row, entries.has(row.name))), ...unkept.map(newSchedule)];
-    return all.sort((one, other) => (one.name < other.name ? -1 : 1));
-  }
-
-  /** Runs nothing of a schedule until it is resumed. What falls due meanwhile is left out. */
-  async pauseSchedule(schedule: AnySchedule | string, options: Omit<StartCallOptions, "tx"> = {}): Promise<void> {
-    refuseInside(this.#kernel, "pauseSchedule");
-    const { actor, reason } = checkedOptions(options, ["actor", "reason"], "pauseSchedule");
-    const by = { actor: textOrNull(actor, "The actor"), reason: textOrNull(reason, "The reason") };
-    await pauseSchedule(this.#kernel, scheduleName(schedule), by);
-  }
-
-  /** Lets a schedule go on, with its next tick from now. */
-  async resumeSchedule(schedule: AnySchedule | string): Promise<void> {
-    refuseInside(this.#kernel, "resumeSchedule");
-    await resumeSchedule(this.#kernel, scheduleName(schedule));
-  }
-
-  /** Starts at once what the schedule starts, beside its ticks, with this moment as the tick; also while it is paused. */
-  async runScheduleNow(schedule: AnySchedule | string): Promise<StartedInstance> {
-    refuseInside(this.#kernel, "runScheduleNow");
-    const { lifecycle, started } = await runScheduleNow(this.#kernel, scheduleName(schedule));
-    return this.#startedOf(lifecycle, started);
-  }
-
-  /**
-   * Stops work in all processes, within a second: nothing is claimed from these lanes until they are resumed. What runs is
-   * let finish, and what waits keeps its place.
-   *
-   * ```ts
-   * await pawl.pause(essay, { state: "grading", reason: "the model answers nonsense", actor: "grace" });
-   * ```
-   */
-  async pause<L extends AnyLifecycle>(lifecycle: L, options: PauseOptions<L>): Promise<void> {
-    refuseInside(this.#kernel, "pause");
-    const { reason, actor, ...lanes } = checkedOptions(options, [...lanesKeys, "reason", "actor"], "pause");
-    await pauseLanes(this.#kernel, this.#lanesMeant(lifecycle, lanes), {
-      reason: checkedText(reason, "The reason of a pause"),
-      actor: textOrNull(actor, "The actor"),
-    });
-  }
-
-  /** Lets work go on; tells whether it was paused. A whole lifecycle is resumed with all its parts. */
-  async resume<L extends AnyLifecycle>(lifecycle: L, options: ResumeOptions<L> = {}): Promise<boolean> {
-    refuseInside(this.#kernel, "resume");
-    const { reason, actor, ...lanes } = checkedOptions(options, [...lanesKeys, "reason", "actor"], "resume");
-    return resumeLanes(this.#kernel, this.#lanesMeant(lifecycle, lanes), {
-      reason: textOrNull(reason, "The reason"),
-      actor: textOrNull(actor, "The actor"),
-    });
-  }
-
-  /** The lanes in which work waits: how much there is in each, what holds it back, and why it is closed if it is. */
-  async lanes(): Promise<Lane[]> {
-    refuseInside(this.#kernel, "lanes");
-    return showLanes(this.#kernel);
-  }
-
-  /** The workers of all processes, as they were at their last sign of life; those that fell silent are kept for an hour. */
-  async workers(): Promise<ShownWorker[]> {
-    refuseInside(this.#kernel, "workers");
-    return showWorkers(this.#kernel);
-  }
-
-  /** How the breakers of outside dependencies stand, over all processes. */
-  async breakers(): Promise<Breaker[]> {
-    refuseInside(this.#kernel, "breakers");
-    return showBreakers(this.#kernel);
-  }
-
-  /** When and why a breaker opened and closed, newest first. */
-  async breakerFlips(breaker: string, options: { limit?: number } = {}): Promise<BreakerFlip[]> {
-    refuseInside(this.#kernel, "breakerFlips");
-    const { limit = 100 } = checkedOptions(options, ["limit"], "breakerFlips");
-    return showFlips(this.#kernel, checkedBreaker(breaker), checkedLimit(limit));
-  }
-
-  /**
-   * Holds a breaker open or closed in all processes, whatever its calls come to, until it is released with null: then it
-   * finds its own way again, an open one by probes.
-   *
-   * ```ts
-   * await pawl.forceBreaker("llm", "open", { reason: "the provider has announced an outage", actor: "grace" });
-   * ```
-   */
-  async forceBreaker(
-    breaker: string,
-    to: "open" | "closed" | null,
-    options: ForceBreakerOptions = {},
-  ): Promise<Breaker> {
-    refuseInside(this.#kernel, "forceBreaker");
-    if (to !== "open" && to !== "closed" && to !== null)
-      throw new PawlError("option_invalid", 'A breaker is forced "open" or "closed", or released with null.');
-    const { reason, actor } = checkedOptions(options, ["reason", "actor"], "forceBreaker");
-    return forceBreaker(this.#kernel, checkedBreaker(breaker), to, {
-      reason: to === null ? textOrNull(reason, "The reason") : checkedText(reason, "The reason of a forced breaker"),
-      actor: textOrNull(actor, "The actor"),
-    });
-  }
-
-  /**
-   * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
-   * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
-   */
-  verify(options: VerifyOptions = {}): Promise<Violation[]> {
-    refuseInside(this.#kernel, "verify");
-    return verify(this.#kernel.db, options);
+    const name = await this.verbs.lifecycleOf(refOf({ id }));
+    return name === undefined ? undefined : this.kernel.lifecycles.get(name);
   }
 
   /** Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    if (typeof work === "function") return this.#verbs.transaction(work);
+    if (typeof work === "function") return this.verbs.transaction(work);
     throw new PawlError("option_invalid", "`transaction` takes a function: pawl.transaction(async (tx) => { … }).");
   }
 
@@ -603,7 +386,7 @@ export class Pawl {
    */
   maintain(options: { every?: Duration; onFailure?: (error: unknown) => void } = {}): { stop(): Promise<void> } {
     this.#refuseClosed();
-    const driver = driveMaintenance(this.#kernel, {
+    const driver = driveMaintenance(this.kernel, {
       everyMs: durationMs(options.every ?? "1s", "every"),
       onFailure: options.onFailure ?? (() => {}),
     });
@@ -624,7 +407,7 @@ export class Pawl {
     this.#refuseClosed();
     const { outbox } = this.#surroundings;
     const beside = outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
-    const worker = new Worker(this.#kernel, maintain, options, { beside });
+    const worker = new Worker(this.kernel, maintain, options, { beside });
     this.#drivers.add(worker);
     this.#keepHouse();
     return worker;
@@ -648,7 +431,7 @@ export class Pawl {
     if (typeof aggregate !== "object" || aggregate === null) {
       throw new PawlError("option_invalid", "`publish` needs `aggregate: { type, id }`: what the message is about.");
     }
-    return publish(this.#kernel, { type, payload, aggregate }, tx);
+    return publish(this.kernel, { type, payload, aggregate }, tx);
   }
 
   /**
@@ -657,7 +440,7 @@ export class Pawl {
    */
   relay(options: Partial<RelayOptions> = {}): Relay {
     this.#refuseClosed();
-    const relay = new Relay(this.#kernel, { ...this.#surroundings.outbox, ...options } as RelayOptions);
+    const relay = new Relay(this.kernel, { ...this.#surroundings.outbox, ...options } as RelayOptions);
     this.#drivers.add(relay);
     return relay;
   }
@@ -666,9 +449,9 @@ export class Pawl {
   #keepHouse(): void {
     if (this.#keepsHouse) return;
     this.#keepsHouse = true;
-    this.#drivers.add(drivePruning(this.#kernel));
+    this.#drivers.add(drivePruning(this.kernel));
     const { alerts } = this.#surroundings;
-    if (alerts.length > 0) this.#drivers.add(driveAlerts(this.#kernel, alerts));
+    if (alerts.length > 0) this.#drivers.add(driveAlerts(this.kernel, alerts));
   }
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
@@ -688,18 +471,10 @@ export class Pawl {
     if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
   }
 
-  #known(lifecycle: AnyLifecycle): LifecycleModel {
-    return knownLifecycle(this.#kernel, lifecycle);
-  }
-
   #job(job: AnyLifecycle): LifecycleModel {
-    const known = this.#known(job);
+    const known = this.known(job);
     if (known.job) return known;
     throw new PawlError("option_invalid", `\`${job.name}\` is a lifecycle, not a job: start it with pawl.start().`);
-  }
-
-  #lanesMeant<L extends AnyLifecycle>(lifecycle: L, { state, effects = false }: LanesOptions<L>): LanesMeant {
-    return { lifecycle: this.#known(lifecycle), state, effects };
   }
 
   #startOf<L extends AnyLifecycle>(
@@ -708,12 +483,12 @@ export class Pawl {
     options: StartCallOptions,
   ): Start {
     return {
-      lifecycle: this.#known(lifecycle),
+      lifecycle: this.known(lifecycle),
       key: item.key === undefined || item.key === null ? null : checkedText(item.key, "The key", "key_invalid"),
       data: item.data,
       actor: textOrNull(options.actor, "The actor"),
       reason: textOrNull(options.reason, "The reason"),
-      requestId: this.#kernel.newId(),
+      requestId: this.kernel.newId(),
     };
   }
 
@@ -736,7 +511,7 @@ export class Pawl {
     const delay = delayOf(options);
     const name = checkedText(event, "The event");
     return {
-      lifecycle: this.#known(lifecycle),
+      lifecycle: this.known(lifecycle),
       ref: refOf(instance),
       event: name,
       payload,
@@ -748,31 +523,19 @@ export class Pawl {
           ? undefined
           : { key: checkedText(idempotencyKey, "The idempotency key"), hash: requestHash(name, payload, delay) },
       delay,
-      requestId: this.#kernel.newId(),
+      requestId: this.kernel.newId(),
     };
   }
 
   /** An event without a payload takes its options at once. */
   #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
     const [payload, options] =
-      takesPayload(this.#known(lifecycle), event) || rest.length > 1 ? rest : [undefined, rest[0]];
+      takesPayload(this.known(lifecycle), event) || rest.length > 1 ? rest : [undefined, rest[0]];
     return { payload, options: checkedOptions(options as SendOptions, sendKeys, `send of \`${String(event)}\``) };
-  }
-
-  #startedOf<L extends AnyLifecycle>(lifecycle: L, started: Started): StartedInstance<L> {
-    if (!started.ok) throw started.error;
-    return { ...this.#instanceOf(lifecycle, started.instance), created: started.created };
-  }
-
-  /** As a caller is shown it: in its state by the name that it has today, also before the move that writes it so. */
-  #instanceOf<L extends AnyLifecycle>(lifecycle: L, snapshot: Snapshot): Instance<L> {
-    return instanceOf<L>(snapshot, this.#known(lifecycle).renamed);
   }
 }
 
-const lanesKeys = ["state", "effects"];
 const callKeys = ["tx", "actor", "reason"];
-const letterKeys = ["status", "limit", "after"];
 const startKeys = ["key", "data"];
 const jobKeys = ["key", "priority", "after", "at"];
 const itemKeys = ["to", "event", "payload"];

@@ -5,13 +5,8 @@ import type { InstanceModel } from "../definition/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
 import type { Executor } from "../store/db.ts";
-import {
-  type InstanceRow,
-  type NewInstance,
-  type NextStep,
-  readInstances,
-  readInstancesByKey,
-} from "../store/instances.ts";
+import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
+import type { NewInstance, NextStep } from "../store/start-instances.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { alike } from "./beside.ts";
 import { commitStarts } from "./commit-rows.ts";

@@ -1,0 +1,233 @@
+import { type Executor, type Part, sql, textArray } from "./db.ts";
+import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
+import type { Belongings, LastMove, NextStep, Written } from "./start-instances.ts";
+
+/** What a list of decisions makes of one instance. */
+export interface MovedInstance {
+  readonly id: string;
+  readonly expectedVersion: number;
+  readonly expectedAlarms: number;
+  /** The step's lease under which it is reported; null when no worker makes the move. */
+  readonly token: number | null;
+  /** It is the lapse of that lease which is reported: a worker that renewed it meanwhile keeps it. */
+  readonly lapsed: boolean;
+  /** Timers due up to this moment are part of the decision; null: none may be due when it is written. */
+  readonly settledMs: number | null;
+  readonly definition: number;
+  readonly state: string;
+  readonly shelf: string | null;
+  /** Unchanged when only timers come or go. */
+  readonly version: number;
+  readonly alarms: number;
+  readonly visit: number;
+  readonly run: number;
+  readonly dataText: string | null;
+  /** Of a run that begins with this move. */
+  readonly deadlineAfterMs: number | null;
+  readonly failedFrom: string | null;
+  readonly failedVisit: number | null;
+  readonly outcome: string | null;
+  /** How a child has ended as its parent counts it, or that it is `open`; null: as it was, and of everyone else. */
+  readonly childOutcome: string | null;
+  /** Whether its run has children now; null: as it was. */
+  readonly hasChildren: boolean | null;
+  readonly keyHeld: boolean;
+  /** The visit ends: its timers go. */
+  readonly leaves: boolean;
+  /** Delayed events and deadlines go as well. */
+  readonly endsRun: boolean;
+  /** The task so far goes, and no other takes its place. */
+  readonly dropsTask: boolean;
+  /** The earliest of the timers that come with it: counted from now, and at a fixed moment. */
+  readonly dueAfterMs: number | null;
+  readonly dueAtMs: number | null;
+  /** The last of its moves; without an event there is none. */
+  readonly move: LastMove;
+  /** Where that move comes from, when it is not the first one of this commit. */
+  readonly from: string | null;
+  /** That move is the report of the lease. */
+  readonly reported: boolean;
+  readonly step: NextStep | null;
+}
+
+/**
+ * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back the
+ * ids moved. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
+ * waits for a row. `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ * An instance, its last move and its next step are one row of the batch: every list that is sent and joined costs time.
+ */
+export function moveInstances(
+  db: Executor,
+  rows: readonly MovedInstance[],
+  earlier: readonly JournalRow[],
+  belongings: Belongings,
+  beside: Part,
+): Promise<Written[]> {
+  return db.rows<Written>(sql`
+    with clock as materialized (select pawl.now() as now),
+    free as materialized (
+      select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state,
+        lease.token is not null as leased
+      from clock, unnest(
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.expectedVersion))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.expectedAlarms))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.token))}::text)::bigint[],
+        (select ${textArray(rows.map((row) => row.lapsed))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.settledMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.state))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.alarms))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.run))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.failedFrom))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.failedVisit))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.childOutcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.hasChildren))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.keyHeld))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.leaves))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.endsRun))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.dropsTask))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.move.event))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.source))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.reason))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.payloadText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.patchText))}::text)::text[],
+        (select ${textArray(rows.map((row) => keysText(row.move.cleared)))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.move.messages))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.from))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.reported))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.step?.priority))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.step?.grant?.worker))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.step?.grant?.leaseMs))}::text)::float8[]
+      ) as decided(
+        id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
+        failed_from, failed_visit, outcome, child_outcome, has_children, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
+        event, source, actor, reason, payload, patch, cleared, request_id, messages, from_state, reported,
+        lane, priority, step_after_ms, step_at_ms, worker, lease_ms
+      )
+      cross join lateral (
+        select instance.next_due_at, instance.lifecycle, instance.state
+        from pawl.instances as instance
+        where instance.id = decided.id and instance.version = decided.expected_version
+          and instance.alarms = decided.expected_alarms
+          and (decided.settled_ms is not null or instance.next_due_at is null or instance.next_due_at > clock.now)
+        for no key update skip locked
+      ) as held
+      left join lateral (
+        select task.token from pawl.tasks as task
+        where decided.token is not null and task.id = decided.id and task.token = decided.token
+          and (not decided.lapsed or task.leased_until <= clock.now)
+        for update skip locked
+      ) as lease on true
+      where decided.token is null or lease.token is not null
+      limit (select ${rows.length}::int)
+    ),
+    written as (
+      update pawl.instances as instance
+      set definition = free.definition, state = free.state, shelf = free.shelf, version = free.version, alarms = free.alarms,
+        visit = free.visit, run = free.run, data = coalesce(free.data::jsonb, instance.data),
+        deadline_at = case when free.run > instance.run then clock.now + free.deadline_ms * interval '1 millisecond' else instance.deadline_at end,
+        next_due_at = case when free.outcome is null then least(
+          clock.now + free.due_after_ms * interval '1 millisecond', pawl.at(free.due_ms),
+          case when free.held_due_at is not null and not free.ends_run then (
+            select min(timer.due_at) from pawl.timers as timer
+            where timer.instance_id = free.id and not (free.leaves and timer.visit is not null)
+              and (free.settled_ms is null or timer.due_at > pawl.at(free.settled_ms))
+          ) end
+        ) end,
+        failed_from = free.failed_from, failed_visit = free.failed_visit, outcome = free.outcome,
+        closed_at = case when free.outcome is not null then coalesce(instance.closed_at, clock.now) end,
+        child_outcome = case when free.child_outcome is null then instance.child_outcome else nullif(free.child_outcome, 'open') end,
+        has_children = coalesce(free.has_children, instance.has_children),
+        key_held = free.key_held and instance.parent_id is null,
+        moved_at = case when free.version > instance.version then clock.now else instance.moved_at end
+      from free, clock
+      where instance.id = free.id
+      returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
+        free.held_due_at, free.settled_ms, free.leased, instance.definition, instance.version, instance.visit,
+        free.event, free.source, free.actor, free.reason, free.payload, free.patch, free.cleared, free.request_id, free.messages,
+        coalesce(free.from_state, free.left_state) as from_state,
+        case when free.reported then free.token end as token,
+        free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
+        coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
+        case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
+    ),
+    moved_on as (
+      update pawl.tasks as task
+      set lane = written.lane, priority = written.priority,
+        queue = case when written.due_at is null and written.worker is null then written.lane end, due_at = written.due_at,
+        worker = written.worker, leased_until = written.leased_until, token = coalesce(written.granted, nextval('pawl.tokens')),
+        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now
+      from written
+      where task.id = written.id and written.leased and written.lane is not null
+    ),
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
+      select written.id, written.id, 'step', written.lane, written.priority,
+        case when written.due_at is null then written.lane end, written.due_at, 0, written.visit, written.now
+      from written
+      where not written.leased and written.lane is not null
+      on conflict (id) do update set
+        lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
+        worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
+        since = excluded.since
+    ),
+    dropped as (
+      delete from pawl.tasks as task using written
+      where task.id = written.id and written.drops_task
+    ),
+    journaled as (
+      insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, cleared, request_id, task_id, token, granted, messages
+      )
+      ${earlierMoves(earlier)}
+      union all
+      select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
+        written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
+        written.patch::jsonb, written.cleared::text[], written.request_id,
+        case when written.token is not null then written.id end, written.token, written.granted, written.messages
+      from written where written.event is not null
+    ),
+    followed as (${belongings.effects}),
+    rung as (
+      delete from pawl.timers as timer using written
+      where timer.instance_id = written.id and written.held_due_at is not null and (
+        written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
+      )
+    ),
+    timed as (${belongings.timers}),
+    posted as (${belongings.messages}),
+    answered as (${belongings.requests}),
+    noted as (${belongings.notes}),
+    buried as (${belongings.deadLetters}),
+    checked as (${belongings.checks}),
+    settled as (${belongings.letterDecisions}),
+    alerted as (${belongings.alerts}),
+    ${beside}
+    counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select change.lifecycle, change.state, sum(change.delta)
+      from (
+        select lifecycle, left_state as state, -1 as delta from written
+        union all
+        select lifecycle, state, 1 as delta from written
+      ) as change
+      group by change.lifecycle, change.state
+      having sum(change.delta) <> 0
+    )
+    select written.id::text as id, pawl.ms(written.now) as now_ms, written.granted::float8 as granted from written`);
+}

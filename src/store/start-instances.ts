@@ -1,0 +1,171 @@
+import { type Executor, type Part, sql, textArray } from "./db.ts";
+import type { JournalRow } from "./journal.ts";
+
+/** The move that an instance stands behind, in the words of its journal; what the instance's own row tells is not said twice. */
+export interface LastMove {
+  readonly event: string | null;
+  readonly source: JournalRow["source"];
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payloadText: string | null;
+  readonly patchText: string | null;
+  readonly cleared: readonly string[] | null;
+  readonly requestId: string | null;
+  readonly messages: number | null;
+}
+
+/** The work of the state that an instance comes to. */
+export interface NextStep {
+  readonly lane: string;
+  readonly priority: number;
+  /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
+  readonly afterMs: number | null;
+  readonly atMs: number | null;
+  /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
+  readonly grant: Grant | null;
+}
+
+/** A lease that is given with the task. */
+export interface Grant {
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+/** A new instance. */
+export interface NewInstance {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly definition: number;
+  readonly key: string | null;
+  /** Of which run of which instance it is a child, and by which name. */
+  readonly parent: {
+    readonly lifecycle: string;
+    readonly id: string;
+    readonly run: number;
+    readonly name: string;
+  } | null;
+  readonly state: string;
+  readonly shelf: string | null;
+  readonly dataText: string;
+  readonly deadlineAfterMs: number | null;
+  readonly dueAfterMs: number | null;
+  readonly outcome: string | null;
+  /** Its start. All of its data is the patch. */
+  readonly move: LastMove;
+  readonly step: NextStep | null;
+}
+
+/** An instance that was written, and when. */
+export interface Written {
+  readonly id: string;
+  readonly now_ms: number;
+  /** The token of a step that was leased at its birth. */
+  readonly granted: number | null;
+}
+
+/** What the rows of the other tables are, in the statement that commits: each looks at `written` and `clock`. */
+export interface Belongings {
+  readonly effects: Part;
+  readonly timers: Part;
+  readonly messages: Part;
+  readonly requests: Part;
+  readonly notes: Part;
+  readonly deadLetters: Part;
+  readonly checks: Part;
+  readonly letterDecisions: Part;
+  readonly alerts: Part;
+}
+
+/**
+ * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
+ * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
+ * wait for each other crosswise.
+ */
+export function insertInstances(
+  db: Executor,
+  rows: readonly NewInstance[],
+  belongings: Belongings,
+  beside: { readonly first: Part; readonly gate: Part; readonly rest: Part },
+): Promise<Written[]> {
+  return db.rows<Written>(sql`
+    with clock as materialized (select pawl.now() as now),
+    ${beside.first}
+    fresh as materialized (
+      select fresh.*, fresh.data_text::jsonb as data,
+        coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
+      from clock, unnest(
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.key))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.parent?.lifecycle))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.parent?.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.parent?.run))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.parent?.name))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.state))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.event))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.source))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.reason))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.payloadText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.step?.priority))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
+        (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[]
+      ) as fresh(
+        id, lifecycle, definition, key, parent_lifecycle, parent_id, parent_run, child_name, state, shelf, data_text,
+        deadline_ms, due_ms, outcome, event, source, actor, reason, payload, request_id, lane, priority, step_after_ms, step_at_ms
+      )
+    ),
+    written as (
+      insert into pawl.instances (
+        id, lifecycle, definition, key, key_held, parent_lifecycle, parent_id, parent_run, child_name, state, shelf,
+        version, visit, data, deadline_at, next_due_at, outcome, closed_at, created_at, moved_at
+      )
+      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.parent_id is null, fresh.parent_lifecycle,
+        fresh.parent_id, fresh.parent_run, fresh.child_name, fresh.state, fresh.shelf, 1, 1, fresh.data,
+        clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
+        fresh.outcome, case when fresh.outcome is not null then clock.now end,
+        clock.now, clock.now
+      from clock, fresh
+      ${beside.gate}
+      on conflict do nothing
+      returning id, lifecycle, state
+    ),
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since)
+      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority,
+        case when fresh.step_due_at is null then fresh.lane end, fresh.step_due_at, 1, clock.now
+      from clock, fresh
+      where fresh.lane is not null and (fresh.id in (select id from written)) is true
+    ),
+    journaled as (
+      insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, request_id
+      )
+      select fresh.id, 1, fresh.lifecycle, fresh.definition, fresh.event, null, fresh.state, clock.now, fresh.source,
+        fresh.actor, fresh.reason, fresh.payload::jsonb, fresh.data, fresh.request_id
+      from clock, fresh
+      where (fresh.id in (select id from written)) is true
+    ),
+    followed as (${belongings.effects}),
+    timed as (${belongings.timers}),
+    posted as (${belongings.messages}),
+    answered as (${belongings.requests}),
+    noted as (${belongings.notes}),
+    buried as (${belongings.deadLetters}),
+    checked as (${belongings.checks}),
+    ${beside.rest}
+    counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
+    )
+    select written.id::text as id, pawl.ms(clock.now) as now_ms, null::float8 as granted from written, clock`);
+}
