@@ -1,5 +1,6 @@
 import { createPawl, type Pawl } from "pawl";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sql } from "../../src/store/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { Random, repeat, seed } from "./random.ts";
@@ -41,6 +42,14 @@ onPostgres("relays that are killed", () => {
     return relay;
   }
 
+  /** Its leases lapse and others go on; then it wakes up, believing that it still holds them. */
+  async function wakeLate(victim: WorkerProcess): Promise<void> {
+    const held = sql`
+      select from pawl.shards where relay like ${`%-${victim.pid}-%`}::text and leased_until > pawl.now() limit 1`;
+    while ((await store.db.rows(held)).length > 0);
+    victim.goOn();
+  }
+
   /** All has arrived, in order for the first time, and is written down: after the last lease at the latest. */
   async function holds(published: ReadonlyMap<string, number>): Promise<void> {
     await sink.deliveries.whenArrived([...published.values()].reduce((sum, n) => sum + n, 0));
@@ -53,19 +62,20 @@ onPostgres("relays that are killed", () => {
     await Promise.all([begin(), begin(), begin()]);
     const writing = writeAll(pawl, { messages, aggregates: 40, random, slowestMs: 10 });
     const every = Math.floor((messages * 0.9) / (kills + stops));
+    const waking: Promise<void>[] = [];
     for (let fault = 0; fault < kills + stops; fault++) {
       await sink.deliveries.whenArrived(every * (fault + 1));
       const victim = random.pick([...relays]);
       if (fault % 4 === 3) {
         victim.stop();
-        // Its lease lapses and others go on; then it wakes up, believing that it still holds it.
-        setTimeout(() => victim.goOn(), 3_000);
+        waking.push(wakeLate(victim));
       } else {
         relays.delete(victim);
         await victim.kill();
         await begin();
       }
     }
+    await Promise.all(waking);
     const published = await writing;
     expect([...published.values()].reduce((sum, n) => sum + n, 0)).toBe(messages);
     await holds(published);

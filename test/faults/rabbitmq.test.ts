@@ -10,7 +10,7 @@ import {
   type Topology,
   type Verdict,
 } from "pawl/rabbitmq";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Arrivals } from "../outbox/arrivals.ts";
 import { type RabbitmqServer, startRabbitmq } from "../setup/rabbitmq.ts";
@@ -91,7 +91,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
   }
 
   async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-    while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitFor(async () => expect(await isSo()).toBe(true), { interval: 20, timeout: 60_000 });
   }
 
   const isEmpty = async () => (await pawl.outbox.lag()).pending === 0;

@@ -39,6 +39,10 @@ export class WorkerProcess {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   get ended(): Promise<void> {
     return this.#ended;
   }
