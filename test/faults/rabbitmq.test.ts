@@ -109,6 +109,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await store.db.script("insert into counters (id) values ('first')");
     await writeSome(pawl, "first", 1); // Which makes the relay declare the queue.
     await until(isEmpty);
+    await broker.rememberQueues();
     const consumer = consume({ url: broker.url, queue, handler, onFailure: (error) => lost.push(String(error)) });
     const writing = writeAll(pawl, { messages, aggregates: 30, random, slowestMs: 5 });
     for (let kill = 1; kill <= kills; kill++) {

@@ -15,6 +15,11 @@ export interface RabbitmqServer {
   restart(): Promise<void>;
   /** Runs `rabbitmqctl`, which takes a second or two. */
   control(...args: readonly string[]): Promise<string>;
+  /**
+   * Writes to disk which quorum queues there are. RabbitMQ itself does so seconds after one was declared, and a queue
+   * that a crash finds unwritten takes nothing ever after.
+   */
+  rememberQueues(): Promise<void>;
   /** Ends it for good and removes its data. */
   stop(): Promise<void>;
 }
@@ -43,6 +48,11 @@ export async function startRabbitmq(options: { schedulers?: number } = {}): Prom
       if (!kept.isGone()) kept.send("KILL");
       await kept.gone;
     };
+    const control = async (...args: readonly string[]): Promise<string> => {
+      const env = { ...process.env, ...place.env };
+      const { stdout } = await run(join(binFolder, "rabbitmqctl"), ["-q", ...args], { ...unprivileged(), env });
+      return stdout;
+    };
     return {
       url: place.url,
       version: await versionOf(place.url),
@@ -50,10 +60,9 @@ export async function startRabbitmq(options: { schedulers?: number } = {}): Prom
       async restart() {
         kept = await serve(place);
       },
-      async control(...args) {
-        const env = { ...process.env, ...place.env };
-        const { stdout } = await run(join(binFolder, "rabbitmqctl"), ["-q", ...args], { ...unprivileged(), env });
-        return stdout;
+      control,
+      async rememberQueues() {
+        await control("eval", "[ok = dets:sync(Table) || Table <- dets:all()].");
       },
       async stop() {
         await end();
