@@ -37,6 +37,8 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: withoutServers,
           globalSetup: ["test/setup/global.ts"],
+          // Files of one process share what it imported and its databases: an embedded one takes seconds to open.
+          isolate: false,
         },
       },
     ],

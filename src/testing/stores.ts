@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PawlError } from "../base/errors.ts";
-import type { Db } from "../store/db.ts";
+import { type Db, type KeeperOptions, type ListenOptions, sql } from "../store/db.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPglite } from "../store/pglite/open.ts";
 import { openPostgres } from "../store/postgres/open.ts";
@@ -33,7 +33,7 @@ export async function prepareTestStores(options: { postgresUrl?: string } = {}):
   process.env[snapshotVariable] = snapshot;
   const server = options.postgresUrl;
   if (server !== undefined) {
-    const template = newName("template");
+    const template = newName("pawl_template");
     await onServer(server, `create database ${template}`);
     const db = await openPostgres({ url: withDatabase(server, template) });
     await migrate(db);
@@ -42,20 +42,36 @@ export async function prepareTestStores(options: { postgresUrl?: string } = {}):
   }
   return async () => {
     await rm(folder, { recursive: true, force: true });
-    if (server !== undefined)
-      await onServer(server, `drop database if exists ${process.env[templateVariable]} with (force)`);
+    if (server !== undefined) await dropAll(server, process.env[templateVariable]!);
   };
 }
 
-/** A database of its own on this server, from the prepared template where there is one; talked to through a pooler if given. */
-export async function newPostgresStore(
-  serverUrl: string,
-  options: { pooler?: string | undefined } = {},
-): Promise<TestStore> {
-  const name = newName("test");
+/** The template, and every database that was made from it. */
+async function dropAll(server: string, template: string): Promise<void> {
+  const db = await openPostgres({ url: server, connections: 1 });
+  try {
+    const made = await db.rows<{ name: string }>(
+      sql`select datname::text as name from pg_database where starts_with(datname, ${template}::text)`,
+    );
+    for (const { name } of made) {
+      await db.rows({ text: `drop database if exists ${name} with (force)`, name: "", values: [] });
+    }
+  } finally {
+    await db.close();
+  }
+}
+
+interface OnServer {
+  /** A pooler in front of the server, through which the test talks. */
+  readonly pooler?: string | undefined;
+}
+
+/** A database of its own on this server, from the prepared template where there is one. */
+export async function newPostgresStore(serverUrl: string, { pooler }: OnServer = {}): Promise<TestStore> {
   const template = process.env[templateVariable];
+  const name = newName(template ?? "pawl_test");
   await onServer(serverUrl, `create database ${name}${template === undefined ? "" : ` template ${template}`}`);
-  const url = withDatabase(options.pooler ?? serverUrl, name);
+  const url = withDatabase(pooler ?? serverUrl, name);
   const db = await openPostgres({ url });
   return {
     db,
@@ -67,20 +83,39 @@ export async function newPostgresStore(
   };
 }
 
-const idle: Db[] = [];
+/** Stores that tests gave back, emptied, by what they are. */
+const idle = new Map<string, TestStore[]>();
 
-/** An embedded database in memory. One that a test gave back is emptied and used again: opening takes a second. */
-export async function newMemoryStore(): Promise<TestStore> {
-  const db = idle.pop() ?? (await openPglite({ folder: "memory", snapshot: process.env[snapshotVariable] }));
+/**
+ * A database on this server that the tests of this process use one after the other: to make one and drop it takes longer
+ * than most tests. Only in a prepared run, at whose end all are dropped.
+ */
+export async function borrowPostgresStore(serverUrl: string, { pooler }: OnServer = {}): Promise<TestStore> {
+  const make = () => newPostgresStore(serverUrl, { pooler });
+  return process.env[templateVariable] === undefined ? make() : borrow(pooler ?? serverUrl, make);
+}
+
+/** An embedded database in memory, likewise: opening one takes seconds. */
+export function borrowMemoryStore(): Promise<TestStore> {
+  return borrow("memory", async () => {
+    const db = await openPglite({ folder: "memory", snapshot: process.env[snapshotVariable] });
+    return { db, url: undefined, dispose: () => db.close() };
+  });
+}
+
+async function borrow(what: string, make: () => Promise<TestStore>): Promise<TestStore> {
+  const shelf = idle.get(what) ?? [];
+  idle.set(what, shelf);
+  const store = shelf.pop() ?? (await make());
   return {
-    db: lent(db),
-    url: undefined,
+    db: lent(store.db),
+    url: store.url,
     async dispose() {
       try {
-        await empty(db);
-        idle.push(db);
+        await empty(store.db);
+        shelf.push(store);
       } catch {
-        await db.close();
+        await store.dispose();
       }
     },
   };
@@ -98,26 +133,34 @@ function lent(db: Db): Db {
     rows: async (statement) => open().rows(statement),
     transaction: async (work) => open().transaction(work),
     script: async (text) => open().script(text),
+    ...(db.keepLeases && { keepLeases: (options: KeeperOptions) => open().keepLeases!(options) }),
+    ...(db.listen && { listen: (options: ListenOptions) => open().listen!(options) }),
     close: async () => {
       closed = true;
     },
   };
 }
 
-/** Takes everything out, past the triggers that guard the history: they are there for users, and this is a test's end. */
+const tables = [
+  ...["instances", "journal", "attempts", "tasks", "timers", "messages", "requests", "counts", "edges", "lifecycles"],
+  ...["dead_letters", "alerts", "releases", "memos", "schedules", "sweeps", "pauses", "begun", "workers", "checks"],
+  ...["progress", "pruned", "queues", "labelers", "samples", "slots", "assignments", "labels", "labeler_hours"],
+  ...["breakers", "breaker_counts", "breaker_flips"],
+];
+
+/**
+ * Takes everything out, past the triggers that guard the history: they are there for users, and this is a test's end. Few
+ * rows are deleted faster than many tables are truncated.
+ */
 async function empty(db: Db): Promise<void> {
   await db.script(`
-    set session_replication_role = replica;
-    truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.timers, pawl.messages, pawl.requests, pawl.counts,
-      pawl.edges, pawl.lifecycles, pawl.dead_letters, pawl.alerts, pawl.releases, pawl.memos, pawl.schedules, pawl.sweeps, pawl.pauses,
-      pawl.begun, pawl.workers, pawl.checks, pawl.progress, pawl.pruned, pawl.queues, pawl.labelers, pawl.samples, pawl.slots,
-      pawl.assignments, pawl.labels, pawl.labeler_hours, pawl.breakers, pawl.breaker_counts, pawl.breaker_flips;
-    update pawl.shards set relay = null, leased_until = null;
-    set session_replication_role = origin;`);
+    set local session_replication_role = replica;
+    ${tables.map((table) => `delete from pawl.${table};`).join("\n    ")}
+    update pawl.shards set relay = null, leased_until = null where relay is not null;`);
 }
 
 function newName(what: string): string {
-  return `pawl_${what}_${randomBytes(6).toString("hex")}`;
+  return `${what}_${randomBytes(6).toString("hex")}`;
 }
 
 async function onServer(url: string, text: string): Promise<void> {

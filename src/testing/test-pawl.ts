@@ -30,7 +30,7 @@ import { Lanes } from "../worker/lanes.ts";
 import { type Handler, run } from "../worker/run.ts";
 import { installTestClock, type TestClock } from "./clock.ts";
 import { PlantedFaults } from "./faults.ts";
-import { newMemoryStore, newPostgresStore, type TestStore } from "./stores.ts";
+import { borrowMemoryStore, borrowPostgresStore, type TestStore } from "./stores.ts";
 
 export interface TestPawlOptions {
   readonly lifecycles: readonly AnyLifecycle[];
@@ -69,7 +69,7 @@ const leaseMs = 30_000;
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
   const { server, pooler, lifecycles, schedules, queues, breakers } = options;
-  const store = server === undefined ? await newMemoryStore() : await newPostgresStore(server, { pooler });
+  const store = server === undefined ? await borrowMemoryStore() : await borrowPostgresStore(server, { pooler });
   await migrate(store.db);
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();

@@ -10,7 +10,7 @@ import { maintain } from "../../src/maintenance/round.ts";
 import type { Db, Executor, Statement } from "../../src/store/db.ts";
 import { installTestClock, testEpochMs } from "../../src/testing/clock.ts";
 import { PlantedFaults } from "../../src/testing/faults.ts";
-import { newMemoryStore } from "../../src/testing/stores.ts";
+import { borrowMemoryStore } from "../../src/testing/stores.ts";
 import { type Violation, verify } from "../../src/views/verify.ts";
 
 /**
@@ -223,7 +223,7 @@ type Scene = Awaited<ReturnType<typeof openScene>>;
 
 /** A crate "c" at its first step, moved by a kernel whose statements are changed on their way to the database. */
 async function openScene(changes: BrokenKernel["changes"]) {
-  const store = await newMemoryStore();
+  const store = await borrowMemoryStore();
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();
   const { db, unchanged, refusals, breakNow } = changed(store.db, changes);
