@@ -2,12 +2,12 @@ import type { Decision } from "../definition/move.ts";
 import { insertAlerts } from "../store/alerts.ts";
 import { insertNotes } from "../store/attempts.ts";
 import { insertChecks } from "../store/checks.ts";
-import { type Executor, noPart } from "../store/db.ts";
+import { type Executor, noPart, type Part, part, partsInARow } from "../store/db.ts";
 import { decideLetters, insertDeadLetters } from "../store/dead-letters.ts";
 import { insertMessages } from "../store/messages.ts";
 import { moveInstances } from "../store/move-instances.ts";
 import { insertRequests } from "../store/requests.ts";
-import { type Belongings, insertInstances, type NewInstance, type Written } from "../store/start-instances.ts";
+import { insertInstances, type NewInstance, type Written } from "../store/start-instances.ts";
 import { insertEffects } from "../store/tasks.ts";
 import { insertTimers } from "../store/timers.ts";
 import type { Course } from "./course.ts";
@@ -27,7 +27,7 @@ export async function moveCourses(
   const decided = beside === undefined ? [] : courses.map((one) => one.decisions).filter((some) => some.length > 0);
   const rest = beside === undefined || decided.length === 0 ? noPart : beside.moving(decided);
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
-  const written = await moveInstances(db, moved, rows.earlier, belongingsOf(rows), rest);
+  const written = await moveInstances(db, moved, rows.earlier, partsInARow([...belongingsOf(rows), rest]));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
   if (written.some((one) => one.granted !== null)) hand(courses, written);
   return noted(kernel, written, rows);
@@ -41,12 +41,12 @@ export async function commitStarts(
   rows: Rows,
 ): Promise<Map<string, number>> {
   const beside = kernel.besides.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
+  const { first = noPart, gate = noPart, rest = noPart } = beside ?? {};
   if (kernel.faults !== undefined) await kernel.faults.at("start.before");
   const written = await insertInstances(
     db,
     starts.map((one) => one.row),
-    belongingsOf(rows),
-    { first: noPart, gate: noPart, rest: noPart, ...beside },
+    { first, gate, rest: partsInARow([...belongingsOf(rows), rest]) },
   );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
   return noted(kernel, written, rows);
@@ -61,18 +61,20 @@ function hand(courses: readonly Course[], written: readonly Written[]): void {
   }
 }
 
-function belongingsOf(rows: Rows): Belongings {
-  return {
-    effects: insertEffects(rows.effects),
-    timers: insertTimers(rows.timers),
-    messages: insertMessages(rows.messages),
-    requests: insertRequests(rows.requests),
-    notes: insertNotes(rows.notes),
-    deadLetters: insertDeadLetters(rows.deadLetters),
-    letterDecisions: decideLetters(rows.letterDecisions),
-    alerts: insertAlerts(rows.alerts),
-    checks: insertChecks(rows.checks),
-  };
+/** The rows of other tables in the statement that commits, those that there are: each part looks at `written` and `clock`. */
+function belongingsOf(rows: Rows): Part[] {
+  const of = <Row>(list: readonly Row[], make: () => Part): Part => (list.length > 0 ? make() : noPart);
+  return [
+    of(rows.effects, () => part`followed as (${insertEffects(rows.effects)}),`),
+    of(rows.timers, () => part`timed as (${insertTimers(rows.timers)}),`),
+    of(rows.messages, () => part`posted as (${insertMessages(rows.messages)}),`),
+    of(rows.requests, () => part`answered as (${insertRequests(rows.requests)}),`),
+    of(rows.notes, () => part`noted as (${insertNotes(rows.notes)}),`),
+    of(rows.deadLetters, () => part`buried as (${insertDeadLetters(rows.deadLetters)}),`),
+    of(rows.checks, () => part`checked as (${insertChecks(rows.checks)}),`),
+    of(rows.letterDecisions, () => part`settled as (${decideLetters(rows.letterDecisions)}),`),
+    of(rows.alerts, () => part`alerted as (${insertAlerts(rows.alerts)}),`),
+  ];
 }
 
 function noted(kernel: Kernel, written: readonly Written[], rows: Rows): Map<string, number> {

@@ -1,6 +1,6 @@
-import { type Executor, type Part, sql, textArray } from "./db.ts";
+import { type Executor, noPart, type Part, part, partsInARow, sql, textArray } from "./db.ts";
 import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
-import type { Belongings, LastMove, NextStep, Written } from "./start-instances.ts";
+import type { LastMove, NextStep, Written } from "./start-instances.ts";
 
 /** What a list of decisions makes of one instance. */
 export interface MovedInstance {
@@ -60,9 +60,9 @@ export function moveInstances(
   db: Executor,
   rows: readonly MovedInstance[],
   earlier: readonly JournalRow[],
-  belongings: Belongings,
   beside: Part,
 ): Promise<Written[]> {
+  const tasks = tasksMoved(rows);
   return db.rows<Written>(sql`
     with clock as materialized (select pawl.now() as now),
     free as materialized (
@@ -126,13 +126,7 @@ export function moveInstances(
           and (decided.settled_ms is not null or instance.next_due_at is null or instance.next_due_at > clock.now)
         for no key update skip locked
       ) as held
-      left join lateral (
-        select task.token from pawl.tasks as task
-        where decided.token is not null and task.id = decided.id and task.token = decided.token
-          and (not decided.lapsed or task.leased_until <= clock.now)
-        for update skip locked
-      ) as lease on true
-      where decided.token is null or lease.token is not null
+      ${tasks.lease}
       limit (select ${rows.length}::int)
     ),
     written as (
@@ -165,58 +159,25 @@ export function moveInstances(
         coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
         case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
     ),
-    moved_on as (
-      update pawl.tasks as task
-      set lane = written.lane, priority = written.priority,
-        queue = case when written.due_at is null and written.worker is null then written.lane end, due_at = written.due_at,
-        worker = written.worker, leased_until = written.leased_until, token = coalesce(written.granted, nextval('pawl.tokens')),
-        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now
-      from written
-      where task.id = written.id and written.leased and written.lane is not null
-    ),
-    stepped as (
-      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
-      select written.id, written.id, 'step', written.lane, written.priority,
-        case when written.due_at is null then written.lane end, written.due_at, 0, written.visit, written.now
-      from written
-      where not written.leased and written.lane is not null
-      on conflict (id) do update set
-        lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
-        worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
-        since = excluded.since
-    ),
-    dropped as (
-      delete from pawl.tasks as task using written
-      where task.id = written.id and written.drops_task
-    ),
+    ${tasks.written}
     journaled as (
       insert into pawl.journal (
         instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
         payload, patch, cleared, request_id, task_id, token, granted, messages
       )
-      ${earlierMoves(earlier)}
-      union all
+      ${earlier.length > 0 ? part`${earlierMoves(earlier)} union all` : noPart}
       select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
         written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
         written.patch::jsonb, written.cleared::text[], written.request_id,
         case when written.token is not null then written.id end, written.token, written.granted, written.messages
       from written where written.event is not null
     ),
-    followed as (${belongings.effects}),
     rung as (
       delete from pawl.timers as timer using written
       where timer.instance_id = written.id and written.held_due_at is not null and (
         written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
       )
     ),
-    timed as (${belongings.timers}),
-    posted as (${belongings.messages}),
-    answered as (${belongings.requests}),
-    noted as (${belongings.notes}),
-    buried as (${belongings.deadLetters}),
-    checked as (${belongings.checks}),
-    settled as (${belongings.letterDecisions}),
-    alerted as (${belongings.alerts}),
     ${beside}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
@@ -231,3 +192,55 @@ export function moveInstances(
     )
     select written.id::text as id, pawl.ms(written.now) as now_ms, written.granted::float8 as granted from written`);
 }
+
+/** What becomes of the tasks, as far as there are any: a call moves no lease, and most moves drop no task. */
+function tasksMoved(rows: readonly MovedInstance[]): { readonly lease: Part; readonly written: Part } {
+  return {
+    lease: rows.some((row) => row.token !== null) ? heldLease : noLease,
+    written: partsInARow([
+      rows.some((row) => row.token !== null && row.step !== null) ? movedOn : noPart,
+      rows.some((row) => row.token === null && row.step !== null) ? stepped : noPart,
+      rows.some((row) => row.dropsTask) ? dropped : noPart,
+    ]),
+  };
+}
+
+const noLease = part`cross join (select null::bigint as token) as lease`;
+const heldLease = part`
+      left join lateral (
+        select task.token from pawl.tasks as task
+        where decided.token is not null and task.id = decided.id and task.token = decided.token
+          and (not decided.lapsed or task.leased_until <= clock.now)
+        for update skip locked
+      ) as lease on true
+      where decided.token is null or lease.token is not null`;
+
+const movedOn = part`
+    moved_on as (
+      update pawl.tasks as task
+      set lane = written.lane, priority = written.priority,
+        queue = case when written.due_at is null and written.worker is null then written.lane end, due_at = written.due_at,
+        worker = written.worker, leased_until = written.leased_until, token = coalesce(written.granted, nextval('pawl.tokens')),
+        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now
+      from written
+      where task.id = written.id and written.leased and written.lane is not null
+    ),`;
+
+const stepped = part`
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
+      select written.id, written.id, 'step', written.lane, written.priority,
+        case when written.due_at is null then written.lane end, written.due_at, 0, written.visit, written.now
+      from written
+      where not written.leased and written.lane is not null
+      on conflict (id) do update set
+        lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
+        worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
+        since = excluded.since
+    ),`;
+
+const dropped = part`
+    dropped as (
+      delete from pawl.tasks as task using written
+      where task.id = written.id and written.drops_task
+    ),`;

@@ -63,19 +63,6 @@ export interface Written {
   readonly granted: number | null;
 }
 
-/** What the rows of the other tables are, in the statement that commits: each looks at `written` and `clock`. */
-export interface Belongings {
-  readonly effects: Part;
-  readonly timers: Part;
-  readonly messages: Part;
-  readonly requests: Part;
-  readonly notes: Part;
-  readonly deadLetters: Part;
-  readonly checks: Part;
-  readonly letterDecisions: Part;
-  readonly alerts: Part;
-}
-
 /**
  * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
  * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
@@ -84,7 +71,6 @@ export interface Belongings {
 export function insertInstances(
   db: Executor,
   rows: readonly NewInstance[],
-  belongings: Belongings,
   beside: { readonly first: Part; readonly gate: Part; readonly rest: Part },
 ): Promise<Written[]> {
   return db.rows<Written>(sql`
@@ -155,13 +141,6 @@ export function insertInstances(
       from clock, fresh
       where (fresh.id in (select id from written)) is true
     ),
-    followed as (${belongings.effects}),
-    timed as (${belongings.timers}),
-    posted as (${belongings.messages}),
-    answered as (${belongings.requests}),
-    noted as (${belongings.notes}),
-    buried as (${belongings.deadLetters}),
-    checked as (${belongings.checks}),
     ${beside.rest}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
