@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { verify } from "../../src/views/verify.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 
 /** Its hooks take two minutes, and its states wait for one. */
 const permit = lifecycle("permit", {
@@ -23,7 +23,7 @@ const permit = lifecycle("permit", {
 
 const twoMinutes = "update pawl.test_clock set now = now + interval '2 minutes'";
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   test("what falls due while a hook runs comes after it: the hook is not blamed for it", async () => {
     await using t = await store.open({ lifecycles: [permit] });
     await t.pawl.start(permit, { key: "p" });

@@ -2,13 +2,13 @@ import { job, lifecycle, PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { attemptWith, note, plan, solve } from "../support/family.ts";
 
 const attempt = attemptWith("count");
 const lifecycles = [attempt, solve, note];
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   async function open(data: { questions?: string[]; notes?: number } = {}): Promise<TestPawl> {
     plan.during = undefined;
     const t = await store.open({ lifecycles });

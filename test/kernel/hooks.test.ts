@@ -2,7 +2,7 @@ import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 
 const seen: string[] = [];
 
@@ -57,7 +57,7 @@ const nested = lifecycle("nested", {
 });
 const hooks: { pay?: (tx: unknown, order: string) => Promise<unknown> } = {};
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   async function open(): Promise<TestPawl> {
     const t = await store.open({ lifecycles: [order, nested] });
     await t.db.script("create table if not exists ledger (id uuid, sum int); truncate ledger");

@@ -1,7 +1,7 @@
 import { type JobsOptions, job } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 
 const sent: string[] = [];
 const outcome: { fails: number } = { fails: 0 };
@@ -16,7 +16,7 @@ const email = job("send-email", {
 });
 const sweep = job("sweep", { run: () => {} });
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   async function open() {
     sent.length = 0;
     outcome.fails = 0;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { report } from "../../src/kernel/report.ts";
 import { take } from "../../src/kernel/take.ts";
 import type { TestPawl, TestWorker } from "../../src/testing/test-pawl.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { parcel } from "../support/parcel.ts";
 
 const lost = { code: "lease_lost" };
@@ -18,7 +18,7 @@ const words: Record<string, (worker: TestWorker) => Promise<void>> = {
   renew: (worker) => worker.renew(),
 };
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   async function open(): Promise<TestPawl> {
     const t = await store.open({ lifecycles: [parcel] });
     await t.pawl.start(parcel, { key: "p", data: { address: "Elm 3" } });

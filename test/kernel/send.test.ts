@@ -1,11 +1,11 @@
 import { isPawlError, lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { parcel } from "../support/parcel.ts";
 
 const address = "Elm 3";
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   async function packed() {
     const t = await store.open({ lifecycles: [parcel] });
     await t.pawl.start(parcel, { key: "p", data: { address } });

@@ -1,10 +1,10 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { parcel } from "../support/parcel.ts";
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   test("a started instance stands in its first state, with its start in the journal", async () => {
     await using t = await store.open({ lifecycles: [parcel] });
     const started = await t.pawl.start(parcel, { key: "p1", data: { address: "Elm 3" } });

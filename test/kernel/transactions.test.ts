@@ -5,12 +5,12 @@ import { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "pawl"
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { testPawl } from "../../src/testing/test-pawl.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { parcel } from "../support/parcel.ts";
 
 const item = { key: "p", data: { address: "Elm 3" } };
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   test("start and send are part of the caller's transaction, and come true when it commits", async () => {
     await using t = await store.open({ lifecycles: [parcel] });
     await t.pawl.transaction(async (tx) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStore, type Store } from "../support/each-store.ts";
+import { eachStoreAndPooler, type Store } from "../support/each-store.ts";
 import { rowCounts } from "../support/row-counts.ts";
 
 const essay = lifecycle("essay", {
@@ -38,7 +38,7 @@ function rowsOf(t: TestPawl): Promise<Row[]> {
 
 const about = { aggregate: { type: "submission", id: "42" } };
 
-eachStore((store: Store) => {
+eachStoreAndPooler((store: Store) => {
   describe("what is published", () => {
     let t: TestPawl;
     beforeAll(async () => {

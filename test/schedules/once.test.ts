@@ -10,7 +10,7 @@ import type { TestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { beside } from "../support/beside.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { everySecond, tick } from "./every-second.ts";
 
 const tidy = job("tidy", { run: () => {} });
@@ -33,7 +33,7 @@ function keysOf(name: string, everyMs: number, fromMs: number, toMs: number): st
   return keys;
 }
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   const open = () => store.open({ lifecycles: [tidy], schedules: [minutely, often] });
 
   test("three processes run each tick once, however they meet", async () => {

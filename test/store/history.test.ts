@@ -2,7 +2,7 @@ import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { sqlState } from "../../src/store/failures.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { rowCounts } from "../support/row-counts.ts";
 
 const letter = lifecycle("letter", {
@@ -54,7 +54,7 @@ function moveByHand(move: Move): string {
     from moved`;
 }
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   /** A letter that is ready at version 2, with a claim in `attempts` and a message. */
   async function ready(): Promise<{ t: TestPawl; id: string }> {
     const t = await store.open({ lifecycles: [letter, memo] });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { storableText } from "../../src/base/json.ts";
 import { part, sql, textArray } from "../../src/store/db.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 
 /** Any character that Postgres can store. */
 const character = fc
@@ -51,7 +51,7 @@ const nasty = [
   "x".repeat(100_000),
 ];
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   test("columns of texts come through the database as they are, whatever is in them", async () => {
     await using t = await store.open({ lifecycles: [] });
     const through = async (list: readonly (string | null)[]) => {

@@ -11,12 +11,20 @@ export interface Store {
 const server = process.env.PAWL_TEST_POSTGRES_URL;
 const pooler = process.env.PAWL_TEST_PGBOUNCER_URL;
 
-/** Runs a suite on the embedded database, on PostgreSQL, and through PgBouncer; what is not there is named as skipped. */
+/** Runs a suite on the embedded database and on PostgreSQL; what is not there is named as skipped. */
 export function eachStore(suite: (store: Store) => void): void {
   describe("embedded", () => suite({ name: "embedded", kind: "pglite", open: testPawl }));
   describe.skipIf(server === undefined)("PostgreSQL", () =>
     suite({ name: "PostgreSQL", kind: "postgres", open: (options) => testPawl({ ...options, server }) }),
   );
+}
+
+/**
+ * The same, and through PgBouncer: for what locks, begins transactions of its own or stays with a connection, which a
+ * pooler could break.
+ */
+export function eachStoreAndPooler(suite: (store: Store) => void): void {
+  eachStore(suite);
   describe.skipIf(server === undefined || pooler === undefined)("PostgreSQL through PgBouncer", () =>
     suite({ name: "PgBouncer", kind: "pooled", open: (options) => testPawl({ ...options, server, pooler }) }),
   );

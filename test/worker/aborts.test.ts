@@ -1,7 +1,7 @@
 import { isPawlError, lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 
 /** Why the step that ran last was told to end. */
 const steps: { told: (reason: unknown) => void } = { told: () => {} };
@@ -25,7 +25,7 @@ const letter = lifecycle("letter", {
   },
 });
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   /** A worker in the middle of a step, and what the step's signal is told. */
   async function begin(t: TestPawl, work: { grace?: number } = {}) {
     const { id } = await t.pawl.start(letter, {});

@@ -5,13 +5,13 @@ import { take } from "../../src/kernel/take.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { Random, repeat, seed } from "../faults/random.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 
 const errand = job("errand", { run: () => {} });
 const other = job("other", { run: () => {} });
 const holder = { worker: "w", leaseMs: 30_000 };
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   test("a claim that is given a place looks behind it only", async () => {
     await using t = await store.open({ lifecycles: [errand] });
     const made = await t.pawl.enqueueMany(

@@ -5,7 +5,7 @@ import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import type { WorkOptions } from "../../src/worker/settings.ts";
 import { loopStates, slotStates, workerMoves } from "../../src/worker/states.ts";
 import type { Worker } from "../../src/worker/work.ts";
-import { eachStore } from "../support/each-store.ts";
+import { eachStoreAndPooler } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
 
 /** What a step does, set by each test. */
@@ -52,7 +52,7 @@ class Watched {
   }
 }
 
-eachStore((store) => {
+eachStoreAndPooler((store) => {
   const open = () => store.open({ lifecycles: [task] });
 
   test("R93 the worker's states and moves are S3's eleven and sixteen", () => {
