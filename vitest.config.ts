@@ -25,8 +25,8 @@ export default defineConfig({
     pool: "forks",
     // Tests mostly wait for a database, but each embedded one takes 300 MB.
     maxWorkers: Math.min(8, Math.max(2, availableParallelism())),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // What needs no database does not wait for one: the servers start only when a file of `stores` is to be run.
     projects: [
       { extends: true, test: { name: "pure", include: ["src/**/*.test.ts", ...withoutServers] } },
