@@ -185,8 +185,9 @@ eachStore((store) => {
     await Promise.all([t, other, t, other].map((one) => tellAlerts(one.kernel, sinks)));
     expect(sink.heard).toHaveLength(1);
     await t.db.script("update pawl.alerts set due_at = now, told = '{}' from pawl.test_clock");
-    const silent = { name: "kept", send: () => new Promise(() => {}) };
-    void tellAlerts(t.kernel, [silent]);
+    let wake: (value?: unknown) => void = () => {};
+    const silent = { name: "kept", send: () => new Promise((resolve) => (wake = resolve)) };
+    const dead = tellAlerts(t.kernel, [silent]);
     while (
       (await t.db.rows<{ n: number }>({ text: "select attempts as n from pawl.alerts", values: [], name: "" }))[0]!.n <
       2
@@ -195,6 +196,9 @@ eachStore((store) => {
     await t.advance("3m");
     expect(await tellAlerts(other.kernel, sinks)).toBe(1);
     expect(sink.heard[1]).toEqual(sink.heard[0]);
+    wake(); // It was not dead after all: what it has to say no longer counts.
+    await dead;
+    expect(await tellAlerts(other.kernel, sinks)).toBe(0);
   });
 
   test("a step and a definition that are at odds are told of once; nothing fails, no attempt is spent, and a mended one goes on", async () => {
