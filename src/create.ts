@@ -11,6 +11,7 @@ import type { Faults } from "./kernel/faults.ts";
 import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, makeKernel } from "./kernel/kernel.ts";
 import { registerLifecycles } from "./kernel/register.ts";
+import { type DeadLetterCare, letterSettings } from "./letters/settings.ts";
 import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
 import { declaredQueues } from "./people/declared-queues.ts";
@@ -42,6 +43,8 @@ export interface PawlOptions {
   readonly outbox?: RelayOptions | undefined;
   /** Who is told when Pawl gives an instance up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
   readonly alerts?: readonly AlertTarget[] | undefined;
+  /** What becomes of dead letters: queues of brokers that they come from, how long they are kept, where they are archived. */
+  readonly deadLetters?: DeadLetterCare | undefined;
   /**
    * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
    * everything is found by looking, at the latest after the worker's `poll`.
@@ -73,7 +76,16 @@ export async function openOn(
   db: Db,
   options: Pick<
     PawlOptions,
-    "lifecycles" | "schedules" | "queues" | "breakers" | "migrate" | "logger" | "outbox" | "alerts" | "notify"
+    | "lifecycles"
+    | "schedules"
+    | "queues"
+    | "breakers"
+    | "migrate"
+    | "logger"
+    | "outbox"
+    | "alerts"
+    | "deadLetters"
+    | "notify"
   >,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
@@ -93,7 +105,13 @@ export async function openOn(
       await kernel.others?.close();
       await db.close();
     };
-    const pawl = new Pawl(kernel, { queues, close, outbox: options.outbox, alerts: sinksOf(options.alerts) });
+    const pawl = new Pawl(kernel, {
+      queues,
+      close,
+      outbox: options.outbox,
+      alerts: sinksOf(options.alerts),
+      letters: letterSettings(options.deadLetters),
+    });
     await pawl.people.open();
     return { kernel, pawl };
   } catch (error) {
@@ -165,6 +183,7 @@ function checkOptions(options: PawlOptions): void {
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
   sinksOf(given.alerts);
+  letterSettings(given.deadLetters);
   if (given.outbox !== undefined) relaySettings(given.outbox);
   breakerPolicies(given.breakers);
   const { database, folder, connections } = given;

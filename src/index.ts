@@ -58,12 +58,19 @@ export type {
   SendOptions,
   StartCallOptions,
 } from "./given.ts";
+export type { DeadLetterArchive, RestoredLetters } from "./kernel/archive.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breaker-verbs.ts";
+export type { DiedMessage } from "./kernel/broker-letters.ts";
 export type { JobStatus } from "./kernel/jobs.ts";
 export type { Aggregate } from "./kernel/publish.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
 export type { ShownWorker } from "./kernel/workers.ts";
-export { type Broker, BrokerAway, type OutboxMessage } from "./outbox/broker.ts";
+export { Dead, type TicketsOptions } from "./letters/dead.ts";
+export { folderArchive } from "./letters/folder-archive.ts";
+export type { DeadLetterFilter, DecideOptions, RequeueManyOptions, RestoreFilter } from "./letters/given.ts";
+export type { DeadLetterCare } from "./letters/settings.ts";
+export type { ArchivedFile, DeadLetterGroup, DecisionPreview, Operation, Ticket } from "./letters/shown.ts";
+export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
 export {
   type WebhookEndpoint,

@@ -43,6 +43,9 @@ import { snapshotOf } from "./kernel/snapshot.ts";
 import type { Start } from "./kernel/start.ts";
 import { requestHash } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
+import { Dead } from "./letters/dead.ts";
+import { driveLetters } from "./letters/drive.ts";
+import type { LetterSettings } from "./letters/settings.ts";
 import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
 import { Operators } from "./operators.ts";
@@ -79,6 +82,7 @@ interface Surroundings {
   readonly queues: readonly AnyQueue[];
   readonly outbox: RelayOptions | undefined;
   readonly alerts: readonly AlertSink[];
+  readonly letters: LetterSettings;
 }
 
 /**
@@ -103,11 +107,15 @@ export class Pawl extends Operators {
     super(kernel);
     this.#surroundings = surroundings;
     this.outbox = new Outbox(kernel);
+    this.dead = new Dead(kernel, this.verbs, surroundings.letters);
     this.people = new People(kernel, this.verbs, surroundings.queues);
   }
 
   /** What waits to be sent, what was given up, and what to do about it. */
   readonly outbox: Outbox;
+
+  /** Dead letters in numbers: groups, decisions about many, tickets, archives. */
+  readonly dead: Dead;
 
   /** The lifecycles that this process declares; with queues also those of samples and assignments. */
   get lifecycles(): readonly AnyLifecycle[] {
@@ -445,12 +453,16 @@ export class Pawl extends Operators {
     return relay;
   }
 
-  /** Whoever keeps time here also deletes what has outlived its retention, and tells alerts; once is enough for a process. */
+  /**
+   * Whoever keeps time here also deletes what has outlived its retention, tells alerts and looks after dead letters; once is
+   * enough for a process.
+   */
   #keepHouse(): void {
     if (this.#keepsHouse) return;
     this.#keepsHouse = true;
-    this.#drivers.add(drivePruning(this.kernel));
-    const { alerts } = this.#surroundings;
+    const { alerts, letters } = this.#surroundings;
+    this.#drivers.add(drivePruning(this.kernel, { keepsLetters: letters.archive !== undefined }));
+    for (const driver of driveLetters(this.kernel, this.verbs, letters)) this.#drivers.add(driver);
     if (alerts.length > 0) this.#drivers.add(driveAlerts(this.kernel, alerts));
   }
 

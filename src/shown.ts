@@ -115,8 +115,9 @@ export interface DeadLetter {
   readonly key: string | null;
   /** The lifecycle, or what a message is about. */
   readonly lifecycle: string;
-  readonly kind: "instance" | "effect" | "message";
-  /** The state in which an instance was given up, the event of an after-effect, the type of a message. */
+  /** `broker`: a message that died in the queue of a broker. */
+  readonly kind: "instance" | "effect" | "message" | "broker";
+  /** The state in which an instance was given up, the event of an after-effect, the type of a message, a broker's queue. */
   readonly origin: string;
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
@@ -124,6 +125,8 @@ export interface DeadLetter {
   readonly payload: unknown;
   /** What led to it, such as the failures that were counted. */
   readonly details: unknown;
+  /** The same for all that were given up in the same place of the same error; see `pawl.dead.groups`. */
+  readonly fingerprint: string;
   readonly status: "open" | "requeued" | "discarded" | "archived";
   readonly createdAt: Date;
   /** When a person decided, who, and why. */
@@ -133,13 +136,14 @@ export interface DeadLetter {
 }
 
 export function letterOf(row: DeadLetterView): DeadLetter {
-  const { id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, status, decision } = row;
+  const { id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, fingerprint, status } = row;
   return {
-    ...{ id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, status, decision },
+    ...{ id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, fingerprint, status },
     instance: row.instance_id,
     createdAt: new Date(row.created_ms),
     decidedAt: row.decided_ms === null ? null : new Date(row.decided_ms),
     decidedBy: row.decided_by,
+    decision: row.decision,
   };
 }
 

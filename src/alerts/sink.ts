@@ -8,8 +8,9 @@ export interface Alert {
   /** What it comes from; no two alerts have the same. */
   readonly cause: string;
   readonly kind: AlertKind;
+  /** The lifecycle that it is about; `pawl` when it is about none. */
   readonly lifecycle: string;
-  /** Null when it is about a definition. */
+  /** Null when it is about no instance. */
   readonly instanceId: string | null;
   readonly key: string | null;
   readonly message: string;

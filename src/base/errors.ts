@@ -41,6 +41,10 @@ export const errorCodes = {
   already_given: "caller",
   dead_letter_unknown: "caller",
   dead_letter_decided: "caller",
+  ticket_taken: "caller",
+  operation_unknown: "caller",
+  operation_ended: "caller",
+  archive_unknown: "caller",
   config_invalid: "caller",
   // Time, or whoever runs the surroundings.
   closed: "surroundings",
@@ -61,6 +65,8 @@ export const errorCodes = {
   circuit_open: "surroundings",
   ended_elsewhere: "caller",
   not_running: "surroundings",
+  archive_failed: "surroundings",
+  archive_damaged: "surroundings",
   // Us.
   invariant_broken: "pawl",
 } as const;

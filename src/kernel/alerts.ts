@@ -24,7 +24,11 @@ export type AlertKind =
   /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
   | "recovery_failed"
   /** A definition does not allow what its own step says: the author has to mend one of them. */
-  | "definition_faulty";
+  | "definition_faulty"
+  /** More work was given up in a day than is usual. */
+  | "many_dead_letters"
+  /** Dead letters outlive their time, since they cannot be archived. */
+  | "archive_failed";
 
 /** The alert that goes with an instance's being given up: of the same cause as its dead letter, so once. */
 export function alertOfLetter(
@@ -91,6 +95,19 @@ export async function raiseFault(
     detailsText: JSON.stringify({ state, version, code: error.code, instance: taken.row.id }),
   };
   if (await insertAlert(kernel.db, row)) kernel.signals.hint(alertsTopic);
+}
+
+/** Tells of something that is about no instance, once for its cause; false when it was told before. */
+export async function raiseAlert(
+  kernel: Kernel,
+  alert: { kind: AlertKind; cause: string; message: string; details: Readonly<Record<string, unknown>> },
+): Promise<boolean> {
+  const { kind, cause, message, details } = alert;
+  const about = { lifecycle: "pawl", instanceId: null, key: null };
+  const row = { id: kernel.newId(), cause, kind, ...about, message: cleanText(message, 1_000) };
+  const isNew = await insertAlert(kernel.db, { ...row, detailsText: JSON.stringify(details) });
+  if (isNew) kernel.signals.hint(alertsTopic);
+  return isNew;
 }
 
 const batchSize = 20;

@@ -11,6 +11,11 @@ export interface Pruned {
   readonly more: boolean;
 }
 
+export interface PruneOptions {
+  /** Dead letters are archived before they go: until then, the instances that they are about stay. */
+  readonly keepsLetters?: boolean;
+}
+
 const batchSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";
 /** Whoever has the turn and dies loses it after so long. */
@@ -29,14 +34,14 @@ interface Kept extends Ended {
  * One batch for each state in which instances of this process end: those past their retention are deleted. Processes take
  * turns, and each goes on where the last one stopped, so that instances which must stay hold up nobody behind them.
  */
-export async function prune(kernel: Kernel): Promise<Pruned> {
+export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptions = {}): Promise<Pruned> {
   let [removed, more] = [0, false];
   for (const kept of await keptEnds(kernel)) {
     const place = await takeSweep(kernel.db, kept, heldMs);
     if (place === undefined) continue;
     // What began later cannot have been closed for long enough. The database looks at each by its own clock.
     const before = firstIdAt(kernel.clock.nowMs() - kept.keepMs + slackMs);
-    const found = await commitRemoval(kernel, { ...kept, after: place, before, limit: batchSize });
+    const found = await commitRemoval(kernel, { ...kept, after: place, before, limit: batchSize, keepsLetters });
     const isFull = found.looked === batchSize;
     await endSweep(
       kernel.db,

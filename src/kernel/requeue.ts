@@ -64,7 +64,7 @@ function laneFor(kernel: Kernel, letter: DeadLetterView): string {
 export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue): Promise<Send> {
   const { letter, actor, reason } = requeue;
   const [row] = letter.instance_id === null ? [] : await readInstances(db, [letter.instance_id]);
-  if (row === undefined) throw letterUnknown(letter.id);
+  if (row === undefined) throw instanceGone(letter);
   if (!kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
   const lifecycle = lifecycleOf(kernel, row);
   return {
@@ -82,7 +82,12 @@ export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue
   };
 }
 
-function eventFor(lifecycle: LifecycleModel, row: InstanceRow, { letter, restart }: Requeue): string {
+/** Which event that is, or `transition_refused`: it is also asked by those who only want to know. */
+export function eventFor(
+  lifecycle: LifecycleModel,
+  row: InstanceRow,
+  { letter, restart }: Pick<Requeue, "letter" | "restart">,
+): string {
   // A job that ended in error has no place to resume from.
   if (restart || (lifecycle.job && row.outcome === "failure")) return "restart";
   if (row.state === failed && lifecycle.builtIns) return "recover";
@@ -112,12 +117,17 @@ function dataInvalid(lifecycle: LifecycleModel, faults: readonly string[]): Pawl
   return new PawlError("data_invalid", message, { lifecycle: lifecycle.name, faults });
 }
 
-function unknownLifecycle(letter: DeadLetterView): PawlError {
+export function unknownLifecycle(letter: DeadLetterView): PawlError {
   return new PawlError(
     "lifecycle_unknown",
     `Dead letter ${letter.id} is about \`${letter.lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`,
     { lifecycle: letter.lifecycle },
   );
+}
+
+function instanceGone(letter: DeadLetterView): PawlError {
+  const message = `Dead letter ${letter.id} is about an instance of \`${letter.lifecycle}\` that no longer exists. Discard it.`;
+  return new PawlError("instance_unknown", message, { deadLetter: letter.id });
 }
 
 export function letterUnknown(id: string): PawlError {

@@ -9,6 +9,7 @@ import { type Decider, markDiscarded } from "../store/dead-letters.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
+import { requeueDied } from "./broker-letters.ts";
 import { Gatherer } from "./gather.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import type { Ref } from "./refs.ts";
@@ -115,6 +116,7 @@ export class Verbs {
     if (tx === undefined) refuseInside(kernel, "requeue");
     const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
     if (requeue.letter.kind === "message") return decideMessage(kernel, requeue.letter, "requeue", requeue, tx);
+    if (requeue.letter.kind === "broker") return requeueDied(kernel, db, requeue);
     if (requeue.letter.kind === "effect") return requeueTask(kernel, db, requeue);
     const sent = await this.send(await requeueSend(kernel, db, requeue), tx);
     if (!sent.ok) throw sent.error;

@@ -1,6 +1,6 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
-import { prune } from "../kernel/prune.ts";
+import { type PruneOptions, prune } from "../kernel/prune.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { type Repeated, repeat } from "./repeat.ts";
 import { maintain } from "./round.ts";
@@ -35,10 +35,10 @@ const pruneFirstMs = 5_000;
  * Deletes what has ended and outlived its retention, beside all other work: a batch at a time, and then it rests for as
  * long as that took, so that never more than half of one connection is busy with it.
  */
-export function drivePruning(kernel: Kernel): Repeated {
+export function drivePruning(kernel: Kernel, options: PruneOptions): Repeated {
   const round = async (): Promise<number> => {
     const began = performance.now();
-    const { more } = await prune(kernel);
+    const { more } = await prune(kernel, options);
     return more ? performance.now() - began : pruneEveryMs;
   };
   const onFailure = (error: unknown) => logFailure(kernel.telemetry.log, error);

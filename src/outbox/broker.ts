@@ -1,4 +1,6 @@
+import type { DiedMessage } from "../kernel/broker-letters.ts";
 import type { Aggregate } from "../kernel/publish.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** A message on its way out. */
 export interface OutboxMessage {
@@ -45,4 +47,11 @@ export class BrokerAway extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
   }
+}
+
+/** Where messages lie that a broker gave up on. */
+export interface DeadLetterSource {
+  readonly name: string;
+  /** Hands them over, one by one, until it is stopped. A message is taken away only when `keep` has come back. */
+  open(given: { keep: (died: DiedMessage) => Promise<void>; log: Log }): { stop(): Promise<void> };
 }

@@ -1,6 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
+import { requeuedTo } from "../kernel/broker-letters.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { MessageOutcome, ReadyMessage } from "../kernel/outbox.ts";
 import { nextAttemptMs } from "../policy/retry.ts";
@@ -77,7 +78,9 @@ export class Delivery {
   }
 
   #brokerOf(type: string): Broker {
-    const broker = this.#settings.brokers.find((one) => one.takes(type));
+    const name = requeuedTo(type);
+    const broker = this.#settings.brokers.find((one) => (name === undefined ? one.takes(type) : one.name === name));
+    if (broker === undefined && name !== undefined) throw new Error(`None of the brokers is called \`${name}\`.`);
     if (broker === undefined) throw new Error(`None of the brokers takes \`${type}\`.`);
     return broker;
   }

@@ -16,7 +16,7 @@ export interface Removed {
  */
 export async function removeEnded(
   db: Executor,
-  ended: { lifecycle: string; state: string; after: string; before: string; limit: number },
+  ended: { lifecycle: string; state: string; after: string; before: string; limit: number; keepsLetters: boolean },
 ): Promise<Removed> {
   const [found] = await db.rows<Removed>(sql`
     with clock as materialized (select pawl.now() as now),
@@ -42,7 +42,7 @@ export async function removeEnded(
           )
           and not exists (
             select from pawl.dead_letters as letter
-            where letter.instance_id = each.id and letter.decided_at is null offset 0
+            where letter.instance_id = each.id and (letter.decided_at is null or ${ended.keepsLetters}::boolean) offset 0
           )
           and not exists (
             select from pawl.instances as parent

@@ -7,6 +7,16 @@ CREATE FUNCTION pawl.at(ms double precision) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     AS $$ select to_timestamp(ms / 1000.0) $$;
 
+CREATE FUNCTION pawl.error_pattern(error jsonb, reason text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select left(coalesce(error ->> 'name' || ': ', '') || regexp_replace(regexp_replace(regexp_replace(
+    left(split_part(coalesce(error ->> 'message', reason), E'\n', 1), 500),
+    '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}', '#', 'g'),
+    '\m\w*\d\w*\M', '#', 'g'),
+    '#(?:[-+.,:/ ]#)+', '#', 'g'), 300)
+$$;
+
 CREATE FUNCTION pawl.gate_left(gate_name text, of_lifecycle text, in_states text[], most integer, rate integer, window_start timestamp with time zone, window_end timestamp with time zone) RETURNS integer
     LANGUAGE sql STABLE
     SET enable_seqscan TO 'off'
@@ -191,6 +201,25 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION pawl.letter_opens_ticket() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into pawl.tickets (letter_id, opened_at, due_at) values (new.id, pawl.now(), pawl.now());
+  return null;
+end $$;
+
+CREATE FUNCTION pawl.letter_resolves_ticket() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update pawl.tickets
+  set status = 'resolved', resolved_at = new.decided_at, resolved_by = new.decided_by, due_at = null,
+    resolution = coalesce(new.decision, new.status)
+  where letter_id = new.id and status <> 'resolved';
+  return null;
+end $$;
+
 CREATE FUNCTION pawl.ms(at timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE
     AS $$ select round(date_part('epoch', at) * 1000) $$;
@@ -238,6 +267,17 @@ CREATE TABLE pawl.alerts (
     attempts integer DEFAULT 0 NOT NULL,
     told text[] DEFAULT '{}'::text[] NOT NULL,
     error text
+);
+
+CREATE TABLE pawl.archives (
+    name text NOT NULL COLLATE pg_catalog."C",
+    store text NOT NULL COLLATE pg_catalog."C",
+    letters integer NOT NULL,
+    bytes integer NOT NULL,
+    sha256 text NOT NULL COLLATE pg_catalog."C",
+    first_id uuid NOT NULL,
+    last_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE pawl.assignments (
@@ -390,11 +430,14 @@ CREATE TABLE pawl.dead_letters (
     work jsonb,
     decided_by text,
     decision text,
+    pattern text GENERATED ALWAYS AS (pawl.error_pattern(error, reason)) STORED,
+    fingerprint text GENERATED ALWAYS AS (to_hex(hashtextextended((((((lifecycle || '/'::text) || origin) || ' '::text) || pawl.error_pattern(error, reason)) COLLATE "C"), (0)::bigint))) STORED COLLATE pg_catalog."C",
+    restored_at timestamp with time zone,
     CONSTRAINT dead_letters_decided CHECK (((status = 'open'::text) = (decided_at IS NULL))),
-    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['instance'::text, 'effect'::text, 'message'::text]))),
+    CONSTRAINT dead_letters_kind_check CHECK ((kind = ANY (ARRAY['instance'::text, 'effect'::text, 'message'::text, 'broker'::text]))),
     CONSTRAINT dead_letters_status_check CHECK ((status = ANY (ARRAY['open'::text, 'requeued'::text, 'discarded'::text, 'archived'::text]))),
     CONSTRAINT dead_letters_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
-    CONSTRAINT dead_letters_work_has_instance CHECK (((kind = 'message'::text) OR (instance_id IS NOT NULL)))
+    CONSTRAINT dead_letters_work_has_instance CHECK (((kind = ANY (ARRAY['message'::text, 'broker'::text])) OR (instance_id IS NOT NULL)))
 );
 
 CREATE TABLE pawl.edges (
@@ -577,6 +620,38 @@ CREATE TABLE pawl.migrations (
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE pawl.operation_letters (
+    operation_id uuid NOT NULL,
+    letter_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    outcome text COLLATE pg_catalog."C",
+    note text
+);
+
+CREATE TABLE pawl.operations (
+    id uuid NOT NULL,
+    decision text NOT NULL COLLATE pg_catalog."C",
+    filter jsonb NOT NULL,
+    restart boolean DEFAULT false NOT NULL,
+    actor text,
+    reason text,
+    per_second double precision,
+    status text NOT NULL COLLATE pg_catalog."C",
+    letters integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    aborted_by text,
+    abort_reason text,
+    next_at timestamp with time zone NOT NULL,
+    token bigint DEFAULT 0 NOT NULL,
+    leased_until timestamp with time zone,
+    CONSTRAINT operations_decision_check CHECK ((decision = ANY (ARRAY['requeue'::text, 'discard'::text]))),
+    CONSTRAINT operations_end_at_a_time CHECK (((status = 'running'::text) = (ended_at IS NULL))),
+    CONSTRAINT operations_per_second_check CHECK ((per_second > (0)::double precision)),
+    CONSTRAINT operations_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
+);
+
 CREATE TABLE pawl.pauses (
     id bigint NOT NULL,
     lifecycle text NOT NULL COLLATE pg_catalog."C",
@@ -742,6 +817,22 @@ CREATE TABLE pawl.tasks (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
+CREATE TABLE pawl.tickets (
+    letter_id uuid NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    opened_at timestamp with time zone NOT NULL,
+    taken_by text,
+    taken_at timestamp with time zone,
+    resolved_by text,
+    resolved_at timestamp with time zone,
+    resolution text,
+    due_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    CONSTRAINT tickets_resolved_at_a_time CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL))),
+    CONSTRAINT tickets_status_check CHECK ((status = ANY (ARRAY['open'::text, 'taken'::text, 'resolved'::text]))),
+    CONSTRAINT tickets_taken_by_somebody CHECK (((status <> 'taken'::text) OR ((taken_by IS NOT NULL) AND (taken_at IS NOT NULL))))
+);
+
 CREATE TABLE pawl.timers (
     instance_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -778,6 +869,9 @@ ALTER TABLE ONLY pawl.alerts
 
 ALTER TABLE ONLY pawl.alerts
     ADD CONSTRAINT alerts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.archives
+    ADD CONSTRAINT archives_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY pawl.assignments
     ADD CONSTRAINT assignments_pkey PRIMARY KEY (id);
@@ -839,6 +933,12 @@ ALTER TABLE ONLY pawl.messages
 ALTER TABLE ONLY pawl.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (version);
 
+ALTER TABLE ONLY pawl.operation_letters
+    ADD CONSTRAINT operation_letters_pkey PRIMARY KEY (operation_id, letter_id);
+
+ALTER TABLE ONLY pawl.operations
+    ADD CONSTRAINT operations_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.pauses
     ADD CONSTRAINT pauses_pkey PRIMARY KEY (id);
 
@@ -875,6 +975,9 @@ ALTER TABLE ONLY pawl.sweeps
 ALTER TABLE ONLY pawl.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY pawl.tickets
+    ADD CONSTRAINT tickets_pkey PRIMARY KEY (letter_id);
+
 ALTER TABLE ONLY pawl.timers
     ADD CONSTRAINT timers_pkey PRIMARY KEY (instance_id, id);
 
@@ -901,7 +1004,11 @@ CREATE UNIQUE INDEX assignments_once ON pawl.assignments USING btree (sample_id,
 
 CREATE UNIQUE INDEX assignments_slot ON pawl.assignments USING btree (sample_id, slot) WHERE (desk IS NOT NULL);
 
+CREATE INDEX dead_letters_by_age ON pawl.dead_letters USING btree (COALESCE(restored_at, created_at), id);
+
 CREATE INDEX dead_letters_of_instance ON pawl.dead_letters USING btree (instance_id);
+
+CREATE INDEX dead_letters_of_kind ON pawl.dead_letters USING btree (fingerprint, id) WHERE (status = 'open'::text);
 
 CREATE INDEX dead_letters_open ON pawl.dead_letters USING btree (lifecycle, id) WHERE (status = 'open'::text);
 
@@ -935,6 +1042,12 @@ CREATE INDEX messages_ready ON pawl.messages USING btree (shard, "position") WHE
 
 CREATE INDEX messages_waiting ON pawl.messages USING btree (status, created_at);
 
+CREATE INDEX operation_letters_left ON pawl.operation_letters USING btree (operation_id, letter_id) WHERE (outcome IS NULL);
+
+CREATE INDEX operations_ended ON pawl.operations USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX operations_running ON pawl.operations USING btree (next_at) WHERE (status = 'running'::text);
+
 CREATE UNIQUE INDEX pauses_open ON pawl.pauses USING btree (lifecycle, part) WHERE (resumed_at IS NULL);
 
 CREATE INDEX samples_of_queue ON pawl.samples USING btree (queue, id);
@@ -950,6 +1063,10 @@ CREATE INDEX tasks_ready ON pawl.tasks USING btree (queue, priority, id) WHERE (
 CREATE INDEX tasks_running ON pawl.tasks USING btree (lane, leased_until, id) WHERE (worker IS NOT NULL);
 
 CREATE INDEX tasks_scheduled ON pawl.tasks USING btree (lane, due_at, id) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX tickets_due ON pawl.tickets USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX tickets_unresolved ON pawl.tickets USING btree (letter_id) WHERE (status <> 'resolved'::text);
 
 CREATE TRIGGER attempts_append_only BEFORE UPDATE OR TRUNCATE ON pawl.attempts FOR EACH STATEMENT EXECUTE FUNCTION pawl.refuse();
 
@@ -983,5 +1100,15 @@ CREATE TRIGGER journal_append_only BEFORE UPDATE OR TRUNCATE ON pawl.journal FOR
 
 CREATE TRIGGER journal_removed AFTER DELETE ON pawl.journal REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.history_removed();
 
+CREATE TRIGGER letter_opens_ticket AFTER INSERT ON pawl.dead_letters FOR EACH ROW WHEN ((new.status = 'open'::text)) EXECUTE FUNCTION pawl.letter_opens_ticket();
+
+CREATE TRIGGER letter_resolves_ticket AFTER UPDATE OF status ON pawl.dead_letters FOR EACH ROW WHEN (((old.status = 'open'::text) AND (new.status <> 'open'::text))) EXECUTE FUNCTION pawl.letter_resolves_ticket();
+
 ALTER TABLE ONLY pawl.edges
     ADD CONSTRAINT edges_lifecycle_version_fkey FOREIGN KEY (lifecycle, version) REFERENCES pawl.lifecycles(name, version);
+
+ALTER TABLE ONLY pawl.operation_letters
+    ADD CONSTRAINT operation_letters_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES pawl.operations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pawl.tickets
+    ADD CONSTRAINT tickets_letter_id_fkey FOREIGN KEY (letter_id) REFERENCES pawl.dead_letters(id) ON DELETE CASCADE;

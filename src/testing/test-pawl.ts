@@ -12,12 +12,15 @@ import { breakerOf, closuresOf } from "../kernel/closures.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import { gatesOf, probeGates } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
+import { keepLetters } from "../kernel/keep-letters.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { type MessageOutcome, promoteDue, pruneSent } from "../kernel/outbox.ts";
 import { prune } from "../kernel/prune.ts";
 import { report } from "../kernel/report.ts";
 import { renew, type Taken, take, takeGated, takeProbe } from "../kernel/take.ts";
+import { type LetterSettings, letterSettings } from "../letters/settings.ts";
+import { tellTickets } from "../letters/tell-tickets.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
 import { Delivery } from "../outbox/delivery.ts";
 import { relayRound } from "../outbox/round.ts";
@@ -47,6 +50,8 @@ export interface TestPawlOptions {
   readonly outbox?: RelayOptions;
   /** Who is told when the test says `t.tellAlerts()`. */
   readonly alerts?: PawlOptions["alerts"];
+  /** What becomes of dead letters when the test says `t.keepLetters()`. */
+  readonly deadLetters?: PawlOptions["deadLetters"];
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
   /** Wake-ups between processes by NOTIFY and LISTEN; off unless given. */
@@ -83,6 +88,7 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
       logger: options.logger ?? false,
       outbox: options.outbox,
       alerts: options.alerts,
+      deadLetters: options.deadLetters,
       notify: options.notify ?? false,
     },
     { clock, faults },
@@ -99,6 +105,7 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
     lanes: await lanesOf(kernel),
     outbox: options.outbox,
     alerts: sinksOf(options.alerts),
+    letters: letterSettings(options.deadLetters),
   });
 }
 
@@ -122,6 +129,7 @@ interface Parts {
   readonly lanes: readonly string[];
   readonly outbox?: RelayOptions | undefined;
   readonly alerts?: readonly AlertSink[];
+  readonly letters?: LetterSettings;
 }
 
 /** See `testPawl`. */
@@ -185,10 +193,26 @@ export class TestPawl {
     return tellAlerts(this.#parts.kernel, this.#parts.alerts ?? []);
   }
 
+  /** Archives the dead letters that are too old or too many, and raises an alert when many came; tells how many went. */
+  async keepLetters(): Promise<number> {
+    const { kernel, letters = letterSettings() } = this.#parts;
+    for (let archived = 0; ; ) {
+      const round = await keepLetters(kernel, letters);
+      archived += round.archived;
+      if (!round.more) return archived;
+    }
+  }
+
+  /** Tells `deadLetters.onTicket` of the tickets that are due now; gives back how many that were. */
+  async tellTickets(): Promise<number> {
+    const { kernel, letters } = this.#parts;
+    return letters?.onTicket === undefined ? 0 : tellTickets(kernel, letters.onTicket);
+  }
+
   /** Deletes what has ended and outlived its `keepClosed`, all of it; gives back how many instances that were. */
   async prune(): Promise<number> {
     for (let removed = 0; ; ) {
-      const round = await prune(this.#parts.kernel);
+      const round = await prune(this.#parts.kernel, { keepsLetters: this.#parts.letters?.archive !== undefined });
       removed += round.removed;
       if (!round.more) return removed;
     }

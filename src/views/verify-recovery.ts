@@ -9,8 +9,9 @@ export function failuresForgotten(ids: Slice): Statement {
         instance.failed_from, failing.version) as message
     from pawl.instances as instance
     cross join lateral (
-      select max(each.version) as version from pawl.journal as each
+      select each.version, each.at from pawl.journal as each
       where each.instance_id = instance.id and each.to_state = 'failed' and each.from_state <> 'failed'
+      order by each.version desc limit 1
     ) as failing
     where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
       -- Not a state that only has this name.
@@ -19,5 +20,7 @@ export function failuresForgotten(ids: Slice): Statement {
       and not exists (
         select from pawl.dead_letters as letter
         where letter.instance_id = instance.id and letter.kind = 'instance' and letter.version >= failing.version
-      )`;
+      )
+      -- What is that old may have gone into an archive.
+      and (failing.at <= (select pruned.up_to from pawl.pruned as pruned where pruned.what = 'dead_letters')) is not true`;
 }

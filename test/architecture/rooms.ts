@@ -12,6 +12,7 @@ const engine = [
   "maintenance",
   "outbox",
   "alerts",
+  "letters",
 ];
 const behind = [...engine, "people", "crowd"];
 
@@ -62,6 +63,10 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
   alerts: {
     may: ["base", "policy", "telemetry", "kernel", "maintenance", "outbox"],
     lines: "tells people what was given up",
+  },
+  letters: {
+    may: ["base", "policy", "telemetry", "views", "kernel", "maintenance", "outbox"],
+    lines: "looks after dead letters in numbers",
   },
   people: {
     may: [
@@ -124,6 +129,7 @@ export const pureRooms = ["base", "definition", "policy"];
 export const pureImports: Readonly<Record<string, string>> = {
   "base/ids.ts": "node:crypto",
   "definition/shape.ts": "node:crypto",
+  "policy/aws-signature.ts": "node:crypto",
   "policy/webhook-signature.ts": "node:crypto",
 };
 

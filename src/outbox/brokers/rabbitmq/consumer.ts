@@ -16,6 +16,8 @@ export interface IncomingMessage {
   readonly routingKey: string;
   readonly correlationId: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
+  /** What AMQP itself says of it, such as `contentType` and `replyTo`. */
+  readonly properties: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
   /** How often it was delivered before, as far as the broker tells. */
   readonly deliveries: number;
@@ -211,6 +213,7 @@ function incomingOf(queue: string, { content, fields, properties }: ConsumeMessa
     routingKey: fields.routingKey,
     correlationId: textOf(properties.correlationId),
     headers,
+    properties: { ...properties },
     body: content,
     deliveries: counted > 0 ? counted : fields.redelivered ? 1 : 0,
   };

@@ -44,7 +44,7 @@ export function deadMessageOf({ id, headers, body }: Pick<IncomingMessage, "id" 
   const death = deaths.find((one) => queue === undefined || one.queue === queue) ?? {};
   return {
     id,
-    reason: textOf(headers["x-first-death-reason"]) ?? textOf(death.reason) ?? "unknown",
+    reason: reasonOf(headers, death),
     queue: queue ?? textOf(death.queue),
     exchange: textOf(headers["x-first-death-exchange"]) ?? textOf(death.exchange),
     routingKey: textOf(Array.isArray(death["routing-keys"]) ? death["routing-keys"][0] : undefined),
@@ -54,6 +54,12 @@ export function deadMessageOf({ id, headers, body }: Pick<IncomingMessage, "id" 
     body: body.subarray(0, longestBody).toString("utf8"),
     truncated: body.length > longestBody,
   };
+}
+
+/** As the broker says, else as whoever gave it up does. */
+function reasonOf(headers: Readonly<Record<string, unknown>>, death: Readonly<Record<string, unknown>>): string {
+  const said = [headers["x-first-death-reason"], death.reason, headers["x-last-death-reason"], headers.reason];
+  return said.map(textOf).find((text) => text !== undefined) ?? "unknown";
 }
 
 function textOf(value: unknown): string | undefined {

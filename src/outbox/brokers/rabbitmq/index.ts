@@ -1,4 +1,5 @@
 export { type ConsumeOptions, Consumer, consume, type IncomingMessage, type Verdict } from "./consumer.ts";
+export { type DeadLetterQueueOptions, deadLetterQueue } from "./dead-letter-queue.ts";
 export { consumeDeadLetters, type DeadLetterOptions, type DeadMessage } from "./dead-letters.ts";
 export { RabbitmqBroker, type RabbitmqOptions, rabbitmq } from "./publisher.ts";
 export { type ExchangeDeclaration, grading, type QueueDeclaration, type Topology } from "./topology.ts";

@@ -2,11 +2,13 @@ import type { ChannelModel, ConfirmChannel } from "amqplib";
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
+import { requeuedTo } from "../../../kernel/broker-letters.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { boundedHeaders, maxBodyBytes } from "./bounds.ts";
 import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";
+import { requeuedParcel } from "./requeued-parcel.ts";
 import { checkTopology, type Topology } from "./topology.ts";
 
 export interface RabbitmqOptions {
@@ -56,6 +58,16 @@ interface Link {
   blocked: string | undefined;
 }
 
+/** A message as RabbitMQ takes it. */
+export interface Parcel {
+  /** By which the broker gives it back when no queue takes it. */
+  readonly id: string;
+  readonly exchange: string;
+  readonly key: string;
+  readonly body: Buffer;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
 interface Sending {
   /** The broker gave it back, since no queue takes it. A confirm follows all the same. */
   returned: string | undefined;
@@ -96,12 +108,12 @@ export class RabbitmqBroker implements Broker {
   }
 
   async publish(message: OutboxMessage): Promise<void> {
-    const body = bodyOf(message);
+    const body = requeuedTo(message.type) === undefined ? bodyOf(message) : undefined;
     const link = this.#link ?? (await this.#connected());
     if (link.blocked !== undefined) {
       throw new BrokerAway(`RabbitMQ takes no messages now: ${link.blocked}.`, { retryAfterMs: blockedPauseMs });
     }
-    await this.#send(link, message, body);
+    await this.#send(link, body === undefined ? requeuedParcel(message) : this.#parcelOf(message, body));
   }
 
   async close(): Promise<void> {
@@ -171,12 +183,15 @@ export class RabbitmqBroker implements Broker {
     this.#patience.failed();
   }
 
-  #send(link: Link, message: OutboxMessage, body: Buffer): Promise<void> {
+  #parcelOf(message: OutboxMessage, body: Buffer): Parcel {
     const { exchange = this.#exchange, key = message.type } = this.#options.route?.(message) ?? {};
     if (Buffer.byteLength(key) > longestKey) {
       throw new PermanentError(`The routing key of \`${message.type.slice(0, 100)}\` is over ${longestKey} bytes.`);
     }
-    const properties = this.#propertiesOf(message);
+    return { id: message.id, exchange, key, body, properties: this.#propertiesOf(message) };
+  }
+
+  #send(link: Link, { id, exchange, key, body, properties }: Parcel): Promise<void> {
     return new Promise((resolve, reject) => {
       const sending: Sending = { returned: undefined };
       const timer = setTimeout(() => {
@@ -187,13 +202,13 @@ export class RabbitmqBroker implements Broker {
       }, this.timeoutMs);
       const confirmed = (error: Error | null): void => {
         clearTimeout(timer);
-        if (link.sendings.get(message.id) === sending) link.sendings.delete(message.id);
+        if (link.sendings.get(id) === sending) link.sendings.delete(id);
         if (this.#link === link) link.heardAt = performance.now();
         if (error !== null) reject(new Error(`RabbitMQ did not take it: ${error.message}.`));
         else if (sending.returned === undefined) resolve();
         else reject(this.#unroutable(link, sending.returned, exchange, key));
       };
-      link.sendings.set(message.id, sending);
+      link.sendings.set(id, sending);
       try {
         if (link.sendings.size === 1) link.heardAt = performance.now();
         link.channel.publish(exchange, key, body, properties, confirmed);

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { messageOf, PawlError } from "../base/errors.ts";
+import { type RestoredLetters, readOldestLetters, removeArchived, restoreLetters } from "../store/archives.ts";
+import { type ArchiveView, readArchives, readArchivesAround } from "../views/archives.ts";
+import type { Kernel } from "./kernel.ts";
+
+export type { RestoredLetters };
+
+/** Where dead letters are put when their time is over: files that are written once and read again. */
+export interface DeadLetterArchive {
+  readonly name: string;
+  /** Comes back when the file is safe there, whole. The same file may be written again. */
+  write(name: string, content: Buffer): Promise<void>;
+  /** The file as it was written; throws when there is none. */
+  read(name: string): Promise<Buffer>;
+  /** The names of all files, in any order. */
+  list(): Promise<readonly string[]>;
+}
+
+const lettersInFile = 1_000;
+const bytesInFile = 8 * 1024 * 1024;
+/** Long for what is eight million bytes of letters, and one larger than that. */
+const longestFile = 512 * 1024 * 1024;
+const folder = "dead-letters";
+const [compress, decompress] = [promisify(gzip), promisify(gunzip)];
+
+/**
+ * Puts the oldest letters into one file of the archive, looks whether they are really there, and only then removes them;
+ * gives back how many were archived, 0 when there are none left. Letters that somebody decided about meanwhile stay.
+ */
+export async function archiveOldest(
+  kernel: Kernel,
+  archive: DeadLetterArchive,
+  which: { olderThanMs: number | null; limit: number },
+): Promise<number> {
+  const limit = Math.min(which.limit, lettersInFile);
+  const page = { olderThanMs: which.olderThanMs, limit, mostBytes: bytesInFile };
+  const letters = await readOldestLetters(kernel.db, page);
+  if (letters.length === 0) return 0;
+  const content = await compress(letters.map((letter) => `${letter.line}\n`).join(""));
+  const sha256 = sha256Of(content);
+  const name = nameOf(kernel, sha256);
+  try {
+    await archive.write(name, content);
+    if (sha256Of(await archive.read(name)) !== sha256) throw new Error("what is there is not what was written");
+  } catch (error) {
+    throw new PawlError(
+      "archive_failed",
+      `Dead letters were not archived in ${archive.name}, and are kept: ${messageOf(error)}`,
+      { archive: archive.name },
+      { cause: error },
+    );
+  }
+  await removeArchived(kernel.db, { name, store: archive.name, bytes: content.length, sha256 }, letters);
+  kernel.telemetry.log.info(
+    { archive: archive.name, file: name, letters: letters.length },
+    "Dead letters were archived.",
+  );
+  return letters.length;
+}
+
+/** Says when it was written, so that names rise, and how to tell whether it is whole. */
+function nameOf(kernel: Kernel, sha256: string): string {
+  const day = new Date(kernel.clock.nowMs()).toISOString().slice(0, 10).replaceAll("-", "/");
+  return `${folder}/${day}/${kernel.newId()}-${sha256}.jsonl.gz`;
+}
+
+const namePattern = /^dead-letters\/\d{4}\/\d\d\/\d\d\/[0-9a-f-]{36}-([0-9a-f]{64})\.jsonl\.gz$/;
+
+function sha256Of(content: Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** Which letters are to come back: those of files, those with ids, or all that were ever archived. */
+export type RestoreWhich =
+  | { readonly files: readonly string[] }
+  | { readonly ids: readonly string[] }
+  | { readonly all: true };
+
+/**
+ * Brings letters back from the archive, as they were. The newest files are read first: of a letter that is in several, the
+ * last word counts.
+ */
+export async function restore(
+  kernel: Kernel,
+  archive: DeadLetterArchive,
+  which: RestoreWhich,
+): Promise<RestoredLetters & { readonly files: number }> {
+  const files = await filesOf(kernel, archive, which);
+  const wanted = "ids" in which ? new Set(which.ids) : undefined;
+  const sum = { files: files.length, restored: 0, there: 0, gone: 0 };
+  for (const file of files) {
+    const lines = (await readFile(archive, file)).filter((line) => wanted?.has(idIn(line)) ?? true);
+    for (let from = 0; from < lines.length; from += 200) {
+      const part = await restoreLetters(kernel.db, lines.slice(from, from + 200));
+      sum.restored += part.restored;
+      sum.there += part.there;
+      sum.gone += part.gone;
+    }
+  }
+  return sum;
+}
+
+async function filesOf(kernel: Kernel, archive: DeadLetterArchive, which: RestoreWhich): Promise<string[]> {
+  if ("files" in which) return [...new Set(which.files)].sort().reverse();
+  if ("ids" in which) return (await readArchivesAround(kernel.db, which.ids)).map((one) => one.name);
+  // Also what this database knows nothing of, since it is a new one.
+  const known = (await readArchives(kernel.db, 1_000_000)).map((one) => one.name);
+  const strange = (await archive.list()).filter((name) => namePattern.test(name) && !known.includes(name));
+  return [...known, ...strange].sort().reverse();
+}
+
+async function readFile(archive: DeadLetterArchive, name: string): Promise<string[]> {
+  const [, sha256] = namePattern.exec(name) ?? [];
+  if (sha256 === undefined)
+    throw new PawlError("archive_unknown", `"${name.slice(0, 200)}" is not the name of a file of dead letters.`);
+  let content: Buffer;
+  try {
+    content = await archive.read(name);
+  } catch (error) {
+    const message = `The file ${name} cannot be read from ${archive.name}: ${messageOf(error)}`;
+    throw new PawlError("archive_unknown", message, { file: name }, { cause: error });
+  }
+  if (sha256Of(content) !== sha256) {
+    const message = `The file ${name} in ${archive.name} is not what was written there: its checksum differs. Nothing of it was restored.`;
+    throw new PawlError("archive_damaged", message, { file: name });
+  }
+  const text = (await decompress(content, { maxOutputLength: longestFile })).toString("utf8");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+function idIn(line: string): string {
+  return (JSON.parse(line) as { id: string }).id;
+}
+
+/** What was archived, the newest first. */
+export function archivedFiles(kernel: Kernel, limit: number): Promise<ArchiveView[]> {
+  return readArchives(kernel.db, limit);
+}

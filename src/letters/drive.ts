@@ -1,0 +1,36 @@
+import { keepDied } from "../kernel/broker-letters.ts";
+import { keepLetters } from "../kernel/keep-letters.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { carryOn } from "../kernel/operations.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { type Repeated, repeat } from "../maintenance/repeat.ts";
+import { logFailure } from "../telemetry/log.ts";
+import type { LetterSettings } from "./settings.ts";
+import { tellTickets } from "./tell-tickets.ts";
+
+const lookEveryMs = 1_000;
+const keepEveryMs = 60_000;
+/** A process that has just begun has better things to do. */
+const keepFirstMs = 5_000;
+
+/** Everything that is done about dead letters beside all other work, each thing for itself, until it is stopped. */
+export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
+  const { log } = kernel.telemetry;
+  const onFailure = (error: unknown) => logFailure(log, error);
+  const operations = async (): Promise<number> => ((await carryOn(kernel, verbs)) ? 0 : lookEveryMs);
+  const keeping = async (): Promise<number> => ((await keepLetters(kernel, settings)).more ? 0 : keepEveryMs);
+  const { onTicket, queues } = settings;
+  const keep = { keep: keepDied.bind(undefined, kernel), log };
+  return [
+    repeat(operations, { restMs: lookEveryMs, onFailure }),
+    repeat(keeping, { restMs: keepEveryMs, firstMs: keepFirstMs, onFailure }),
+    ...(onTicket === undefined ? [] : [driveTickets(kernel, onTicket)]),
+    ...queues.map((queue) => queue.open(keep)),
+  ];
+}
+
+function driveTickets(kernel: Kernel, onTicket: NonNullable<LetterSettings["onTicket"]>): Repeated {
+  const round = async (): Promise<number> => ((await tellTickets(kernel, onTicket)) > 0 ? 0 : lookEveryMs);
+  const onFailure = (error: unknown) => logFailure(kernel.telemetry.log, error);
+  return repeat(round, { restMs: lookEveryMs, onFailure });
+}

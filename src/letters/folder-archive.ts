@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { PawlError } from "../base/errors.ts";
+import type { DeadLetterArchive } from "../kernel/archive.ts";
+
+/**
+ * Archives dead letters in a folder, as compressed JSON lines. A file appears under its name only when it is whole and on
+ * disk; the name holds its SHA-256.
+ *
+ * ```ts
+ * createPawl({ lifecycles, deadLetters: { archive: folderArchive("/var/lib/pawl/archive") } });
+ * ```
+ */
+export function folderArchive(folder: string, options: { readonly name?: string } = {}): DeadLetterArchive {
+  if (typeof folder !== "string" || folder === "") {
+    throw new PawlError("option_invalid", "`folderArchive` takes the path of a folder.");
+  }
+  const root = resolve(folder);
+  const pathOf = (name: string): string => {
+    const path = resolve(root, name);
+    if (path.startsWith(root + sep)) return path;
+    throw new PawlError("option_invalid", `"${name.slice(0, 200)}" is not a file in ${root}.`);
+  };
+  return {
+    name: options.name ?? `folder ${root}`,
+    async write(name, content) {
+      const path = pathOf(name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeWhole(path, content);
+    },
+    read: async (name) => readFile(pathOf(name)),
+    async list() {
+      try {
+        const found = await readdir(root, { recursive: true, withFileTypes: true });
+        const files = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+        return files.map((path) => relative(root, path).replaceAll(sep, "/"));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+        throw error;
+      }
+    },
+  };
+}
+
+/** Under another name first, and the folder too is told to remember: after a power cut there is the whole file or none. */
+async function writeWhole(path: string, content: Buffer): Promise<void> {
+  const unfinished = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const file = await open(unfinished, "wx", 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+  const folder = await open(dirname(path), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

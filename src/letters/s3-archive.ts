@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import type { DeadLetterArchive } from "../kernel/archive.ts";
+import { encoded, signAws } from "../policy/aws-signature.ts";
+
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+export interface S3ArchiveOptions {
+  readonly bucket: string;
+  /** `"us-east-1"` unless given. */
+  readonly region?: string;
+  /** Another service that speaks S3, such as `https://minio.internal:9000`; that of AWS in the region unless given. */
+  readonly endpoint?: string;
+  /** Before the names of all files, such as `"pawl/"`. */
+  readonly prefix?: string;
+  /**
+   * The keys, or a function that fetches them anew for each request. Unless given: `AWS_ACCESS_KEY_ID`,
+   * `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
+   */
+  readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
+  /** How long a request may take; `"30s"` unless given. */
+  readonly timeout?: Duration;
+  readonly name?: string;
+}
+
+/**
+ * Archives dead letters in a bucket of S3, or of anything that speaks as it does.
+ *
+ * ```ts
+ * import { s3Archive } from "pawl/s3";
+ * createPawl({ lifecycles, deadLetters: { archive: s3Archive({ bucket: "essays-archive", region: "eu-central-1" }) } });
+ * ```
+ */
+export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
+  const { region = "us-east-1", prefix = "" } = options ?? {};
+  const base = bucketUrl(options, region);
+  const timeoutMs = durationMs(options.timeout ?? "30s", "timeout");
+
+  const ask = async (method: string, url: URL, body?: Buffer): Promise<Response> => {
+    const signer = { ...(await credentialsOf(options)), region, service: "s3" };
+    const bodySha256 = createHash("sha256")
+      .update(body ?? "")
+      .digest("hex");
+    const { host: _, ...headers } = signAws(signer, { method, url, headers: {}, bodySha256 }, new Date());
+    const answer = await fetch(url, {
+      method,
+      headers,
+      ...(body !== undefined && { body: new Uint8Array(body) }),
+      redirect: "manual", // Nobody else is to see what was signed for this address.
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (answer.ok) return answer;
+    const said = /<Code>([\w.]{1,100})<\/Code>/.exec(await answer.text())?.[1];
+    throw new Error(
+      `${method} of ${url.pathname} was answered with ${answer.status}${said === undefined ? "" : ` ${said}`}.`,
+    );
+  };
+  const urlOf = (name: string) => new URL(`${base}/${`${prefix}${name}`.split("/").map(encoded).join("/")}`);
+
+  return {
+    name: options.name ?? `s3 ${options.bucket}`,
+    write: async (name, content) => void (await (await ask("PUT", urlOf(name), content)).arrayBuffer()),
+    read: async (name) => Buffer.from(await (await ask("GET", urlOf(name))).arrayBuffer()),
+    async list() {
+      const names: string[] = [];
+      for (let token: string | undefined, more = true; more; more = token !== undefined) {
+        const url = new URL(`${base}/?list-type=2&prefix=${encoded(prefix)}`);
+        if (token !== undefined) url.search += `&continuation-token=${encoded(token)}`;
+        const page = await (await ask("GET", url)).text();
+        for (const [, key] of page.matchAll(/<Key>([^<]*)<\/Key>/g)) names.push(plain(key!).slice(prefix.length));
+        const next = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(page)?.[1];
+        token = next === undefined ? undefined : plain(next);
+      }
+      return names;
+    },
+  };
+}
+
+/** With the bucket in the path: every service that speaks S3 understands that, and names with dots have no certificate. */
+function bucketUrl(options: S3ArchiveOptions, region: string): string {
+  const { bucket, endpoint = `https://s3.${region}.amazonaws.com` } = options ?? {};
+  if (typeof bucket !== "string" || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
+    throw new PawlError("option_invalid", "`s3Archive` needs `bucket`, the name of a bucket.");
+  }
+  if (!/^[a-z0-9-]+$/.test(region)) throw new PawlError("option_invalid", "`region` must be one such as eu-central-1.");
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
+    throw new PawlError("option_invalid", "`endpoint` must be a URL such as https://minio.internal:9000.");
+  }
+  return `${new URL(endpoint).href.replace(/\/$/, "")}/${bucket}`;
+}
+
+async function credentialsOf({ credentials }: S3ArchiveOptions): Promise<S3Credentials> {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+  const given = (typeof credentials === "function" ? await credentials() : credentials) ?? {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    sessionToken: AWS_SESSION_TOKEN,
+  };
+  const { accessKeyId, secretAccessKey, sessionToken } = given;
+  if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey, sessionToken };
+  throw new PawlError(
+    "option_invalid",
+    "The archive in S3 has no keys: give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+  );
+}
+
+/** What XML writes for characters of its own. */
+function plain(text: string): string {
+  const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
+}

@@ -1,0 +1,69 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import type { DeadLetterArchive } from "../kernel/archive.ts";
+import type { LetterKeeping } from "../kernel/keep-letters.ts";
+import type { DeadLetterSource } from "../outbox/broker.ts";
+import type { Ticket } from "./shown.ts";
+
+/** What becomes of dead letters beside being listed. */
+export interface DeadLetterCare {
+  /** Dead-letter queues of brokers, whose messages become dead letters: `deadLetterQueue({ url, queue })`. */
+  readonly queues?: readonly DeadLetterSource[];
+  /** Where dead letters go when their time is over: `folderArchive(…)`, `s3Archive(…)`. Without one they are kept. */
+  readonly archive?: DeadLetterArchive | undefined;
+  /** How long they are kept until they are archived; `"7d"` unless given, `null` for ever. */
+  readonly keep?: Duration | null;
+  /** How many are kept, the oldest go first; 10,000 unless given, `null` for any number. */
+  readonly keepMost?: number | null;
+  /** More dead letters than so many on one day (UTC) are told as an alert, once a day; 100 unless given, `null` for never. */
+  readonly alertOver?: number | null;
+  /** Is told of every ticket, at least once, until it does not throw: the way to your own tickets. */
+  readonly onTicket?: ((ticket: Ticket) => unknown) | undefined;
+}
+
+export interface LetterSettings extends LetterKeeping {
+  readonly queues: readonly DeadLetterSource[];
+  readonly onTicket: DeadLetterCare["onTicket"];
+}
+
+const known = ["queues", "archive", "keep", "keepMost", "alertOver", "onTicket"];
+
+export function letterSettings(given: DeadLetterCare = {}): LetterSettings {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalid(`\`deadLetters\` must be an object with any of ${known.join(", ")}.`);
+  }
+  const stray = Object.keys(given).find((key) => !known.includes(key));
+  if (stray !== undefined) throw invalid(`\`deadLetters\` has no \`${stray}\`; there are ${known.join(", ")}.`);
+  const { archive, keep = "7d", keepMost = 10_000, alertOver = 100, onTicket } = given;
+  if (onTicket !== undefined && typeof onTicket !== "function")
+    throw invalid("`deadLetters.onTicket` must be a function.");
+  return {
+    queues: checkedQueues(given.queues ?? []),
+    archive: checkedArchive(archive),
+    keepMs: keep === null ? null : durationMs(keep, "deadLetters.keep"),
+    keepMost: wholeOrNull(keepMost, "keepMost"),
+    alertOver: wholeOrNull(alertOver, "alertOver"),
+    onTicket,
+  };
+}
+
+function checkedQueues(given: readonly DeadLetterSource[]): readonly DeadLetterSource[] {
+  if (!Array.isArray(given) || !given.every((one: Partial<DeadLetterSource> | null) => typeof one?.open === "function"))
+    throw invalid("`deadLetters.queues` takes what deadLetterQueue() returns, and nothing else.");
+  return given;
+}
+
+function checkedArchive(given: DeadLetterArchive | undefined): DeadLetterArchive | undefined {
+  const methods = ["write", "read", "list"] as const;
+  if (given === undefined || methods.every((name) => typeof given?.[name] === "function")) return given;
+  throw invalid("`deadLetters.archive` takes what folderArchive() or s3Archive() return.");
+}
+
+function wholeOrNull(given: number | null, name: string): number | null {
+  if (given === null || (Number.isInteger(given) && given >= 0 && given <= 10_000_000)) return given;
+  throw invalid(`\`deadLetters.${name}\` must be a whole number from 0 to 10,000,000, or null.`);
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("option_invalid", message);
+}

@@ -1,0 +1,140 @@
+import type { Preview } from "../kernel/operations.ts";
+import type { ArchiveView } from "../views/archives.ts";
+import type { LetterGroupView } from "../views/dead-letters.ts";
+import type { OperationView } from "../views/operations.ts";
+import type { TicketView } from "../views/tickets.ts";
+
+type Kind = TicketView["kind"];
+
+/** A person is wanted: somebody has to look at a dead letter. */
+export interface Ticket {
+  /** That of its dead letter. */
+  readonly id: string;
+  readonly status: "open" | "taken" | "resolved";
+  readonly lifecycle: string;
+  readonly kind: Kind;
+  readonly origin: string;
+  readonly reason: string;
+  /** Its error without what differs from case to case. */
+  readonly pattern: string;
+  readonly fingerprint: string;
+  readonly openedAt: Date;
+  readonly takenBy: string | null;
+  readonly takenAt: Date | null;
+  readonly resolvedBy: string | null;
+  readonly resolvedAt: Date | null;
+  readonly resolution: string | null;
+}
+
+export function ticketOf(row: TicketView): Ticket {
+  const { id, status, lifecycle, kind, origin, reason, pattern, fingerprint, resolution } = row;
+  return {
+    ...{ id, status, lifecycle, kind, origin, reason, pattern, fingerprint, resolution },
+    openedAt: new Date(row.opened_ms),
+    takenBy: row.taken_by,
+    takenAt: dateOf(row.taken_ms),
+    resolvedBy: row.resolved_by,
+    resolvedAt: dateOf(row.resolved_ms),
+  };
+}
+
+/** Open dead letters that were given up in the same place, of the same error but for numbers and ids. */
+export interface DeadLetterGroup {
+  readonly fingerprint: string;
+  readonly lifecycle: string;
+  readonly kind: Kind;
+  readonly origin: string;
+  readonly pattern: string;
+  readonly reasons: readonly string[];
+  readonly letters: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  /** The id of the newest, as an example. */
+  readonly newest: string;
+}
+
+export function groupOf({ first_ms, last_ms, ...row }: LetterGroupView): DeadLetterGroup {
+  return { ...row, firstAt: new Date(first_ms), lastAt: new Date(last_ms) };
+}
+
+/** What a decision about many letters would come to. */
+export interface DecisionPreview {
+  readonly letters: number;
+  /** How many would come to what: `requeued`, `discarded`, or the code of what stands in the way. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** A few of each. */
+  readonly sample: readonly {
+    readonly letter: string;
+    readonly lifecycle: string;
+    readonly key: string | null;
+    readonly origin: string;
+    readonly outcome: string;
+    readonly note: string | null;
+  }[];
+}
+
+export function previewOf({ letters, outcomes, sample }: Preview): DecisionPreview {
+  return {
+    letters,
+    outcomes,
+    sample: sample.map(({ letter: { id, lifecycle, key, origin }, outcome, note }) => ({
+      ...{ letter: id, lifecycle, key, origin, outcome, note },
+    })),
+  };
+}
+
+/** A decision about many dead letters, and how far it is. */
+export interface Operation {
+  readonly id: string;
+  readonly decision: "requeue" | "discard";
+  readonly filter: Readonly<Record<string, unknown>>;
+  readonly restart: boolean;
+  readonly actor: string | null;
+  readonly reason: string | null;
+  /** So many letters a second at the most; null for as fast as it goes. */
+  readonly rate: number | null;
+  readonly status: "running" | "done" | "aborted";
+  /** How many it is about, and of how many it is known what became of them. */
+  readonly letters: number;
+  readonly done: number;
+  /** How many came to what: `requeued`, `discarded`, `already_decided`, `gone`, or the code of what stood in the way. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The first few that did not go as they were to, with the reason. */
+  readonly refusals: OperationView["refusals"];
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly abortedBy: string | null;
+  readonly abortReason: string | null;
+}
+
+export function operationOf(row: OperationView): Operation {
+  const { id, decision, filter, restart, actor, reason, status, letters, outcomes, refusals } = row;
+  return {
+    ...{ id, decision, filter, restart, actor, reason, status, letters, outcomes, refusals },
+    rate: row.per_second,
+    done: Object.values(outcomes).reduce((sum, some) => sum + some, 0),
+    createdAt: new Date(row.created_ms),
+    endedAt: dateOf(row.ended_ms),
+    abortedBy: row.aborted_by,
+    abortReason: row.abort_reason,
+  };
+}
+
+/** A file of dead letters in an archive. */
+export interface ArchivedFile {
+  readonly name: string;
+  /** The archive that it was written to. */
+  readonly archive: string;
+  readonly letters: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly createdAt: Date;
+}
+
+export function archivedOf({ name, store, letters, bytes, sha256, created_ms }: ArchiveView): ArchivedFile {
+  return { name, archive: store, letters, bytes, sha256, createdAt: new Date(created_ms) };
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}

@@ -1,0 +1,34 @@
+import { messageOf } from "../base/errors.ts";
+import { PermanentError } from "../base/step-errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { noteTicketTold, takeTickets } from "../kernel/tickets.ts";
+import { exponential } from "../policy/retry.ts";
+import { readTicket } from "../views/tickets.ts";
+import { type Ticket, ticketOf } from "./shown.ts";
+
+const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
+/** About a day and a half. */
+const mostAttempts = 40;
+
+/** Tells of tickets that are due, until whoever is told does not throw; gives back how many those were. */
+export async function tellTickets(kernel: Kernel, onTicket: (ticket: Ticket) => unknown): Promise<number> {
+  const due = await takeTickets(kernel);
+  await Promise.all(
+    due.map(async (one) => {
+      const ticket = await readTicket(kernel.db, one.id);
+      if (ticket === undefined) return;
+      try {
+        await onTicket(ticketOf(ticket));
+        await noteTicketTold(kernel, one, null);
+      } catch (error) {
+        const isOver = error instanceof PermanentError || one.attempts >= mostAttempts;
+        kernel.telemetry.log.warn(
+          { ticket: one.id, attempts: one.attempts },
+          `Nobody was told of a ticket: ${messageOf(error)}`,
+        );
+        await noteTicketTold(kernel, one, isOver ? null : pauses(one.attempts, Math.random()));
+      }
+    }),
+  );
+  return due.length;
+}

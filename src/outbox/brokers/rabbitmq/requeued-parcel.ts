@@ -1,0 +1,31 @@
+import { type KeptBody, type KeptMessage, requeuesHeader } from "../../../kernel/broker-letters.ts";
+import type { OutboxMessage } from "../../broker.ts";
+import type { Parcel } from "./publisher.ts";
+
+/** What the broker writes into messages that die: it would take an old death for a new one. */
+const deathHeaders = /^x-(?:death|first-death-|last-death-|delivery-count)/;
+const carried = ["contentType", "contentEncoding", "type", "correlationId", "replyTo", "appId", "priority"];
+
+/**
+ * A message that died and that somebody sends back: to the queue that it came from and no other, with the id, the content
+ * and the headers that it had.
+ */
+export function requeuedParcel(message: OutboxMessage): Parcel {
+  const { body, message: kept } = JSON.parse(message.body) as { body: KeptBody; message: KeptMessage };
+  const headers = Object.entries(kept.headers).filter(([name]) => !deathHeaders.test(name));
+  const properties = Object.entries(kept.properties).filter(([name]) => carried.includes(name));
+  const id = kept.id ?? message.id;
+  return {
+    id,
+    exchange: "", // The exchange that knows every queue by its name.
+    key: kept.queue!,
+    body: Buffer.from(body.text, body.encoding),
+    properties: {
+      ...Object.fromEntries(properties),
+      persistent: true,
+      mandatory: true,
+      messageId: id,
+      headers: { ...Object.fromEntries(headers), [requeuesHeader]: kept.requeues + 1 },
+    },
+  };
+}

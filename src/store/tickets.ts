@@ -1,0 +1,57 @@
+import { type Executor, sql } from "./db.ts";
+
+/** Somebody looks after it; false when it is resolved, or somebody else does. */
+export async function markTaken(db: Executor, letterId: string, actor: string): Promise<boolean> {
+  const rows = await db.rows(sql`
+    update pawl.tickets
+    set status = 'taken', taken_by = ${actor}::text, taken_at = pawl.now()
+    where letter_id = ${letterId}::uuid and (status = 'open' or (status = 'taken' and taken_by = ${actor}::text))
+    returning letter_id::text as id`);
+  return rows.length > 0;
+}
+
+/** Nothing is left to be looked at; false when that was so already. */
+export async function markResolved(
+  db: Executor,
+  letterId: string,
+  by: { readonly actor: string; readonly reason: string },
+): Promise<boolean> {
+  const rows = await db.rows(sql`
+    update pawl.tickets
+    set status = 'resolved', resolved_by = ${by.actor}::text, resolved_at = pawl.now(), resolution = ${by.reason}::text, due_at = null
+    where letter_id = ${letterId}::uuid and status <> 'resolved'
+    returning letter_id::text as id`);
+  return rows.length > 0;
+}
+
+/** A ticket in the hands of somebody who tells of it. */
+export interface TicketToTell {
+  readonly id: string;
+  readonly attempts: number;
+}
+
+/** Takes tickets of which somebody is to be told, each for a while: whoever dies over one loses it then. */
+export function takeDueTickets(db: Executor, limit: number, heldMs: number): Promise<TicketToTell[]> {
+  return db.rows<TicketToTell>(sql`
+    with clock as materialized (select pawl.now() as now),
+    due as materialized (
+      select each.letter_id from clock, pawl.tickets as each
+      where each.due_at is not null and each.due_at <= clock.now
+      order by each.due_at limit ${limit}::int for update of each skip locked
+    )
+    update pawl.tickets as ticket
+    set due_at = clock.now + ${heldMs}::float8 * interval '1 millisecond', attempts = ticket.attempts + 1
+    from due, clock where ticket.letter_id = due.letter_id
+    returning ticket.letter_id::text as id, ticket.attempts`);
+}
+
+/** Notes what came of telling it: null when that is over. */
+export async function markTicketTold(
+  db: Executor,
+  { id, attempts }: TicketToTell,
+  retryAfterMs: number | null,
+): Promise<void> {
+  await db.rows(sql`
+    update pawl.tickets set due_at = pawl.now() + ${retryAfterMs}::float8 * interval '1 millisecond'
+    where letter_id = ${id}::uuid and attempts = ${attempts}::int and due_at is not null`);
+}

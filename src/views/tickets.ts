@@ -1,0 +1,51 @@
+import { type Executor, part, sql } from "../store/db.ts";
+
+export interface TicketView {
+  /** The id of the dead letter that it is about. */
+  readonly id: string;
+  readonly status: "open" | "taken" | "resolved";
+  readonly opened_ms: number;
+  readonly taken_by: string | null;
+  readonly taken_ms: number | null;
+  readonly resolved_by: string | null;
+  readonly resolved_ms: number | null;
+  readonly resolution: string | null;
+  readonly lifecycle: string;
+  readonly kind: "instance" | "effect" | "message" | "broker";
+  readonly origin: string;
+  readonly reason: string;
+  readonly pattern: string;
+  readonly fingerprint: string;
+}
+
+const columns = part`
+  ticket.letter_id::text as id, ticket.status, pawl.ms(ticket.opened_at) as opened_ms, ticket.taken_by,
+  pawl.ms(ticket.taken_at) as taken_ms, ticket.resolved_by, pawl.ms(ticket.resolved_at) as resolved_ms, ticket.resolution,
+  letter.lifecycle, letter.kind, letter.origin, letter.reason, letter.pattern, letter.fingerprint`;
+
+export interface TicketPage {
+  readonly status: TicketView["status"];
+  readonly takenBy: string | null;
+  readonly afterId: string;
+  readonly limit: number;
+}
+
+/** Tickets that want somebody, the oldest first. */
+export function readTickets(db: Executor, page: TicketPage): Promise<TicketView[]> {
+  return db.rows<TicketView>(sql`
+    select ${columns}
+    from pawl.tickets as ticket
+    join pawl.dead_letters as letter on letter.id = ticket.letter_id
+    where ticket.status = ${page.status}::text and ticket.letter_id > ${page.afterId}::uuid
+      and (${page.takenBy}::text is null or ticket.taken_by = ${page.takenBy}::text)
+    order by ticket.letter_id limit ${page.limit}::int`);
+}
+
+export async function readTicket(db: Executor, id: string): Promise<TicketView | undefined> {
+  const [ticket] = await db.rows<TicketView>(sql`
+    select ${columns}
+    from pawl.tickets as ticket
+    join pawl.dead_letters as letter on letter.id = ticket.letter_id
+    where ticket.letter_id = ${id}::uuid`);
+  return ticket;
+}

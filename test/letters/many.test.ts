@@ -1,0 +1,250 @@
+import { constant, job, lifecycle, memoryBroker, PermanentError } from "pawl";
+import { expect, test, vi } from "vitest";
+import { carryOn } from "../../src/kernel/operations.ts";
+import { Verbs } from "../../src/kernel/verbs.ts";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { beside } from "../support/beside.ts";
+import { eachStore } from "../support/each-store.ts";
+import { fail, order, world } from "./orders.ts";
+
+const parcel = lifecycle("parcel", {
+  initial: "weighing",
+  states: {
+    weighing: { run: (step) => step.publish("parcel.weighed", {}), on: { weighed: "weighed" } },
+    weighed: { final: "success" },
+  },
+});
+const email = job("email", { run: () => Promise.reject(new PermanentError("no such address 7")) });
+
+eachStore((store) => {
+  const open = (options = {}) => store.open({ lifecycles: [order], ...options });
+  const round = (t: TestPawl) => carryOn(t.kernel, new Verbs(t.kernel));
+
+  test("letters of the same error in the same place are one group, whatever numbers and ids the error holds", async () => {
+    await using t = await open();
+    await fail(t, 3, "box % of 0199a1c2-7d4e-7000-8a3b-0123456789ab is broken");
+    await t.advance("1h");
+    await fail(t, 2, "no room on shelf %");
+    await fail(t, 1, "box %/% of 5f0e8400-e29b-41d4-a716-446655440000 is broken");
+    const groups = await t.pawl.dead.groups();
+    expect(groups).toMatchObject([
+      {
+        lifecycle: "order",
+        origin: "packing",
+        pattern: "Error: box # of # is broken",
+        letters: 4,
+        reasons: ["attempts_used_up"],
+      },
+      { pattern: "Error: no room on shelf #", letters: 2 },
+    ]);
+    expect(groups[0]!.lastAt.getTime() - groups[0]!.firstAt.getTime()).toBe(3_600_000);
+    expect(await t.pawl.deadLetter(groups[0]!.newest)).toMatchObject({ fingerprint: groups[0]!.fingerprint });
+    expect(await t.pawl.dead.groups({ lifecycle: order, from: t.now() })).toMatchObject([
+      { letters: 2 },
+      { letters: 1 },
+    ]);
+  });
+
+  test("many are requeued after a preview, each in the name of who wanted it, and those that cannot be are told", async () => {
+    await using t = await open();
+    await fail(t, 5);
+    await fail(t, 2, "no room on shelf %");
+    const { fingerprint } = (await t.pawl.dead.groups())[0]!;
+    const [first] = await t.pawl.deadLetters(order, { limit: 7 });
+    await t.pawl.send(order, { id: (await t.pawl.deadLetters(order)).at(-1)!.instance! }, "discard"); // One has gone on.
+    expect(await t.pawl.dead.preview("requeue", { fingerprint })).toMatchObject({
+      letters: 4,
+      outcomes: { requeued: 4 },
+      sample: expect.arrayContaining([expect.objectContaining({ outcome: "requeued", origin: "packing" })]),
+    });
+    expect(await t.pawl.deadLetter(first!.id)).toMatchObject({ status: "open" });
+    const begun = await t.pawl.dead.requeue({ fingerprint }, { actor: "ada", reason: "new boxes came" });
+    expect(begun).toMatchObject({ status: "running", letters: 4, done: 0, actor: "ada", filter: { fingerprint } });
+    await fail(t, 1); // What dies later is not part of it.
+    const ended = await t.pawl.dead.finish(begun.id);
+    expect(ended).toMatchObject({ status: "done", done: 4, outcomes: { requeued: 4 }, refusals: [] });
+    const requeued = await t.pawl.deadLetters(order, { status: "requeued" });
+    expect(requeued).toHaveLength(4);
+    for (const one of requeued) expect(one).toMatchObject({ decidedBy: "ada", decision: "new boxes came" });
+    world.isMended = true;
+    await t.work();
+    expect(await t.pawl.counts(order)).toMatchObject({ sent: 4 });
+    expect(await t.pawl.deadLetters(order)).toHaveLength(3);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("what cannot be requeued is counted by what stands in the way; a discard closes all", async () => {
+    await using t = await store.open({ lifecycles: [order, email] });
+    await fail(t, 2);
+    await t.pawl.enqueue(email);
+    await t.work();
+    await using other = await beside(t, [order]);
+    expect(await other.pawl.dead.preview("requeue", { all: true })).toMatchObject({
+      letters: 3,
+      outcomes: { requeued: 2, lifecycle_unknown: 1 },
+      sample: expect.arrayContaining([
+        expect.objectContaining({ lifecycle: "email", outcome: "lifecycle_unknown", note: expect.any(String) }),
+      ]),
+    });
+    // A process carries out what it has the definitions for, and leaves the rest to others.
+    const { id } = await other.pawl.dead.requeue({ all: true }, { reason: "again" });
+    while (await carryOn(other.kernel, new Verbs(other.kernel)));
+    expect(await t.pawl.dead.operation(id)).toMatchObject({ status: "running", done: 2, outcomes: { requeued: 2 } });
+    expect(await t.pawl.dead.finish(id)).toMatchObject({ status: "done", outcomes: { requeued: 3 } });
+    await t.work();
+    const discarded = await t.pawl.dead.discard({ all: true }, { actor: "ada" });
+    const [decided] = await t.pawl.deadLetters(email);
+    await t.pawl.requeue(decided!.id);
+    expect(await t.pawl.dead.finish(discarded.id)).toMatchObject({
+      outcomes: { discarded: 2, already_decided: 1 },
+      refusals: [{ letter: decided!.id, note: expect.stringContaining("requeued by somebody else") }],
+    });
+    expect(await t.pawl.dead.operations()).toMatchObject([{ id: discarded.id }, { id }]);
+  });
+
+  test("an operation keeps its pace over all processes, and can be aborted", async () => {
+    await using t = await open();
+    await fail(t, 7);
+    const { id } = await t.pawl.dead.discard({ origin: "packing" }, { rate: 2 });
+    expect(await round(t)).toBe(true);
+    expect(await round(t)).toBe(false); // Two in this second.
+    expect(await t.pawl.dead.operation(id)).toMatchObject({ done: 2, rate: 2 });
+    await t.advance("1s");
+    expect([await round(t), await round(t)]).toEqual([true, false]);
+    await t.advance("1h"); // What was not done meanwhile is not made up for.
+    expect([await round(t), await round(t)]).toEqual([true, false]);
+    expect(await t.pawl.dead.abort(id, { actor: "ada", reason: "wrong ones" })).toMatchObject({
+      status: "aborted",
+      done: 6,
+      abortedBy: "ada",
+      abortReason: "wrong ones",
+    });
+    await t.advance("1h");
+    expect(await round(t)).toBe(false);
+    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
+    await expect(t.pawl.dead.abort(id)).rejects.toMatchObject({ code: "operation_ended" });
+  });
+
+  test("a process that dies in the middle leaves an operation that another goes on with, and nothing is counted twice", async () => {
+    await using t = await open();
+    await fail(t, 5);
+    const { id } = await t.pawl.dead.requeue({ all: true }, { actor: "ada", reason: "again" });
+    // It decides about its first batch, and dies before it has written that down.
+    const dying = {
+      ...t.kernel,
+      db: {
+        ...t.kernel.db,
+        transaction: t.kernel.db.transaction.bind(t.kernel.db),
+        rows: (async (statement: { text: string }) => {
+          if (statement.text.includes("left_over as materialized")) throw new Error("killed");
+          return t.kernel.db.rows(statement as never);
+        }) as typeof t.kernel.db.rows,
+      },
+    };
+    await expect(carryOn(dying, new Verbs(dying))).rejects.toThrow("killed");
+    expect(await t.pawl.dead.operation(id)).toMatchObject({ done: 0 });
+    expect(await t.pawl.deadLetters(order, { status: "requeued" })).toHaveLength(5);
+    expect(await round(t)).toBe(false); // It may still be alive.
+    await t.advance("61s");
+    await using other = await beside(t, [order]);
+    expect(await carryOn(other.kernel, new Verbs(other.kernel))).toBe(true);
+    expect(await t.pawl.dead.operation(id)).toMatchObject({ status: "done", done: 5, outcomes: { requeued: 5 } });
+    for (const one of await t.pawl.find(order)) expect(await t.pawl.journal(order, one)).toHaveLength(3);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  if (store.kind === "pooled") return; // What follows is no other through a pooler.
+
+  test("effects, messages and instances are decided about together", async () => {
+    const broker = memoryBroker();
+    const outbox = { brokers: [broker], retry: { maxAttempts: 1, backoff: constant("1s") } };
+    await using t = await store.open({ lifecycles: [order, parcel], outbox });
+    const refusing = vi.spyOn(broker, "publish").mockRejectedValue(new PermanentError("too large"));
+    await t.pawl.startMany(
+      parcel,
+      [1, 2].map((n) => ({ key: `p${n}` })),
+    );
+    await fail(t, 2);
+    await t.relay();
+    refusing.mockRestore();
+    expect(await t.pawl.dead.groups()).toMatchObject([{ letters: 2 }, { letters: 2 }]);
+    const { id } = await t.pawl.dead.requeue({ all: true });
+    expect(await t.pawl.dead.finish(id)).toMatchObject({ outcomes: { requeued: 4 } });
+    expect((await t.relay()).map((one) => one.what)).toEqual(["published", "published"]);
+    const [letter] = await t.pawl.deadLetters(undefined, { status: "requeued" });
+    expect(letter).toMatchObject({ decision: `requeue ${id}`, decidedBy: null });
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("a dead letter is a ticket: somebody takes it, a decision resolves it, and a function is told until it hears", async () => {
+    const heard: string[] = [];
+    let isDeaf = true;
+    const onTicket = ({ id }: { id: string }) => {
+      if (isDeaf) throw new Error("the desk is closed");
+      heard.push(id);
+    };
+    await using t = await open({ deadLetters: { onTicket } });
+    await fail(t, 3);
+    const [first, second, third] = (await t.pawl.dead.tickets()) as [Ticket, Ticket, Ticket];
+    expect(first).toMatchObject({ status: "open", lifecycle: "order", origin: "packing", takenBy: null });
+    expect(await t.tellTickets()).toBe(3);
+    isDeaf = false;
+    expect(await t.tellTickets()).toBe(0);
+    expect(await t.pawl.dead.take(first.id, { actor: "ada" })).toMatchObject({ status: "taken", takenBy: "ada" });
+    await t.pawl.dead.take(first.id, { actor: "ada" });
+    await expect(t.pawl.dead.take(first.id, { actor: "grace" })).rejects.toMatchObject({ code: "ticket_taken" });
+    expect(await t.pawl.dead.tickets({ status: "taken", takenBy: "ada" })).toMatchObject([{ id: first.id }]);
+    await t.pawl.requeue(first.id, { actor: "ada", reason: "a new box" });
+    expect(await t.pawl.dead.tickets({ status: "resolved" })).toMatchObject([
+      { id: first.id, resolvedBy: "ada", resolution: "a new box", resolvedAt: t.now() },
+    ]);
+    expect(await t.pawl.dead.resolve(second.id, { actor: "grace", reason: "known" })).toMatchObject({
+      status: "resolved",
+      resolvedBy: "grace",
+    });
+    expect(await t.pawl.deadLetter(second.id)).toMatchObject({ status: "open" });
+    await expect(t.pawl.dead.resolve(second.id, { actor: "ada", reason: "x" })).rejects.toMatchObject({
+      code: "ticket_taken",
+    });
+    await t.advance("10s");
+    expect(await t.tellTickets()).toBe(1); // Nobody needs to hear of those that are resolved.
+    expect(heard).toEqual([third.id]);
+    await t.advance("1d");
+    expect(await t.tellTickets()).toBe(0);
+  });
+
+  test("bad input is refused, and nothing is changed", async () => {
+    await using t = await open();
+    await fail(t, 1);
+    const { dead } = t.pawl;
+    const nobody = "00000000-0000-7000-8000-000000000000";
+    const refusals: [() => Promise<unknown>, string][] = [
+      [() => dead.requeue({}), "option_invalid"],
+      [() => dead.requeue({ all: true, origin: "packing" }), "option_invalid"],
+      [() => dead.requeue({ state: "packing" } as never), "option_invalid"],
+      [() => dead.requeue({ id: "o" }), "option_invalid"],
+      [() => dead.requeue({ id: [] }), "option_invalid"],
+      [() => dead.requeue({ kind: "job" as never }), "option_invalid"],
+      [() => dead.requeue({ from: "yesterday" as never }), "option_invalid"],
+      [() => dead.requeue({ all: true }, { rate: 0 }), "option_invalid"],
+      [() => dead.requeue({ all: true }, { actor: "" }), "option_invalid"],
+      [() => dead.discard({ all: true }, { restart: true } as never), "option_invalid"],
+      [() => dead.preview("delete" as never, { all: true }), "option_invalid"],
+      [() => dead.groups({ all: true }, { limit: 0 }), "option_invalid"],
+      [() => dead.operation(nobody), "operation_unknown"],
+      [() => dead.abort(nobody), "operation_unknown"],
+      [() => dead.take(nobody, { actor: "ada" }), "dead_letter_unknown"],
+      [() => dead.take(nobody, {} as never), "option_invalid"],
+      [() => dead.resolve(nobody, { actor: "ada" } as never), "option_invalid"],
+      [() => dead.tickets({ status: "lost" as never }), "option_invalid"],
+      [() => dead.archive(), "option_invalid"],
+      [() => dead.restore({ all: true }), "option_invalid"],
+    ];
+    for (const [refused, code] of refusals) await expect(refused(), String(refused)).rejects.toMatchObject({ code });
+    expect(await dead.operations()).toEqual([]);
+    expect(await dead.requeue({ id: nobody })).toMatchObject({ status: "done", letters: 0 });
+    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
+  });
+});
+
+type Ticket = Awaited<ReturnType<TestPawl["pawl"]["dead"]["tickets"]>>[number];
