@@ -2,6 +2,7 @@ import type { AlertTarget } from "./alerts/sink.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
+import type { DeadLetterCare } from "./letters/settings.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
 import type { BreakerOptions } from "./policy/breaker.ts";
@@ -16,6 +17,8 @@ export interface PawlConfig {
   readonly outbox?: RelayOptions | undefined;
   /** Who is told when an instance is given up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
   readonly alerts?: readonly AlertTarget[] | undefined;
+  /** What becomes of dead letters: `{ queues: [deadLetterQueue({ … })], archive: folderArchive(…) }`. */
+  readonly deadLetters?: DeadLetterCare | undefined;
   /** The queues in which people label: what queue() returns. */
   readonly queues?: readonly AnyQueue[] | undefined;
   /** How the breakers of outside dependencies behave, by name. */

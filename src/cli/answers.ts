@@ -82,13 +82,14 @@ export interface DeadLetterAnswer {
   readonly instance: string | null;
   readonly key: string | null;
   readonly lifecycle: string;
-  readonly kind: "instance" | "effect" | "message";
+  readonly kind: "instance" | "effect" | "message" | "broker";
   readonly origin: string;
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
   readonly attempts: number;
   readonly payload: unknown;
   readonly details: unknown;
+  readonly fingerprint: string;
   readonly status: "open" | "requeued" | "discarded" | "archived";
   readonly createdAt: string;
   readonly decidedAt: string | null;

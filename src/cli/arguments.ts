@@ -27,6 +27,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** A number above nought, such as 0.5. */
+export function rateOf(text: string): number {
+  if (/^\d{1,6}(?:\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError("It must be a number above 0.");
+}
+
 /** An option that may be given several times. */
 export function several(text: string, before: readonly string[] = []): string[] {
   return [...before, text];

@@ -15,7 +15,18 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = ["lifecycles", "schedules", "queues", "breakers", "outbox", "alerts", "database", "folder", "seed"];
+const keys = [
+  "lifecycles",
+  "schedules",
+  "queues",
+  "breakers",
+  "outbox",
+  "alerts",
+  "deadLetters",
+  "database",
+  "folder",
+  "seed",
+];
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
@@ -49,7 +60,17 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
       "Write it in a config of code: outbox: { brokers: [rabbitmq({ … })] }.",
     );
   }
-  const { alerts } = given as Record<string, unknown>;
+  const { alerts, deadLetters } = given as Record<string, unknown>;
+  if (
+    deadLetters !== undefined &&
+    (typeof deadLetters !== "object" || deadLetters === null || path.endsWith(".json"))
+  ) {
+    throw invalid(
+      path,
+      "has `deadLetters` that say nothing",
+      "Write them in a config of code: deadLetters: { archive: folderArchive(…) }.",
+    );
+  }
   if (alerts !== undefined && (!Array.isArray(alerts) || path.endsWith(".json"))) {
     throw invalid(
       path,

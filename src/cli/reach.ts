@@ -71,6 +71,7 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
     schedules: config?.schedules,
     queues: config?.queues,
     breakers: config?.breakers,
+    deadLetters: config?.deadLetters,
     migrate,
     onWarning,
   });

@@ -18,6 +18,8 @@ export interface Terminal {
   readonly paintNotes: Paint;
   print(text: string): void;
   note(text: string): void;
+  /** Writes over the line of stderr that was written last in this way. */
+  rewrite(text: string): void;
 }
 
 export interface TerminalFlags {
@@ -39,6 +41,7 @@ export function makeTerminal(flags: TerminalFlags, env: NodeJS.ProcessEnv): Term
     paintNotes: createColors(wanted(stderr)),
     print: (text) => void stdout.write(`${text}\n`),
     note: (text) => void stderr.write(`${text}\n`),
+    rewrite: (text) => void stderr.write(`\r${text}\u001b[K`),
   };
 }
 

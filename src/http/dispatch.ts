@@ -7,6 +7,7 @@ import { suggest } from "../definition/fault.ts";
 import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";
+import { deadVerbs } from "./dead-verbs.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
 import { peopleVerbs } from "./people-verbs.ts";
@@ -85,6 +86,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["resumeSchedule", { takes: ["schedule"], answer: (pawl, args) => pawl.resumeSchedule(args.text("schedule")) }],
   ["runScheduleNow", { takes: ["schedule"], answer: (pawl, args) => pawl.runScheduleNow(args.text("schedule")) }],
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
+  ...deadVerbs,
   ...workVerbs,
   ...outboxVerbs,
   ...peopleVerbs,

@@ -1,5 +1,10 @@
-import { constant, job, lifecycle, memoryBroker, PermanentError } from "pawl";
-import { expect, test, vi } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { constant, folderArchive, job, lifecycle, memoryBroker, PermanentError } from "pawl";
+import { testPawl } from "pawl/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { dispatch } from "../../src/http/dispatch.ts";
 import { carryOn } from "../../src/kernel/operations.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
@@ -245,6 +250,38 @@ eachStore((store) => {
     expect(await dead.requeue({ id: nobody })).toMatchObject({ status: "done", letters: 0 });
     expect(await t.pawl.deadLetters(order)).toHaveLength(1);
   });
+});
+
+test("a client without lifecycle values can do the same by name", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-archive-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const archive = folderArchive(folder);
+  await using t = await testPawl({ lifecycles: [order], deadLetters: { archive } });
+  // biome-ignore lint/suspicious/noExplicitAny: it is JSON.
+  const ask = async (verb: string, args: object = {}): Promise<any> =>
+    dispatch(t.pawl, { verb, args: new Map(Object.entries(args)) });
+  await fail(t, 4);
+  const [{ fingerprint }] = await ask("deadGroups", { lifecycle: "order" });
+  const from = new Date(0).toISOString();
+  expect(await ask("previewDeadLetters", { decision: "discard", fingerprint, from })).toMatchObject({ letters: 4 });
+  const [one, two] = await ask("tickets", { limit: 2 });
+  await ask("takeTicket", { id: one.id, actor: "ada" });
+  expect(await ask("tickets", { status: "taken", takenBy: "ada" })).toMatchObject([{ id: one.id }]);
+  await ask("resolveTicket", { id: two.id, actor: "ada", reason: "known" });
+  const begun = await ask("requeueDeadLetters", { id: [one.id, two.id], actor: "ada", rate: 1 });
+  expect(await ask("operation", { id: begun.id, carryOn: true })).toMatchObject({ status: "running", done: 1 });
+  expect(await ask("abortOperation", { id: begun.id, reason: "no" })).toMatchObject({ status: "aborted" });
+  const { id } = await ask("discardDeadLetters", { because: "attempts_used_up", origin: "packing" });
+  expect(await ask("operation", { id, carryOn: true })).toMatchObject({ outcomes: { discarded: 3 } });
+  expect(await ask("operations", { limit: 1 })).toMatchObject([{ id }]);
+  await t.advance("1h");
+  expect(await ask("archiveDeadLetters", { olderThan: "1m" })).toEqual({ letters: 4, files: 1 });
+  const [{ name }] = await ask("archives");
+  expect(await ask("restoreDeadLetters", { id: [one.id] })).toMatchObject({ restored: 1 });
+  expect(await ask("restoreDeadLetters", { file: name })).toMatchObject({ restored: 3, there: 1 });
+  expect(await ask("restoreDeadLetters", { all: true })).toMatchObject({ restored: 0, there: 4 });
+  await expect(ask("requeueDeadLetters", {})).rejects.toMatchObject({ code: "option_invalid" });
+  await expect(ask("requeueDeadLetters", { all: true, state: "x" })).rejects.toMatchObject({ code: "option_invalid" });
 });
 
 type Ticket = Awaited<ReturnType<TestPawl["pawl"]["dead"]["tickets"]>>[number];

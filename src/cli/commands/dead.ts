@@ -1,17 +1,27 @@
 import type { Command } from "commander";
+import { PawlError } from "../../base/errors.ts";
 import type { DeadLetterAnswer } from "../answers.ts";
-import { jsonValue, wholeNumber } from "../arguments.ts";
+import { jsonValue, rateOf, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import type { Reached } from "../reach.ts";
 import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../terminal.ts";
+import { addArchive } from "./dead-archive.ts";
+import { addFilter, type FilterOptions, filterArgs } from "./dead-filter.ts";
+import { addOperations, decideMany, type ManyOptions, printGroups } from "./dead-many.ts";
+import { addTickets } from "./dead-tickets.ts";
+import { reached } from "./reached.ts";
 
-interface Deciding {
-  readonly actor?: string;
-  readonly reason?: string;
+type Deciding = FilterOptions & ManyOptions & { readonly data?: unknown };
+
+interface Listing {
+  readonly status: string;
+  readonly limit: number;
+  readonly after?: string;
+  readonly groups?: boolean;
 }
 
 export function addDead(program: Command, act: Act): void {
-  const dead = program.command("dead").description("list, show, requeue and discard work that was given up");
+  const dead = program.command("dead").description("work that was given up: list, group, requeue, discard, archive");
   dead
     .command("list", { isDefault: true })
     .description("list the dead letters that wait for a decision, newest first")
@@ -19,9 +29,14 @@ export function addDead(program: Command, act: Act): void {
     .option("--status <status>", "open, requeued, discarded or archived", "open")
     .option("--limit <count>", "at most so many", wholeNumber, 50)
     .option("--after <id>", "go on after the last one of the page before")
+    .option("--groups", "show what the open ones have in common instead, and how many there are of each")
     .action(
-      act<{ status: string; limit: number; after?: string }>((context, options, lifecycle) =>
-        reached(context, (pawl) => list(context, pawl, { lifecycle, ...options })),
+      act<Listing>((context, { groups, ...options }, lifecycle) =>
+        reached(context, (pawl) =>
+          groups === true
+            ? printGroups(context, pawl, { lifecycle, limit: options.limit })
+            : list(context, pawl, { lifecycle, ...options }),
+        ),
       ),
     );
   dead
@@ -35,38 +50,52 @@ export function addDead(program: Command, act: Act): void {
         ),
       ),
     );
-  dead
-    .command("requeue")
+  addDecision(dead, "requeue", act)
     .description("take up again what was given up: where it failed, or from the beginning")
-    .argument("<id>")
-    .option("--data <json>", "keys of the data to change first: JSON, @file, or - for stdin", jsonValue)
-    .option("--restart", "begin anew instead of where it failed")
+    .option("--data <json>", "keys of the data to change first, for one: JSON, @file, or - for stdin", jsonValue)
+    .option("--restart", "begin anew instead of where it failed");
+  addDecision(dead, "discard", act).description(
+    "do nothing more about it; an instance that it is about stays where it is",
+  );
+  addOperations(dead, act);
+  addTickets(dead, act);
+  addArchive(dead, act);
+}
+
+/** About one letter, or about many: those are shown first, and then decided about one by one. */
+function addDecision(dead: Command, decision: "requeue" | "discard", act: Act): Command {
+  const command = dead.command(decision).argument("[id...]", "the dead letters, or say which by the options");
+  return addFilter(command)
+    .option("--all", "all that wait for a decision")
     .option("--actor <name>", "who decides it")
     .option("--reason <text>", "why")
+    .option("--rate <number>", "of many, so many a second at the most", rateOf)
+    .option("--dry-run", "show what it would come to, and do nothing")
+    .option("--yes", "do not ask before many are decided about")
+    .option("--detach", "leave many to the processes that work, and do not wait for the end")
     .action(
-      act<Deciding & { data?: unknown; restart?: boolean }>((context, options, id) =>
-        reached(context, (pawl) => decide(context, pawl, "requeue", { id, ...options })),
-      ),
-    );
-  dead
-    .command("discard")
-    .description("do nothing more about it; an instance that it is about stays where it is")
-    .argument("<id>")
-    .option("--actor <name>", "who decides it")
-    .option("--reason <text>", "why")
-    .action(
-      act<Deciding>((context, options, id) =>
-        reached(context, (pawl) => decide(context, pawl, "discardDeadLetter", { id, ...options })),
-      ),
+      act<Deciding>((context, options, ids) => decideAny(context, decision, ids as unknown as string[], options)),
     );
 }
 
-async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
-  await withPawl(context, {}, work);
+function decideAny(
+  context: Context,
+  decision: "requeue" | "discard",
+  ids: readonly string[],
+  { data, actor, reason, restart, ...options }: Deciding,
+): Promise<number | undefined> {
+  const which = filterArgs(options, ids, Date.now());
+  const [id] = ids;
+  const isOne = ids.length === 1 && Object.keys(which).length === 1 && options.dryRun !== true;
+  if (data !== undefined && !isOne) throw new PawlError("option_invalid", "--data is for one dead letter, by its id.");
+  return reached(context, async (pawl) => {
+    if (!isOne) return decideMany(context, pawl, decision, which, { ...options, actor, reason, restart });
+    const verb = decision === "requeue" ? "requeue" : "discardDeadLetter";
+    return decide(context, pawl, verb, { id, actor, reason, ...(decision === "requeue" && { data, restart }) });
+  });
 }
 
-async function list({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
+async function list({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<undefined> {
   const found = (await pawl.call("deadLetters", args)) as DeadLetterAnswer[];
   if (terminal.json) printJson(terminal, found);
   else if (found.length === 0 && terminal.isTty) terminal.note("There are none.");
@@ -79,7 +108,7 @@ async function decide(
   pawl: Reached,
   verb: string,
   args: Record<string, unknown>,
-): Promise<void> {
+): Promise<undefined> {
   const letter = (await pawl.call(verb, args)) as DeadLetterAnswer;
   if (terminal.json) printJson(terminal, letter);
   else printTable(terminal, [letter], await makeColumns());
@@ -103,9 +132,14 @@ function coloured(status: string, paint: Paint): string {
   return status === "open" ? paint.yellow(status) : status === "requeued" ? paint.green(status) : paint.dim(status);
 }
 
-const givenUp = { instance: "given up in", effect: "the after-effect of", message: "the message" };
+const givenUp = {
+  instance: "given up in",
+  effect: "the after-effect of",
+  message: "the message",
+  broker: "the message in",
+};
 
-function show(terminal: Terminal, letter: DeadLetterAnswer): void {
+function show(terminal: Terminal, letter: DeadLetterAnswer): undefined {
   if (terminal.json) {
     printJson(terminal, letter);
     return;
@@ -116,6 +150,7 @@ function show(terminal: Terminal, letter: DeadLetterAnswer): void {
     ["instance", letter.instance],
     ["reason", letter.reason],
     ["error", letter.error === null ? null : `${letter.error.name}: ${letter.error.message}`],
+    ["group", letter.fingerprint],
     ["attempts", String(letter.attempts)],
     ["status", letter.status],
     ["created", letter.createdAt],

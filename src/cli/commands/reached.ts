@@ -1,0 +1,8 @@
+import type { Context } from "../program.ts";
+import type { Reached } from "../reach.ts";
+
+/** Does some work with the Pawl of the settings. What that takes is loaded by commands that need it. */
+export async function reached<T>(context: Context, work: (pawl: Reached) => Promise<T>): Promise<T> {
+  const { withPawl } = await import("../with-pawl.ts");
+  return withPawl(context, {}, work);
+}
