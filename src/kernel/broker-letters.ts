@@ -86,6 +86,7 @@ function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerL
   const { headers } = kept;
   const about = { type: headers["aggregate-type"], id: headers["aggregate-id"] };
   const place = `broker:${died.broker}:${queue}`;
+  const deaths = timesOf(died.deaths) || 1;
   const print = kept.id === null ? `${place}:${printOf(died)}` : null;
   const error = [headers["x-error"], headers.error, headers["x-exception-message"]].find(isText);
   return {
@@ -94,10 +95,10 @@ function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerL
     queue,
     reason: cleanText(died.reason, 500),
     errorText: error === undefined ? null : JSON.stringify({ name: "Error", message: cleanText(error) }),
-    deaths: died.deaths,
+    deaths,
     payloadText: JSON.stringify(bodyOf(died.body)),
     detailsText: JSON.stringify(kept),
-    cause: print === null ? `${place}:${kept.id}:${kept.requeues}.${died.deaths}` : `${print}:${id}`,
+    cause: print === null ? `${place}:${kept.id}:${kept.requeues}.${deaths}` : `${print}:${id}`,
     // Without an id nothing tells two of the same content apart: one that comes for the first time is another one.
     unlessThere: died.redelivered ? print : null,
     aggregate: isText(about.type) && isId(about.id) ? { type: about.type, id: about.id } : null,
@@ -106,7 +107,6 @@ function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerL
 
 function keptOf(died: DiedMessage): KeptMessage {
   const headers = cleaned(died.headers);
-  const requeues = Number(headers[requeuesHeader]);
   return {
     broker: died.broker,
     id: textOrNull(died.id),
@@ -115,7 +115,7 @@ function keptOf(died: DiedMessage): KeptMessage {
     exchange: textOrNull(died.exchange),
     routingKey: textOrNull(died.routingKey),
     diedAt: died.diedAt?.toISOString() ?? null,
-    requeues: Number.isInteger(requeues) && requeues > 0 ? requeues : 0,
+    requeues: timesOf(headers[requeuesHeader]),
     headers,
     properties: cleaned(died.properties),
   };
@@ -162,6 +162,11 @@ function printOf({ body, headers, routingKey, diedAt }: DiedMessage): string {
     .update(JSON.stringify([headers, routingKey, diedAt]))
     .digest("base64url")
     .slice(0, 27);
+}
+
+/** How often, as somebody says: anybody can write such a number. */
+function timesOf(given: unknown): number {
+  return Number.isInteger(given) && (given as number) > 0 ? Math.min(given as number, 1_000_000_000) : 0;
 }
 
 function isText(value: unknown): value is string {

@@ -24,3 +24,16 @@ export function failuresForgotten(ids: Slice): Statement {
       -- What is that old may have gone into an archive.
       and (failing.at <= (select pruned.up_to from pawl.pruned as pruned where pruned.what = 'dead_letters')) is not true`;
 }
+
+/** Somebody is wanted for every dead letter that waits for a decision, and for no other one. */
+export function ticketsAstray(): Statement {
+  return sql`
+    select letter.instance_id::text as instance,
+      format('Dead letter %s is %s, and its ticket %s.', letter.id, letter.status,
+        case when ticket.letter_id is null then 'is missing' else 'is ' || ticket.status end) as message
+    from pawl.dead_letters as letter
+    left join pawl.tickets as ticket on ticket.letter_id = letter.id
+    where (letter.status = 'open' and ticket.letter_id is null)
+      or (letter.status <> 'open' and ticket.status <> 'resolved')
+    limit 1000`;
+}

@@ -3,7 +3,7 @@ import { type Executor, type Part, part, type Statement, sql } from "../store/db
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
 import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
-import { failuresForgotten } from "./verify-recovery.ts";
+import { failuresForgotten, ticketsAstray } from "./verify-recovery.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
@@ -19,6 +19,7 @@ export interface Violation {
     | "children"
     | "recovery"
     | "people"
+    | "tickets"
     | "counts";
   /** Null when it is not about one instance. */
   readonly instance: string | null;
@@ -61,6 +62,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
     after = ids.upTo;
   }
   for (const found of await db.rows<Found>(messagesBehindNothing())) violations.push({ invariant: "I4", ...found });
+  for (const found of await db.rows<Found>(ticketsAstray())) violations.push({ invariant: "tickets", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
   return violations.slice(0, most);
 }

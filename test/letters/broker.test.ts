@@ -83,6 +83,7 @@ eachStore((store) => {
       { id: "nul", body: Buffer.from("a\u0000b"), headers: { "x-error": "\u0000\ud800 no", deep: { a: 1 } } },
       { id: "large", body: Buffer.alloc(3 * 1024 * 1024, "x") },
       { id: "lost", queue: undefined, reason: "unknown" },
+      { id: "often", deaths: 1e15, headers: { "pawl-requeues": "many" } },
       { id: "wordy", headers: boundedHeaders({ "x-error": "no ".repeat(70_000), tenant: "t1" }) },
     ];
     for (const one of odd) await keepDied(t.kernel, { ...died, ...one });
@@ -93,6 +94,7 @@ eachStore((store) => {
     expect(letters.get("nul")).toMatchObject({ error: { message: "\ufffd\ufffd no" } });
     expect(letters.get("large")).toMatchObject({ payload: { truncated: true, bytes: 3 * 1024 * 1024 } });
     expect(letters.get("lost")).toMatchObject({ origin: "grading.dlq", reason: "unknown" });
+    expect(letters.get("often")).toMatchObject({ attempts: 1_000_000_000, details: { requeues: 0 } });
     expect(letters.get("wordy")).toMatchObject({ error: { message: expect.stringMatching(/^no .*…$/) } });
     expect(letters.get("wordy")).toMatchObject({ details: { headers: { tenant: "t1" } } });
     await expect(t.pawl.requeue(letters.get("large")!.id)).rejects.toMatchObject({ code: "option_invalid" });
@@ -101,7 +103,7 @@ eachStore((store) => {
       code: "option_invalid",
     });
     expect(await t.pawl.dead.preview("requeue", { kind: "broker" })).toMatchObject({
-      outcomes: { requeued: 3, option_invalid: 2 },
+      outcomes: { requeued: 4, option_invalid: 2 },
     });
     expect(await t.pawl.outbox.messages()).toEqual([]);
   });

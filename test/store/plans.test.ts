@@ -24,6 +24,7 @@ import { run } from "../../src/worker/run.ts";
 import { asks, everyStatementOfBreakers } from "../support/breaker-statements.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 import { everyStatementOfKin, kindred } from "../support/kin.ts";
+import { everyStatementOfLetters } from "../support/letter-statements.ts";
 
 const chain = lifecycle("chain", {
   data: z.object({ n: z.number().default(0) }),
@@ -92,6 +93,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await everyStatementOfKin(pawl, kernel);
   await everyClaim(pawl, kernel);
   await everyStatementOfBreakers(pawl, kernel);
+  await everyStatementOfLetters(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
