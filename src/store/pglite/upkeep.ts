@@ -36,6 +36,7 @@ export class Upkeep {
   #callsSeen = 0;
   #running: Promise<UpkeepReport> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
   constructor(line: Line, warn: (text: string) => void) {
     this.#line = line;
@@ -52,6 +53,7 @@ export class Upkeep {
   }
 
   stop(): void {
+    this.#isStopped = true;
     clearInterval(this.#timer);
     this.#line.onWal = () => {};
   }
@@ -67,7 +69,10 @@ export class Upkeep {
   #inBackground(): void {
     const idle = this.#line.calls === this.#callsSeen && !this.#checkpointIsDue();
     if (this.#running !== undefined || idle) return;
-    this.round().catch((error: Error) => this.#warn(`The embedded database could not be tidied up: ${error.message}`));
+    this.round().catch((error: Error) => {
+      // A round that the end of the process cuts short is no fault; the next one tidies up.
+      if (!this.#isStopped) this.#warn(`The embedded database could not be tidied up: ${error.message}`);
+    });
   }
 
   async #round(): Promise<UpkeepReport> {
