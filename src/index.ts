@@ -35,7 +35,7 @@ export {
   type Queue,
   queue,
 } from "./definition/queue.ts";
-export type { QueueOptions, QueueOrder, QueueSettings } from "./definition/queue-settings.ts";
+export type { QueueOptions, QueueOrder, QueueSettings, RankedSample, RankOf } from "./definition/queue-settings.ts";
 export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule.ts";
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export type {

@@ -7,6 +7,16 @@ const orders = ["oldest", "priority", "least_labeled"] as const;
 /** Which sample comes next: the oldest, the one with the lowest number, or the one that the fewest have labeled. */
 export type QueueOrder = (typeof orders)[number];
 
+/** A sample that is put into its place when it is added. */
+export interface RankedSample {
+  readonly data: unknown;
+  /** Its key within the queue. */
+  readonly key: string | null;
+}
+
+/** Gives a sample its place in the queue when it is added: the lower, the sooner. */
+export type RankOf = (sample: RankedSample) => number;
+
 /** How a queue hands out its samples. */
 export interface QueueOptions {
   /** How many labelers label each sample. 1 unless given. */
@@ -33,8 +43,11 @@ export interface QueueOptions {
   readonly labelers?: readonly string[];
   /** What a labeler must be able to do to work on it: all of these. */
   readonly skills?: readonly string[];
-  /** Which sample comes next. The oldest unless given. */
-  readonly order?: QueueOrder;
+  /**
+   * Which sample comes next. The oldest unless given. A function gives each sample a number when it is added; the lower, the
+   * sooner: `order: ({ data }) => (data as Essay).text.length`.
+   */
+  readonly order?: QueueOrder | RankOf;
   /** How many assignments a labeler may have in hand. 1 unless given. */
   readonly concurrency?: number;
   /** Whether a sample is settled only when a lead has accepted its labels. */
@@ -57,7 +70,7 @@ export interface QueueSettings {
   readonly skipUnstarted: boolean;
   readonly labelers: readonly string[] | null;
   readonly skills: readonly string[];
-  readonly order: QueueOrder;
+  readonly order: QueueOrder | "number";
   readonly concurrency: number;
   readonly review: boolean;
   readonly agreement: { readonly atLeast: number; readonly maxOverlap: number } | null;
@@ -102,7 +115,7 @@ export function readSettings(fields: Fields, faults: Faults): QueueSettings {
     skipUnstarted: boolean("skipUnstarted", false),
     labelers: fields.labelers === undefined ? null : readTexts(fields.labelers, "labelers", faults),
     skills: readTexts(fields.skills ?? [], "skills", faults),
-    order: readOneOf(fields.order, orders, "oldest", "order", faults),
+    order: typeof fields.order === "function" ? "number" : readOneOf(fields.order, orders, "oldest", "order", faults),
     concurrency: integer("concurrency", 1),
     review: boolean("review", false),
     agreement: readAgreement(fields.agreement, faults),

@@ -26,6 +26,7 @@ describe("a queue", () => {
       form: expect.objectContaining({ type: "object", required: ["score"] }),
       rules: {},
       validate: undefined,
+      rank: undefined,
       overlap: 1,
       finishWithinMs: 3_600_000,
       startWithinMs: 300_000,

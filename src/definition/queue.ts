@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { Faults, shown } from "./fault.ts";
 import { checkJsonSchema, type JsonSchema } from "./json-schema.ts";
-import { type QueueOptions, type QueueSettings, readSettings, settingKeys } from "./queue-settings.ts";
+import { type QueueOptions, type QueueSettings, type RankOf, readSettings, settingKeys } from "./queue-settings.ts";
 import { isSchema, outerNamePattern, readFields, readFunction, readName, readObject, whole } from "./read.ts";
 import type { StorableValue } from "./storable.ts";
 
@@ -49,6 +49,8 @@ export interface Queue<Label = unknown> extends QueueSettings {
   readonly form: JsonSchema;
   readonly rules: Readonly<Record<string, (given: LabelContext) => LabelVerdict>>;
   readonly validate: ((given: LabelContext) => LabelVerdict | Promise<LabelVerdict>) | undefined;
+  /** The `order` where that is a function. */
+  readonly rank: RankOf | undefined;
   /** Exists for the compiler only. */
   readonly "~label"?: Label;
 }
@@ -77,6 +79,7 @@ export function queue<const Schema extends LabelSchema>(
     ...readLabel(fields.label, faults),
     rules: readRules(fields.rules, faults),
     validate: readFunction(fields.validate, "validate", faults),
+    rank: typeof fields.order === "function" ? (fields.order as RankOf) : undefined,
     ...readSettings(fields, faults),
   };
   faults.throwIfAny(`queue ${shown(name)}`);

@@ -11,8 +11,9 @@ export const askPeople: Asker = {
   takeBack: "close",
   question(asked, shown, { id, key }) {
     const queue = asked.queue!;
-    const given = { content: shown as Json, overlap: queue.overlap, priority: 0, gold: null, isGold: false };
-    return { key: instanceKeyOf(queue.name, key ?? id), data: sampleDataOf(queue, given) };
+    const own = key ?? id;
+    const given = { content: shown as Json, key: own, overlap: queue.overlap, priority: 0, gold: null, isGold: false };
+    return { key: instanceKeyOf(queue.name, own), data: sampleDataOf(queue, given) };
   },
   async answers(db, questions) {
     return new Map((await readEnded(db, questions)).map((one) => [one.id, answerOf(one)]));

@@ -139,8 +139,8 @@ async function readInTurn(db: Executor, names: readonly string[]): Promise<(Queu
 }
 
 function storedOf(one: AnyQueue, source: NewQueue["source"]): NewQueue {
-  const { kind: _kind, name, label, form, rules, validate, ...settings } = one;
-  const labelCode = isSchema(label) || validate !== undefined || Object.keys(rules).length > 0;
+  const { kind: _kind, name, label, form, rules, validate, rank, ...settings } = one;
+  const labelCode = isSchema(label) || validate !== undefined || rank !== undefined || Object.keys(rules).length > 0;
   const labelSchemaText = storableText(form, `The label schema of \`${name}\``);
   return { name, source, settingsText: JSON.stringify(settings), labelSchemaText, labelCode };
 }
@@ -159,11 +159,11 @@ function definitionOf({ settings, label_schema }: QueueRow): Record<string, unkn
   };
 }
 
-function refuseCodeSchema({ label, name, rules, validate }: AnyQueue): void {
-  if (!isSchema(label) && validate === undefined && Object.keys(rules).length === 0) return;
+function refuseCodeSchema({ label, name, rules, validate, rank }: AnyQueue): void {
+  if (!isSchema(label) && validate === undefined && rank === undefined && Object.keys(rules).length === 0) return;
   throw new PawlError(
     "option_invalid",
-    `The queue \`${name}\` is made at run time, for all processes: give its label schema as JSON Schema. A schema of a library, rules and checks belong in code, with queue() and createPawl({ queues: […] }).`,
+    `The queue \`${name}\` is made at run time, for all processes: give its label schema as JSON Schema, and no functions. A schema of a library, rules, checks and an order of your own belong in code, with queue() and createPawl({ queues: […] }).`,
   );
 }
 

@@ -1,7 +1,9 @@
 import { PawlError } from "../base/errors.ts";
 import { type Json, storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
+import { shown } from "../definition/fault.ts";
 import type { AnyQueue } from "../definition/queue.ts";
+import type { RankedSample } from "../definition/queue-settings.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Start } from "../kernel/start.ts";
@@ -74,8 +76,8 @@ function startOf(
   if (given.data === undefined) throw new PawlError("option_invalid", "A sample needs `data` that labelers are shown.");
   storableText(given.data, "The data of a sample");
   const isGold = given.gold !== undefined;
-  const data = sampleDataOf(queue, { content: given.data as Json, overlap, priority: rank, gold, isGold });
   const key = given.key === undefined ? null : checkedText(given.key, "The key", "key_invalid");
+  const data = sampleDataOf(queue, { content: given.data as Json, key, overlap, priority: rank, gold, isGold });
   return {
     lifecycle: sample,
     key: key === null ? null : checkedText(instanceKeyOf(queue.name, key), "The key", "key_invalid"),
@@ -88,14 +90,17 @@ function startOf(
 /** What a sample keeps of its queue, and what it is about. */
 export function sampleDataOf(
   queue: AnyQueue,
-  given: Pick<SampleData, "content" | "overlap" | "gold" | "isGold"> & { readonly priority: number },
+  given: Pick<SampleData, "content" | "overlap" | "gold" | "isGold"> & {
+    readonly key: string | null;
+    readonly priority: number;
+  },
 ): SampleData {
-  const { priority, ...about } = given;
+  const { priority, key, ...about } = given;
   return {
     queue: queue.name,
     ...about,
     maxAttemptsTotal: queue.maxAttemptsTotal,
-    rank: queue.order === "priority" ? priority : 0,
+    rank: queue.order === "priority" ? priority : rankOf(queue, { data: given.content, key }),
     rankedBySlot: queue.order === "least_labeled",
     review: queue.review,
     agreementWanted: given.isGold ? null : queue.agreement,
@@ -103,6 +108,17 @@ export function sampleDataOf(
     agreement: null,
     reason: null,
   };
+}
+
+function rankOf({ name, rank }: AnyQueue, sample: RankedSample): number {
+  if (rank === undefined) return 0;
+  const number: unknown = rank(sample);
+  if (typeof number === "number" && Number.isFinite(number)) return number;
+  throw new PawlError(
+    "option_invalid",
+    `The \`order\` of the queue \`${name}\` must give each sample a number; for ${sample.key ?? "this one"} it gave ${shown(number)}.`,
+    { queue: name },
+  );
 }
 
 function checkKeys(given: NewSample): void {

@@ -1,4 +1,4 @@
-import { createPawl, queue } from "pawl";
+import { createPawl, lifecycle, queue } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
@@ -13,10 +13,28 @@ const essays = queue("essays", {
   startWithin: "1m",
 });
 
+const shortest = queue("shortest", {
+  label: { type: "object" },
+  order: ({ data, key }) => (key === "odd" ? Number.NaN : (data as { text: string }).text.length),
+});
+
+const asking = lifecycle("asking", {
+  data: z.object({ text: z.string() }),
+  initial: "asks",
+  states: {
+    asks: {
+      ask: { queue: shortest, sample: ({ data }) => data },
+      forever: true,
+      on: { answered: "done", unanswered: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
 eachStore((store) => {
   let t: TestPawl;
   beforeAll(async () => {
-    t = await store.open({ lifecycles: [], queues: [essays] });
+    t = await store.open({ lifecycles: [asking], queues: [essays, shortest] });
   });
   afterAll(() => t.close());
 
@@ -29,9 +47,32 @@ eachStore((store) => {
       startWithinMs: 60_000,
       finishWithinMs: 3_600_000,
     });
-    expect(t.pawl.lifecycles.map((one) => one.name)).toEqual(["pawl_sample", "pawl_assignment"]);
+    expect(t.pawl.lifecycles.map((one) => one.name)).toEqual(["asking", "pawl_sample", "pawl_assignment"]);
     await t.pawl.people.add(essays, { key: "one", data: { text: "…" } });
     expect(await given(t, "essays", "ada")).toMatchObject({ queueId: "essays" });
+  });
+
+  test("a function gives each sample its place when it is added, also one that a lifecycle asks about", async () => {
+    const { people } = t.pawl;
+    await people.add(shortest, { key: "long", data: { text: "…………" } });
+    await people.add(shortest, { key: "short", data: { text: "…" } });
+    await t.pawl.start(asking, { key: "asked", data: { text: "……" } });
+    await t.maintain();
+    const nextKey = async (labeler: string) => {
+      const next = await people.next(shortest, labeler);
+      return next.assignment === null ? next.why.sentence : next.sample.key;
+    };
+    const order: (string | null)[] = [];
+    for (const labeler of ["a", "b", "c"]) order.push(await nextKey(labeler));
+    expect(order).toEqual(["short", "asked", "long"]);
+    expect(await people.queue(shortest)).toMatchObject({ order: "number" });
+    await expect(people.add(shortest, { key: "odd", data: { text: "" } })).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("must give each sample a number; for odd it gave"),
+    });
+    await expect(people.createQueue("own", { label: {}, order: () => 1 })).rejects.toMatchObject({
+      code: "option_invalid",
+    });
   });
 
   test("a queue in code is changed in code: the process that started last says what it is", async () => {
