@@ -44,3 +44,8 @@ export function instanceArgs(key: string | undefined, id: string | undefined): {
   if (id !== undefined && key === undefined) return { id };
   throw new PawlError("option_invalid", "Say which instance is meant: by its KEY, or with --id ID.");
 }
+
+/** A word as one would type it in a shell. */
+export function quoted(word: string): string {
+  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import type { DatabaseVersions } from "../database.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import type { Pawl } from "../pawl.ts";
+import { quoted } from "./arguments.ts";
 import type { Context } from "./program.ts";
 import type { Holder } from "./reach.ts";
 import { type Settings, shownUrl } from "./settings.ts";
@@ -81,7 +82,8 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
     context.flags[flag] === undefined ? [] : [`--${flag} ${quoted(context.flags[flag])}`],
   );
   const command = (words: string) => [ownName(context.cwd), words, ...named].join(" ");
-  for (const lifecycle of pawl.lifecycles) {
+  const lifecycles = pawl.lifecycles.filter(({ name }) => !name.startsWith("pawl_"));
+  for (const lifecycle of lifecycles) {
     for (const { key } of await pawl.find(lifecycle, { limit: 20 })) {
       if (key === null) continue;
       // One that a newer version moved is not ours to read: no reason to fail over an example.
@@ -92,7 +94,15 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
       return words.map(command);
     }
   }
-  const name = pawl.lifecycles[0]?.name;
+  const [queue] = await pawl.people.queues();
+  if (queue !== undefined && lifecycles.length === 0) {
+    return [
+      `queue show ${queue.name}`,
+      `queue next ${queue.name} --labeler me --start`,
+      `queue metrics ${queue.name} --by labeler`,
+    ].map(command);
+  }
+  const name = lifecycles[0]?.name;
   if (name === undefined) return [command("check")];
   return [`diagram ${name}`, `instance start ${name} --key first --data '{…}'`, "status"].map(command);
 }
@@ -114,10 +124,6 @@ function ownName(cwd: string): string {
   } catch {
     return `node ${quoted(relative(cwd, path))}`;
   }
-}
-
-function quoted(word: string): string {
-  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** A second start on the same folder: nothing to do, and no failure. */

@@ -41,7 +41,10 @@ export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<
 
 /** A label was given that does not hold. `details.faults` has them all, `{ path, code, message }` each. */
 export function labelInvalid(queue: AnyQueue, faults: readonly LabelFault[]): PawlError {
-  const told = faults.slice(0, 5).map(({ path, message }) => `${path === "" ? "the label" : path} ${message}`);
+  const told = faults.slice(0, 5).map(({ path, code, message }) => {
+    if (path !== "") return `${path} ${message}`;
+    return code === "validate" || Object.hasOwn(queue.rules, code) ? message : `the label ${message}`;
+  });
   const more = faults.length > told.length ? `; and ${faults.length - told.length} more` : "";
   const text = `The queue \`${queue.name}\` does not take this label: ${told.join("; ")}${more}.`;
   return new PawlError("label_invalid", text, { queue: queue.name, faults });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { build, newProject, type Project } from "./pawl-command.ts";
 
 const config = `
@@ -25,7 +25,7 @@ describe("labeling from a terminal, with the process that has the queue", () => 
   test("samples are added one by one and from files; a bad line is told and left out", async () => {
     const [one, file] = await Promise.all([
       project.json("queue", "add", "pictures", '{"url":"1.png"}', "--key", "one"),
-      project.pawl("queue", "add", "pictures", "--file", "more.jsonl", "--key", "id", "--json"),
+      project.pawl("queue", "import", "pictures", "more.jsonl", "--key", "id", "--json"),
     ]);
     expect(one).toMatchObject({ key: "one", created: true });
     expect(file).toMatchObject({ code: 5, stderr: expect.stringMatching(/^Line 3: /) });
@@ -33,6 +33,37 @@ describe("labeling from a terminal, with the process that has the queue", () => 
     const { stdout } = await project.pawl("queue", "show", "pictures");
     expect(stdout).toContain("pictures\tactive\t2\toldest\tanyone");
     expect(stdout).toContain("one\topen\t0 of 2");
+  }, 60_000);
+
+  test("an import that was killed in the middle is run again, and adds only what is missing", async () => {
+    const line = (n: number) => `${JSON.stringify({ url: `${n}.png`, about: "x".repeat(500) })}\n`;
+    project.write({ "large.jsonl": Array.from({ length: 3_000 }, (_, n) => line(n)).join("") });
+    await project.json("queue", "create", "large", "--label", "{}");
+    const first = project.begin(["queue", "import", "large", "large.jsonl"]);
+    await vi.waitFor(async () => {
+      const { samples } = await project.json<{ samples: unknown[] }>("queue", "show", "large", "--limit", "1");
+      expect(samples).toHaveLength(1);
+    }, 60_000);
+    await first.end("SIGKILL");
+    const again = await project.json<{ added: number; known: number }>("queue", "import", "large", "large.jsonl");
+    expect(again).toEqual({ added: expect.any(Number), known: expect.any(Number), bad: 0 });
+    expect([again.added + again.known, again.known > 0]).toEqual([3_000, true]);
+  }, 120_000);
+
+  test("a CSV has columns of other kinds than text; what cannot be imported is told before anything is read", async () => {
+    project.write({ "some.csv": "id;count;url\na;3;a.png\nb;many;b.png\n" });
+    const words = ["queue", "import", "pictures", "some.csv", "--key", "id", "--delimiter", ";", "--json"];
+    const [done, unknown, none, wrong] = await Promise.all([
+      project.pawl(...words, "--column", "count:number"),
+      project.pawl("queue", "import", "nobody", "some.csv"),
+      project.pawl("queue", "import", "pictures", "none.csv"),
+      project.pawl(...words, "--column", "count"),
+    ]);
+    expect(done).toMatchObject({ code: 5, stderr: expect.stringContaining('Line 3: Column "count" holds "many".') });
+    expect(JSON.parse(done.stdout)).toEqual({ added: 1, known: 0, bad: 1 });
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("There is no queue `nobody`") });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.csv cannot be read") });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--column is written name:kind") });
   }, 60_000);
 
   test("the work goes from next to answer, and exit codes say what stood in the way", async () => {

@@ -1,15 +1,20 @@
 import type { Command } from "commander";
-import { jsonValue } from "../arguments.ts";
+import type { JsonSchema } from "../../definition/json-schema.ts";
+import { jsonValue, quoted } from "../arguments.ts";
 import { exitCodes } from "../failure.ts";
 import type { AssignmentAnswer, LabelAnswer, NextAnswer } from "../people-answers.ts";
 import type { Act, Context } from "../program.ts";
-import { printJson, printTable, type Terminal, visible } from "../terminal.ts";
+import { blankLabel, formFields } from "../show-form.ts";
+import { fromNow } from "../show-instance.ts";
+import { pad, printJson, printTable, type Terminal, visible } from "../terminal.ts";
 
 interface Who {
   readonly labeler: string;
   readonly reason?: string;
   readonly start?: boolean;
 }
+
+type Shown = Extract<NextAnswer, { readonly sample: unknown }>;
 
 interface Lead {
   readonly actor: string;
@@ -31,9 +36,12 @@ export function addQueueWork(queue: Command, act: Act): void {
       queue.command(verb).description(does).argument("<assignment>").requiredOption("--labeler <id>", "who does it"),
     ).action(
       act<Who>((context, options, id) =>
-        withPawlOf(context, async (pawl) =>
-          tell(context, [(await pawl(call, { id, ...options })) as AssignmentAnswer]),
-        ),
+        withPawlOf(context, async (pawl) => {
+          const one = (await pawl(call, { id, ...options })) as AssignmentAnswer;
+          tell(context, [one]);
+          if (one.status === "in_progress") await printWhatToDo(context.terminal, pawl, one);
+          return undefined;
+        }),
       ),
     );
   working("start", "startAssignment", "begin an assignment: its time runs from then on");
@@ -120,12 +128,48 @@ async function next({ terminal }: Context, call: Call, queue: string, options: W
     const assignment = (await call("startAssignment", { id: given.assignment.id, labeler })) as AssignmentAnswer;
     given = { ...given, assignment };
   }
-  if (terminal.json) printJson(terminal, given);
-  else {
-    printAssignment(terminal, given.assignment);
-    terminal.print(`  ${visible(given.sample.key ?? given.sample.id)}  ${visible(JSON.stringify(given.sample.data))}`);
+  if (terminal.json) {
+    printJson(terminal, given);
+    return undefined;
   }
+  printAssignment(terminal, given.assignment);
+  printSample(terminal, given.sample);
+  await printWhatToDo(terminal, call, given.assignment);
   return undefined;
+}
+
+/** Longer values, such as pictures within the data, are for programs. */
+const longest = 500;
+
+function printSample(terminal: Terminal, { key, id, data }: Shown["sample"]): void {
+  const isFields = typeof data === "object" && data !== null && !Array.isArray(data);
+  const rows = [["sample", key ?? id], ...Object.entries(isFields ? data : { data })];
+  const width = Math.max(...rows.map(([name]) => visible(String(name)).length));
+  for (const [name, value] of rows) {
+    const text = visible(typeof value === "string" ? value : JSON.stringify(value));
+    const cut = text.length > longest ? `${text.slice(0, 60)}… (${text.length} characters; --json has them all)` : text;
+    terminal.print(`  ${terminal.paint.dim(pad(visible(String(name)), width))}  ${cut}`);
+  }
+}
+
+/** What a label is to say, and how to hand it in: for a person who looks on. */
+async function printWhatToDo(terminal: Terminal, call: Call, assignment: AssignmentAnswer): Promise<void> {
+  if (!terminal.isTty || terminal.json) return;
+  const { dim } = terminal.paint;
+  const { id, queueId, labelerId } = assignment;
+  const who = `--labeler ${quoted(labelerId)}`;
+  if (assignment.status === "pending") {
+    terminal.print(`\n  ${dim("Begin it:")}  pawl queue start ${id} ${who}`);
+    return;
+  }
+  const { labelSchema } = (await call("queue", { queue: queueId })) as { labelSchema: JsonSchema };
+  const fields = formFields(labelSchema);
+  const width = Math.max(...fields.map(({ name }) => name.length));
+  terminal.print("");
+  for (const { name, takes } of fields) terminal.print(`  ${dim(pad(visible(name), width))}  ${visible(takes)}`);
+  const label = quoted(JSON.stringify(blankLabel(labelSchema)));
+  terminal.print(`\n  ${dim("Answer:")}  pawl queue answer ${id} ${visible(label)} ${who}`);
+  terminal.print(`  ${dim("Or not:")}  pawl queue skip ${id} --reason '…' ${who}`);
 }
 
 function answer({ terminal }: Context, told: unknown): undefined {
@@ -140,7 +184,9 @@ function answer({ terminal }: Context, told: unknown): undefined {
 
 function printAssignment(terminal: Terminal, one: AssignmentAnswer): void {
   const until = one.status === "pending" ? one.startBy : one.status === "in_progress" ? one.deadline : null;
-  const when = until === null ? "" : `  ${one.status === "pending" ? "to be started" : "to be done"} by ${until}`;
+  const moment =
+    until !== null && terminal.isTty ? `${new Date(until).toLocaleTimeString("en-GB")}, ${fromNow(until)}` : until;
+  const when = moment === null ? "" : `  ${one.status === "pending" ? "to be started" : "to be done"} by ${moment}`;
   terminal.print(`${one.id}  ${one.status}${terminal.paint.dim(when)}`);
 }
 

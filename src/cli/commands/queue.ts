@@ -6,6 +6,7 @@ import type { Reached } from "../reach.ts";
 import { type Column, printJson, printTable, visible } from "../terminal.ts";
 import { addQueueAdd } from "./queue-add.ts";
 import { addQueueExport } from "./queue-export.ts";
+import { addQueueImport } from "./queue-import.ts";
 import { addQueueMetrics } from "./queue-metrics.ts";
 import { addQueueWork } from "./queue-work.ts";
 
@@ -58,6 +59,7 @@ export function addQueue(program: Command, act: Act): void {
       );
   }
   addQueueAdd(queue, act);
+  addQueueImport(queue, act);
   addQueueExport(queue, act);
   addQueueWork(queue, act);
   addQueueMetrics(queue, act);
