@@ -3,6 +3,7 @@ import { setTimeout as rest } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { isPawlError } from "pawl";
 import picocolors from "picocolors";
+import { numberIn } from "../terminal.ts";
 import { reportOf } from "./report.ts";
 import { Simulation } from "./simulation.ts";
 import { viewOn } from "./view.ts";
@@ -105,10 +106,4 @@ function readOptions(): Options | undefined {
     console.error(`${(error as Error).message}\n\n${usage}`);
     return undefined;
   }
-}
-
-function numberIn(text: string, name: string, least: number, most: number): number {
-  const number = Number(text);
-  if (text.trim() !== "" && number >= least && number <= most) return number;
-  throw new Error(`${name} must be a number from ${least} to ${most}, not "${text}".`);
 }

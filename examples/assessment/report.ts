@@ -1,4 +1,5 @@
 import picocolors from "picocolors";
+import { aligned } from "../terminal.ts";
 import { faults } from "./services/trouble.ts";
 import type { Result } from "./simulation.ts";
 
@@ -62,12 +63,4 @@ function wrapped(text: string, width: number): string[] {
     else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
   }
   return lines;
-}
-
-/** The first column to the left, figures to the right. */
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
-  const padded = (cell: string, at: number) => (at === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[at]!));
-  return rows.map((row) => `  ${row.map(padded).join("  ")}`.trimEnd());
 }

@@ -1,4 +1,5 @@
 import picocolors from "picocolors";
+import { bar, LiveLines } from "../terminal.ts";
 import type { Look } from "./simulation.ts";
 
 /** Shows a simulation while it runs. */
@@ -19,13 +20,13 @@ export function viewOn(stdout: NodeJS.WriteStream, states: readonly string[]): V
 class Bars implements View {
   readonly #stdout: NodeJS.WriteStream;
   readonly #states: readonly string[];
+  readonly #lines: LiveLines;
   readonly #beganAt = performance.now();
-  #drawn = 0;
 
   constructor(stdout: NodeJS.WriteStream, states: readonly string[]) {
     this.#stdout = stdout;
     this.#states = states;
-    stdout.write("\x1b[?25l"); // A cursor that jumps about is no help.
+    this.#lines = new LiveLines(stdout);
   }
 
   show(look: Look): void {
@@ -39,14 +40,11 @@ class Bars implements View {
       return `  ${name}${paintOf(state)(bar((count / look.attempts) * width))} ${bold(count)}`;
     });
     const seconds = Math.floor((performance.now() - this.#beganAt) / 1_000);
-    const lines = [...rows, "", `  ${summaryOf(look, seconds).join(dim("   "))}`];
-    const back = this.#drawn === 0 ? "" : `\x1b[${this.#drawn}A`;
-    this.#stdout.write(`${back}${lines.map((line) => `${line}\x1b[K\n`).join("")}`);
-    this.#drawn = lines.length;
+    this.#lines.draw([...rows, "", `  ${summaryOf(look, seconds).join(dim("   "))}`]);
   }
 
   end(): void {
-    this.#stdout.write("\x1b[?25h");
+    this.#lines.end();
   }
 }
 
@@ -82,12 +80,4 @@ function summaryOf({ faults, recoveries, alerts, scored }: Look, seconds: number
 function paintOf(state: string): (text: string) => string {
   if (state === "processed") return picocolors.green;
   return state === "failed" ? picocolors.red : picocolors.cyan;
-}
-
-const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-
-/** A bar of a length in characters, to the eighth of one; what is there at all is seen. */
-function bar(length: number): string {
-  const whole = Math.max(1, Math.round(length * 8));
-  return "█".repeat(Math.floor(whole / 8)) + eighths[whole % 8]!;
 }

@@ -9,16 +9,38 @@ export interface SimulatedLabeler {
   readonly diligence: number;
   /** Does not even guess, but always takes the first choice. */
   readonly takesTheFirst?: boolean;
+  /** How many minutes a label takes them. */
+  readonly minutes: number;
+  /** How often they say that they cannot tell, from 0 to 1. */
+  readonly skips?: number;
+  /** How often they take a sample and do not begin it in time, are gone when they have begun it, or hand in late. */
+  readonly dawdles?: number;
+  readonly vanishes?: number;
+  readonly isLate?: number;
 }
 
 export const team: readonly SimulatedLabeler[] = [
-  { name: "ada", diligence: 0.98 },
-  { name: "ben", diligence: 0.93 },
-  { name: "chloe", diligence: 0.9 },
-  { name: "dina", diligence: 0.8 },
-  { name: "eddy", diligence: 0.15 },
-  { name: "finn", diligence: 0, takesTheFirst: true },
+  { name: "ada", diligence: 0.98, minutes: 0.7 },
+  { name: "ben", diligence: 0.93, minutes: 0.6, vanishes: 0.03 },
+  { name: "chloe", diligence: 0.9, minutes: 3 },
+  { name: "dina", diligence: 0.8, minutes: 1, skips: 0.2 },
+  { name: "eddy", diligence: 0.15, minutes: 1.2 },
+  { name: "finn", diligence: 0, takesTheFirst: true, minutes: 1.5 },
+  { name: "gus", diligence: 0.9, minutes: 0.8, vanishes: 0.4, dawdles: 0.15 },
+  { name: "hana", diligence: 0.95, minutes: 1, isLate: 0.4 },
 ];
+
+/** How it goes when somebody is given a sample. */
+export type Course = "labels" | "dawdles" | "vanishes" | "is late";
+
+/** The same for the same seed. `time` is how often they have been given that sample. */
+export function courseOf(labeler: SimulatedLabeler, key: string, time: number, seed: number): Course {
+  const { dawdles = 0, vanishes = 0, isLate = 0 } = labeler;
+  const random = randomFrom(`${seed} ${labeler.name} ${key} ${time}`)();
+  if (random < dawdles) return "dawdles";
+  if (random < dawdles + vanishes) return "vanishes";
+  return random < dawdles + vanishes + isLate ? "is late" : "labels";
+}
 
 /** What somebody does with a sample: a label, or they skip it. */
 export type Done = { readonly label: Readonly<Record<string, Json>> } | { readonly skip: string };
@@ -34,7 +56,7 @@ const choices: Readonly<Record<string, readonly Json[]>> = {
 /** What a labeler says of a sample: the same for the same seed, in whichever order they work. */
 export function labelBy(labeler: SimulatedLabeler, { key, truth }: Example, seed: number): Done {
   const random = randomFrom(`${seed} ${labeler.name} ${key}`);
-  if (random() < 0.02) return { skip: "I cannot tell." };
+  if (random() < (labeler.skips ?? 0.02)) return { skip: "I cannot tell." };
   const fields = Object.entries(truth).map(([field, right]): [string, Json] => {
     const all = choices[field]!;
     if (labeler.takesTheFirst === true) return [field, all[0]!];
