@@ -8,16 +8,17 @@ interface Page {
   readonly limit: number;
 }
 
-/** The assignments of a queue, newest first. */
+/** The assignments of a queue, newest first; told by its two ends, as `readSamples` has it. */
 export function findAssignments(db: Executor, page: Page): Promise<AssignmentRow[]> {
   return db.rows<AssignmentRow>(sql`
     with clock as materialized (select pawl.now() as now)
     select ${assignmentColumns}
     from clock, pawl.assignments as assignment
-    where assignment.queue = ${page.queue}::text
-      and assignment.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    where (assignment.queue, assignment.id)
+        < (${page.queue}::text, coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (assignment.queue, assignment.id) >= (${page.queue}::text, '00000000-0000-0000-0000-000000000000')
       and (${page.status}::text is null or assignment.status = ${page.status}::text)
-    order by assignment.id desc limit ${page.limit}::int`);
+    order by assignment.queue desc, assignment.id desc limit ${page.limit}::int`);
 }
 
 /** The assignments of one labeler in a queue, newest first. */
@@ -26,10 +27,12 @@ export function findAssignmentsOf(db: Executor, labeler: string, page: Page): Pr
     with clock as materialized (select pawl.now() as now)
     select ${assignmentColumns}
     from clock, pawl.assignments as assignment
-    where assignment.queue = ${page.queue}::text and assignment.labeler = ${labeler}::text
-      and assignment.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    where (assignment.queue, assignment.labeler, assignment.id)
+        < (${page.queue}::text, ${labeler}::text, coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (assignment.queue, assignment.labeler, assignment.id)
+        >= (${page.queue}::text, ${labeler}::text, '00000000-0000-0000-0000-000000000000')
       and (${page.status}::text is null or assignment.status = ${page.status}::text)
-    order by assignment.id desc limit ${page.limit}::int`);
+    order by assignment.queue desc, assignment.labeler desc, assignment.id desc limit ${page.limit}::int`);
 }
 
 /** The assignments of one sample, oldest first. */

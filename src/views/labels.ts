@@ -13,21 +13,23 @@ interface Page {
   readonly limit: number;
 }
 
-/** The labels of a queue, newest first, also those that do not count. */
+/** The labels of a queue, newest first, also those that do not count; told by its two ends, as `readSamples` has it. */
 export function findLabels(db: Executor, page: Page): Promise<LabelRow[]> {
   return db.rows<LabelRow>(sql`
     select ${labelColumns} from pawl.labels as label
-    where label.queue = ${page.queue}::text and label.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    order by label.id desc limit ${page.limit}::int`);
+    where (label.queue, label.id) < (${page.queue}::text, coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (label.queue, label.id) >= (${page.queue}::text, '00000000-0000-0000-0000-000000000000')
+    order by label.queue desc, label.id desc limit ${page.limit}::int`);
 }
 
 /** Labels that came late and wait for a lead's word, newest first. */
 export function findLateLabels(db: Executor, page: Page): Promise<LabelRow[]> {
   return db.rows<LabelRow>(sql`
     select ${labelColumns} from pawl.labels as label
-    where label.queue = ${page.queue}::text and label.late and label.review is null
-      and label.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    order by label.id desc limit ${page.limit}::int`);
+    where label.late and label.review is null
+      and (label.queue, label.id) < (${page.queue}::text, coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (label.queue, label.id) >= (${page.queue}::text, '00000000-0000-0000-0000-000000000000')
+    order by label.queue desc, label.id desc limit ${page.limit}::int`);
 }
 
 /** A label with what it is about, as it is written into files. */
@@ -57,8 +59,9 @@ export function readExportedLabels(
       pawl.ms(label.at) - pawl.ms(assignment.started_at) as lead_ms, pawl.ms(label.at) as at_ms
     from (
       select * from pawl.labels as each
-      where each.queue = ${page.queue}::text and each.id > ${page.afterId}::uuid
-      order by each.id limit ${page.limit}::int
+      where (each.queue, each.id) > (${page.queue}::text, ${page.afterId}::uuid)
+        and (each.queue, each.id) <= (${page.queue}::text, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      order by each.queue, each.id limit ${page.limit}::int
     ) as label
     cross join lateral (select each.key, each.data from pawl.instances as each where each.id = label.sample_id offset 0) as instance
     cross join lateral (select each.gold from pawl.samples as each where each.id = label.sample_id offset 0) as sample

@@ -49,14 +49,18 @@ interface Page {
   readonly limit: number;
 }
 
-/** The samples of a queue, newest first. */
+/**
+ * The samples of a queue, newest first. Told by its two ends: where the queue were equal to something, its order would be that
+ * of the ids alone, and a walk through those of all queues a way to find it.
+ */
 export function readSamples(db: Executor, page: Page): Promise<SampleRow[]> {
   return db.rows<SampleRow>(sql`
     select ${sampleColumns}
     from (
       select each.* from pawl.samples as each
-      where each.queue = ${page.queue}::text and each.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-      order by each.id desc limit ${page.limit}::int
+      where (each.queue, each.id) < (${page.queue}::text, coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and (each.queue, each.id) >= (${page.queue}::text, '00000000-0000-0000-0000-000000000000')
+      order by each.queue desc, each.id desc limit ${page.limit}::int
     ) as sample
     join pawl.instances as instance on instance.id = sample.id ${sampleParts}
     order by sample.id desc`);
@@ -68,10 +72,12 @@ export function readSamplesIn(db: Executor, state: string, page: Page): Promise<
     select ${sampleColumns}
     from (
       select each.* from pawl.instances as each
-      where each.lifecycle = 'pawl_sample' and each.shelf = ${state}::text and each.shelf is not null
-        and each.id < coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-        and exists (select from pawl.samples as known where known.id = each.id and known.queue = ${page.queue}::text)
-      order by each.id desc limit ${page.limit}::int
+      where (each.lifecycle, each.shelf, each.id)
+          < ('pawl_sample', ${state}::text, coalesce(${page.beforeId}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and (each.lifecycle, each.shelf, each.id) >= ('pawl_sample', ${state}::text, '00000000-0000-0000-0000-000000000000')
+        and each.shelf is not null
+        and exists (select from pawl.samples as known where known.id = each.id and known.queue = ${page.queue}::text offset 0)
+      order by each.lifecycle desc, each.shelf desc, each.id desc limit ${page.limit}::int
     ) as instance
     join pawl.samples as sample on sample.id = instance.id ${sampleParts}
     order by sample.id desc`);
