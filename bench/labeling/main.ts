@@ -1,53 +1,100 @@
 /**
- * How fast people can be served on PostgreSQL: whole cycles (next, start, submit) by one labeler and by many at once, and
- * how long `next` takes with ever more samples waiting, also for a labeler who has done most of them. Machines differ and
- * are noisy: read how the figures stand to each other.
+ * How fast people can be served on PostgreSQL, the more samples wait: whole cycles (next, start, submit) by 64 labelers at
+ * once and by one alone, and `next` for one who has done up to a tenth of the queue already. It is to be flat: within 1.5
+ * times from a thousand samples to a million, whatever their order. Machines differ and are noisy: read how the figures
+ * stand to each other.
  *
  *   npm run bench:labeling              up to 100,000 samples
  *   npm run bench:labeling -- 1000000
  */
 import { createPawl, type Pawl, queue } from "pawl";
+import pg from "pg";
 import { startPostgres } from "../../test/setup/postgres.ts";
+import { fill, overlap } from "./fill.ts";
 
 const label = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] } as const;
 const ok = { ok: true };
 const most = Number(process.argv[2] ?? 100_000);
 const sizes = [1_000, 10_000, 100_000, 1_000_000].filter((size) => size <= most);
+/** What `next` goes by is a number at each slot, whoever gave it: a `priority`, or the queue's own function. */
+const orders = [
+  { name: "oldest", rank: "0" },
+  { name: "least_labeled", rank: "no" },
+  { name: "by number", rank: "(n::bigint * 7919) % 100003" },
+] as const;
 const crowd = Array.from({ length: 64 }, (_, index) => `labeler-${index}`);
+const rounds = 3;
+const cyclesEach = 8;
 
-const server = await startPostgres();
+interface Measured {
+  readonly size: number;
+  readonly perSecond: number;
+  readonly alone: readonly number[];
+  readonly ahead: readonly number[];
+}
+
+const server = await startPostgres({ durable: true, settings: { max_wal_size: "4GB" } });
 try {
-  for (const size of sizes) {
-    const name = `waiting-${size}`;
-    const pawl = await createPawl({
-      database: server.url,
-      lifecycles: [],
-      queues: [queue(name, { label, overlap: 3 })],
-    });
-    await fill(pawl, name, size);
-    const alone = await latencies(200, () => cycle(pawl, name, "ada"));
-    const next = await latencies(200, () => nextAndBack(pawl, name, "ben"));
-    const ahead = await farAhead(pawl, name, size);
-    const perSecond = await together(pawl, name, 10);
-    console.log(
-      [
-        `${size.toLocaleString("en")} samples waiting`.padEnd(28),
-        `one labeler, a cycle ${shown(alone)}`,
-        `next and release ${shown(next)}`,
-        `for one far ahead ${shown(ahead)}`,
-        `64 labelers ${Math.round(perSecond).toLocaleString("en")} cycles/s`,
-      ].join("   "),
+  process.stdout.write(
+    "| order | samples waiting | 64 labelers, cycles/s | of the fewest | one, a cycle, ms (p95) | next, far ahead, ms (p95) |\n",
+  );
+  process.stdout.write("|---|---:|---:|---:|---:|---:|\n");
+  for (const order of orders) {
+    const measured: Measured[] = [];
+    for (const size of sizes) {
+      process.stderr.write(`${order.name}, ${size}\n`);
+      measured.push(await inNewDatabase((url, client) => measure(url, client, size, order.rank)));
+      print(order.name, measured.at(-1)!, measured[0]!);
+    }
+    const speeds = measured.map((one) => one.perSecond);
+    process.stdout.write(
+      `| | | fastest to slowest | ${(Math.max(...speeds) / Math.min(...speeds)).toFixed(2)} | | |\n`,
     );
-    await pawl.close();
   }
 } finally {
   await server.stop();
 }
 
-async function fill(pawl: Pawl, name: string, size: number): Promise<void> {
-  for (let from = 0; from < size; from += 5_000) {
-    const samples = Array.from({ length: Math.min(5_000, size - from) }, (_, index) => ({ data: { n: from + index } }));
-    await pawl.people.addMany(name, samples);
+async function inNewDatabase(work: (url: string, client: pg.Client) => Promise<Measured>): Promise<Measured> {
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query("create database labeling");
+  const url = new URL(server.url);
+  url.pathname = "/labeling";
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    return await work(url.href, client);
+  } finally {
+    await client.end();
+    await admin.query("drop database labeling with (force)");
+    await admin.end();
+  }
+}
+
+async function measure(url: string, client: pg.Client, size: number, rank: string): Promise<Measured> {
+  const name = "waiting";
+  const pawl = await createPawl({ database: url, lifecycles: [], queues: [queue(name, { label, overlap })] });
+  try {
+    const template = await pawl.people.add(name, { data: { n: 0 } });
+    await fill(client, template.id, {
+      queue: name,
+      size,
+      rank,
+      ahead: "zoe",
+      done: Math.min(size / 10, 20_000),
+    });
+    await together(pawl, name, 2); // Everybody has come, everything is loaded.
+    const speeds: number[] = [];
+    for (let round = 0; round < rounds; round++) speeds.push(await together(pawl, name, cyclesEach));
+    return {
+      size,
+      perSecond: speeds.sort((one, other) => one - other)[Math.floor(rounds / 2)]!,
+      alone: await latencies(100, () => cycle(pawl, name, "ada")),
+      ahead: await latencies(100, () => nextAndBack(pawl, name, "zoe")),
+    };
+  } finally {
+    await pawl.close();
   }
 }
 
@@ -60,12 +107,6 @@ async function cycle(pawl: Pawl, name: string, labeler: string): Promise<void> {
 async function nextAndBack(pawl: Pawl, name: string, labeler: string): Promise<void> {
   const { assignment } = await pawl.people.next(name, labeler);
   await pawl.people.release(assignment!.id, { actor: "lead" });
-}
-
-/** The labeler has done up to a tenth of the queue, which is open for others and not for him. */
-async function farAhead(pawl: Pawl, name: string, size: number): Promise<number[]> {
-  for (let n = 0; n < Math.min(size / 10, 2_000); n++) await cycle(pawl, name, "zoe");
-  return latencies(100, () => nextAndBack(pawl, name, "zoe"));
 }
 
 async function together(pawl: Pawl, name: string, each: number): Promise<number> {
@@ -88,7 +129,19 @@ async function latencies(count: number, run: () => Promise<void>): Promise<numbe
   return took.sort((one, other) => one - other);
 }
 
+function print(order: string, { size, perSecond, alone, ahead }: Measured, fewest: Measured): void {
+  const cells = [
+    order,
+    size.toLocaleString("en"),
+    Math.round(perSecond).toLocaleString("en"),
+    (perSecond / fewest.perSecond).toFixed(2),
+    shown(alone),
+    shown(ahead),
+  ];
+  process.stdout.write(`| ${cells.join(" | ")} |\n`);
+}
+
 function shown(took: readonly number[]): string {
   const at = (share: number) => took[Math.floor((took.length - 1) * share)]!.toFixed(1);
-  return `${at(0.5)} ms (p95 ${at(0.95)})`;
+  return `${at(0.5)} (${at(0.95)})`;
 }
