@@ -67,8 +67,8 @@ export class Filing {
 }
 
 /** The tasks among these whose leases still hold. */
-export async function heldOf(db: Executor, filings: readonly Filing[]): Promise<Set<string>> {
-  const leases = filings.map((filing) => filing.lease);
+export async function heldOf(db: Executor, tasks: readonly Pick<Taken, "lease">[]): Promise<Set<string>> {
+  const leases = tasks.map((task) => task.lease);
   return new Set((await readHeldLeases(db, leases)).map((one) => one.task_id));
 }
 

@@ -21,3 +21,16 @@ test("that parents are to be looked at is told to others only where nobody here 
   signals.hint(checksTopic);
   expect(heard).toEqual([`others: ${checksTopic}`, "here"]);
 });
+
+test("who follows hears every hint, until they stop, and is told when anything may have happened", () => {
+  const signals = new Signals();
+  const heard: (string | undefined)[] = [];
+  signals.wait("lane", () => {});
+  const forget = signals.follow((topic) => heard.push(topic));
+  signals.hint("lane");
+  signals.heard("another");
+  signals.heardAll();
+  forget();
+  signals.hint("lane");
+  expect(heard).toEqual(["lane", "another", undefined]);
+});

@@ -21,6 +21,7 @@ interface Held {
  */
 export class Signals {
   readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #followers = new Set<(topic: string | undefined) => void>();
   readonly #held = new AsyncLocalStorage<Held>();
   #tell: (topic: string) => void = () => {};
 
@@ -38,6 +39,15 @@ export class Signals {
       wakers.delete(wake);
       if (wakers.size === 0) this.#waiting.delete(topic);
     };
+  }
+
+  /**
+   * Calls `hear` at every hint, for who can tell at once whether it is meant, and with undefined when anything may have
+   * happened; gives back how to stop that.
+   */
+  follow(hear: (topic: string | undefined) => void): () => void {
+    this.#followers.add(hear);
+    return () => this.#followers.delete(hear);
   }
 
   hint(topic: string): void {
@@ -66,14 +76,20 @@ export class Signals {
 
   /** A hint from another process; tells whether anybody here waited for it. */
   heard(topic: string): boolean {
-    const wakers = this.#waiting.get(topic);
-    if (wakers === undefined) return false;
-    for (const wake of [...wakers]) wake();
-    return true;
+    for (const hear of this.#followers) hear(topic);
+    return this.#wake(topic);
   }
 
   /** Anything may have happened. */
   heardAll(): void {
-    for (const topic of [...this.#waiting.keys()]) this.heard(topic);
+    for (const hear of this.#followers) hear(undefined);
+    for (const topic of [...this.#waiting.keys()]) this.#wake(topic);
+  }
+
+  #wake(topic: string): boolean {
+    const wakers = this.#waiting.get(topic);
+    if (wakers === undefined) return false;
+    for (const wake of [...wakers]) wake();
+    return true;
   }
 }

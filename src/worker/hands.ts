@@ -1,7 +1,7 @@
 import { timerMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import type { Granting } from "../kernel/course.ts";
-import type { Outcome, Report, Reported } from "../kernel/filing.ts";
+import { heldOf, type Outcome, type Report, type Reported } from "../kernel/filing.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { report } from "../kernel/report.ts";
@@ -22,6 +22,8 @@ interface Held {
   readonly abort: Abort;
   /** It was given back: whatever its step still says does not count, and must not win over that. */
   isGivenBack: boolean;
+  /** Its outcome is on its way: the move that is seen then is its own. */
+  isReported: boolean;
 }
 
 export interface HandsOptions {
@@ -45,6 +47,8 @@ export class Hands {
   readonly #pace = new Pace();
   readonly #reports: Gatherer<Report, Reported>;
   readonly #keeper: LeaseKeeper;
+  readonly #looks: Gatherer<Held, boolean>;
+  readonly #forgetHints: () => void;
   readonly #held = new Map<string, Held>();
   readonly #waiting: Held[] = [];
   #running = 0;
@@ -58,9 +62,11 @@ export class Hands {
     this.#keeper = keepLeases(kernel, {
       leaseMs,
       everyMs: timerMs(leaseMs / 3),
-      onLost: (taskIds) => void this.#lose(taskIds),
+      onLost: (taskIds) => void this.#lose(taskIds.flatMap((taskId) => this.#held.get(taskId) ?? [])),
       onFailure,
     });
+    this.#looks = new Gatherer((batch) => this.#look(batch), { most: 500, atOnce: 1 });
+    this.#forgetHints = kernel.signals.follow((topic) => this.#hear(topic));
   }
 
   /** How many more tasks there is room for. */
@@ -95,7 +101,7 @@ export class Hands {
     const { meters } = this.#kernel.telemetry;
     for (const one of taken) {
       meters.lane(one.lane).claimed += 1;
-      const held: Held = { taken: one, abort: new Abort(), isGivenBack: false };
+      const held: Held = { taken: one, abort: new Abort(), isGivenBack: false, isReported: false };
       this.#held.set(one.lease.taskId, held);
       this.#options.states.slot("Polling", "Claiming");
       if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(held);
@@ -119,6 +125,7 @@ export class Hands {
     const given = this.#giveBack(late);
     for (const { taken, abort } of late) abort.abort(abortedBy("stopping", taken));
     await given;
+    this.#forgetHints();
     await this.#keeper.stop();
   }
 
@@ -159,6 +166,7 @@ export class Hands {
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
     states.slot("Processing", to);
     this.#fill();
+    held.isReported = true;
     if (!held.isGivenBack) await this.#tell(held, outcome);
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
     states.slot(to, "Polling");
@@ -204,9 +212,33 @@ export class Hands {
     this.#keeper.drop([taskId]);
   }
 
+  /**
+   * An instance moved. The task of its step has its id: if it is in hand, it may be out of date, and is looked at now
+   * rather than with its next renewal. When anything may have happened, everything is.
+   */
+  #hear(topic: string | undefined): void {
+    const meant = topic === undefined ? this.#held.values() : [this.#held.get(topic)];
+    for (const held of meant) {
+      if (held === undefined || held.isReported) continue;
+      this.#looks.ask(held).catch(() => {}); // A renewal finds it, too.
+    }
+  }
+
+  /** Which of them still hold; what does not is lost, unless it has ended by itself meanwhile. */
+  async #look(list: readonly Held[]): Promise<boolean[]> {
+    const holding = await heldOf(
+      this.#kernel.db,
+      list.map(({ taken }) => taken),
+    );
+    const holds = ({ taken }: Held) => holding.has(taken.lease.taskId);
+    const isInHand = (held: Held) => !held.isReported && this.#held.get(held.taken.lease.taskId) === held;
+    await this.#lose(list.filter((held) => !holds(held) && isInHand(held)));
+    return list.map(holds);
+  }
+
   /** These leases no longer hold: steps that run are told why, and those that have not begun do not begin. */
-  async #lose(taskIds: readonly string[]): Promise<void> {
-    const lost = taskIds.flatMap((taskId) => this.#held.get(taskId) ?? []);
+  async #lose(lost: readonly Held[]): Promise<void> {
+    if (lost.length === 0) return;
     let reasons: ReadonlyMap<string, Loss> = new Map();
     try {
       reasons = await whyLost(

@@ -1,4 +1,4 @@
-import { isPawlError, lifecycle, type PawlError } from "pawl";
+import { createPawl, isPawlError, lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
@@ -25,9 +25,12 @@ const letter = lifecycle("letter", {
   },
 });
 
+/** No renewal comes in a test's time: what is noticed is noticed by itself. */
+const unrenewed = { lease: 3_600_000 };
+
 eachStoreAndPooler((store) => {
   /** A worker in the middle of a step, and what the step's signal is told. */
-  async function begin(t: TestPawl, work: { grace?: number } = {}) {
+  async function begin(t: TestPawl, work: { grace?: number; lease?: number } = {}) {
     const { id } = await t.pawl.start(letter, {});
     const told = new Promise<PawlError>((resolve) => {
       steps.told = resolve as (reason: unknown) => void;
@@ -40,7 +43,7 @@ eachStoreAndPooler((store) => {
 
   test("an event that makes the instance leave its state aborts the step as superseded; one that lets it stay does not", async () => {
     await using t = await open();
-    const { id, told, worker } = await begin(t);
+    const { id, told, worker } = await begin(t, unrenewed);
     await t.pawl.send(letter, { id }, "noted");
     await t.pawl.send(letter, { id }, "written");
     const reason = await told;
@@ -50,9 +53,18 @@ eachStoreAndPooler((store) => {
     expect(await t.pawl.get(letter, { id })).toMatchObject({ state: "done" });
   });
 
+  test.skipIf(store.kind !== "postgres")("an event from another process aborts it as promptly", async () => {
+    await using t = await store.open({ lifecycles: [letter], notify: true });
+    const { id, told, worker } = await begin(t, unrenewed);
+    await using other = await createPawl({ database: t.url!, lifecycles: [letter], logger: false });
+    await other.send(letter, { id }, "written");
+    expect((await told).details).toMatchObject({ reason: "superseded" });
+    await worker.stop();
+  });
+
   test("a timeout of the state aborts the step as timed out", async () => {
     await using t = await open();
-    const { told, worker } = await begin(t);
+    const { told, worker } = await begin(t, unrenewed);
     await t.db.script(
       "update pawl.test_clock set now = now + interval '10 minutes'; update pawl.tasks set leased_until = leased_until + interval '11 minutes'",
     );
