@@ -4,16 +4,18 @@ import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
 import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
 import { failuresForgotten, ticketsAstray } from "./verify-recovery.ts";
+import { deadlinesEarly, timersPassedOver } from "./verify-times.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
-  /** I1 to I6 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them, counted attempts. */
+  /** I1 to I7 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them, counted attempts, times kept. */
   readonly invariant:
     | "I1"
     | "I2"
     | "I3"
     | "I4"
     | "I6"
+    | "I7"
     | "tasks"
     | "timers"
     | "children"
@@ -84,6 +86,8 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["I4", messagesOutOfOrder],
   ["I6", attemptsOutOfOrder],
   ["I6", setbacksUnclaimed],
+  ["I7", timersPassedOver],
+  ["I7", deadlinesEarly],
   ["tasks", tasksAstray],
   ["tasks", leasesUnclaimed],
   ["timers", timersAstray],

@@ -11,11 +11,19 @@ import type { Db, Executor, Statement } from "../../src/store/db.ts";
 import { installTestClock, testEpochMs } from "../../src/testing/clock.ts";
 import { PlantedFaults } from "../../src/testing/faults.ts";
 import { borrowMemoryStore } from "../../src/testing/stores.ts";
-import { type Violation, verify } from "../../src/views/verify.ts";
+import { verify } from "../../src/views/verify.ts";
+import { Accepted } from "./accepted.ts";
+import { Bounds } from "./bounds.ts";
+import { check, type Invariant } from "./checker.ts";
+import { createBooked } from "./errand.ts";
+import { Handlers } from "./handlers.ts";
+import { Ledger, reportMark } from "./ledger.ts";
+import { Limits } from "./limits.ts";
+import { Liveness } from "./liveness.ts";
 
 /**
  * The checker is proved by kernels that are broken on purpose: each lacks one line of one statement, lives through a
- * scene in which that line matters, and must be found out by `verify` or stopped by the database itself. The same scene
+ * scene in which that line matters, and must be found out by the checker or stopped by the database itself. The same scene
  * with the whole kernel must leave nothing to complain about.
  */
 interface BrokenKernel {
@@ -23,11 +31,12 @@ interface BrokenKernel {
   /** What is taken out of which statement, and what stands there instead. */
   readonly changes: readonly (readonly [from: string, to: string])[];
   readonly scene: (t: Scene) => Promise<unknown>;
-  readonly caughtBy: Violation["invariant"] | "the database";
+  readonly caughtBy: Invariant | "the database";
 }
 
 const crate = lifecycle("crate", {
   initial: "packing",
+  deadline: { within: "30d" },
   on: { noted: {} },
   states: {
     packing: {
@@ -168,21 +177,120 @@ const brokenKernels: readonly BrokenKernel[] = [
   },
 ];
 
-const packed: Outcome = { kind: "event", event: "packed", payload: undefined, patch: {}, messages: [] };
+/** Neither who decides nor the commit looks at what is due. */
+const dueForgotten: BrokenKernel["changes"] = [
+  ["pawl.ms(instance.next_due_at) as next_due_ms", "null::float8 as next_due_ms"],
+  ["or instance.next_due_at > clock.now", "or true"],
+];
 
-for (const kernel of brokenKernels) {
+const brokenPromises: readonly BrokenKernel[] = [
+  {
+    lacks: "the messages of a move",
+    changes: [["where (message.aggregate_id in (select id from written)) is true", "where false"]],
+    caughtBy: "I4",
+    scene: async (t) => t.tell(await t.claim(), { ...packed, messages: [{ type: "packed", payload: {} }] }),
+  },
+  {
+    lacks: "the record of what was cut off",
+    changes: [["where (held.id in (select task_id from put_back)) is true", "where false"]],
+    caughtBy: "I5",
+    scene: async (t) => {
+      await t.claim();
+      await t.advance(31_000);
+      await t.tell(await t.claim(), packed);
+    },
+  },
+  {
+    lacks: "the time of a timer",
+    changes: [
+      ["pawl.ms(instance.next_due_at) as next_due_ms", "0::float8 as next_due_ms"],
+      ["each.due_at <= pawl.at(due.as_of_ms)", "due.as_of_ms is not null"],
+    ],
+    caughtBy: "I7",
+    scene: (t) => t.pawl.send(crate, "c", "noted"),
+  },
+  {
+    lacks: "what is due before a late event",
+    changes: dueForgotten,
+    caughtBy: "I7",
+    scene: async (t) => {
+      await t.tell(await t.claim(), packed);
+      await t.clock.set(testEpochMs + days(8));
+      await t.pawl.trySend(crate, "c", "shipped");
+    },
+  },
+  {
+    lacks: "what is due before an event that changes no state",
+    changes: dueForgotten,
+    caughtBy: "I7",
+    scene: async (t) => {
+      await t.clock.set(testEpochMs + days(31));
+      await t.pawl.send(crate, "c", "noted");
+    },
+  },
+  {
+    lacks: "the memory of a call that is repeated",
+    changes: [["where (request.instance_id in (select id from written)) is true", "where false"]],
+    caughtBy: "I8",
+    scene: async (t) => {
+      t.ledger.begin("m");
+      for (let call = 0; call < 2; call++)
+        await t.pawl.send(crate, "c", "noted", { actor: "m", idempotencyKey: "once" });
+      t.ledger.answer("m", "done");
+    },
+  },
+  {
+    lacks: "the search for silent workers",
+    changes: [["and each.worker is not null and each.leased_until <= clock.now", "and false"]],
+    caughtBy: "I9",
+    scene: async (t) => {
+      await t.claim();
+      await t.advance(600_000);
+    },
+  },
+  {
+    lacks: "the search for what is to be tried again",
+    changes: [["each.due_at <= clock.now", "false"]],
+    caughtBy: "I9",
+    scene: async (t) => {
+      await t.tell(await t.claim(), { kind: "failed", error: new Error("no box") });
+      await t.advance(600_000);
+    },
+  },
+  {
+    lacks: "the bound of a claim",
+    changes: [
+      ["::int for update skip locked", "::int + 9 for update skip locked"],
+      ["::int\n    ),\n    few as", "::int + 9\n    ),\n    few as"],
+      ["as few(id) limit (select", "as few(id) limit 9 + (select"],
+    ],
+    caughtBy: "I10",
+    scene: async (t) => {
+      await t.pawl.start(crate, { key: "d" });
+      await t.claim();
+    },
+  },
+];
+
+function days(count: number): number {
+  return count * 86_400_000;
+}
+
+const packed = { kind: "event", event: "packed", payload: undefined, patch: {}, messages: [] } satisfies Outcome;
+
+for (const kernel of [...brokenKernels, ...brokenPromises]) {
   test(`a kernel without ${kernel.lacks} is caught by ${kernel.caughtBy}`, async () => {
     {
       await using whole = await openScene([]);
       await kernel.scene(whole);
-      expect([...(await verify(whole.db)), ...whole.refusals]).toEqual([]);
+      expect([...(await whole.check()), ...whole.refusals]).toEqual([]);
     }
     await using broken = await openScene(kernel.changes);
     await kernel.scene(broken).catch(() => {});
     expect(broken.unchanged(), "Statements were written anew, and the broken kernel is not broken any more").toEqual(
       [],
     );
-    const violations = await verify(broken.db, { slice: 1 });
+    const violations = await broken.check();
     if (kernel.caughtBy === "the database") {
       expect(broken.refusals).not.toEqual([]);
       expect(violations).toEqual([]); // What was refused left nothing behind.
@@ -219,6 +327,22 @@ test("a history that was tampered with is refused by the database, and found whe
   expect(await verify(t.db, { most: 2 })).toHaveLength(2);
 });
 
+test("what nobody could have known from the tables alone is told by those who saw it", async () => {
+  await using t = await openScene([]);
+  const taken = await t.claim();
+  await t.tell(taken, packed);
+  expect(await t.check()).toEqual([]);
+  t.accepted.ids.push("ffffffff-0000-7000-8000-000000000000");
+  t.handlers.begin(`${taken.row.id}:packing:1`, 2);
+  t.ledger.begin("never");
+  t.ledger.answer("never", "done");
+  const found = await t.check();
+  expect(new Set(found.map((one) => one.invariant))).toEqual(new Set(["I1", "I5", "I8"]));
+  await using idle = await openScene([]);
+  await idle.tell(await idle.claim(), packed, false);
+  expect((await idle.check()).map((one) => one.invariant)).toEqual(["I5"]);
+});
+
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
 /** A crate "c" at its first step, moved by a kernel whose statements are changed on their way to the database. */
@@ -229,7 +353,11 @@ async function openScene(changes: BrokenKernel["changes"]) {
   const { db, unchanged, refusals, breakNow } = changed(store.db, changes);
   const { pawl, kernel } = await openOn(db, { lifecycles: [crate], logger: false }, { clock, faults });
   const lanes = await lanesOf(kernel);
-  await pawl.start(crate, { key: "c" });
+  await createBooked(store.db);
+  const [accepted, handlers, ledger, bounds] = [new Accepted(), new Handlers(), new Ledger(), new Bounds()];
+  const { id } = await pawl.start(crate, { key: "c" });
+  accepted.ids.push(id);
+  const keyOf = ({ row, visit }: Taken) => `${row.id}:${row.state}:${visit}`;
   breakNow();
   return {
     pawl,
@@ -238,11 +366,25 @@ async function openScene(changes: BrokenKernel["changes"]) {
     db: store.db,
     unchanged,
     refusals,
+    accepted,
+    handlers,
+    ledger,
     async claim(): Promise<Taken> {
       const wanted = { lanes: [laneOf(crate, "packing")], limit: 1, share: 1, worker: "w", leaseMs: 30_000 };
-      return (await take(kernel, wanted))[0]!;
+      const taken = await take(kernel, wanted);
+      bounds.hold("Tasks of a claim", taken.length, wanted.limit);
+      for (const one of taken) handlers.begin(keyOf(one), one.attempt);
+      return taken[0]!;
     },
-    tell: (taken: Taken, outcome: Outcome) => report(kernel, [{ taken, outcome }]),
+    /** `seen`: somebody outside has seen the step done. */
+    async tell(taken: Taken, outcome: Outcome, seen = outcome.kind === "event"): Promise<void> {
+      if (seen) handlers.end(keyOf(taken));
+      const mark = reportMark(taken.lease.token);
+      ledger.begin(mark);
+      const [reported] = await report(kernel, [{ taken, outcome }]);
+      ledger.answer(mark, reported === "written" ? "done" : "not done");
+    },
+    check: () => check(store.db, accepted, handlers, ledger, new Limits([crate], 0), new Liveness(), bounds),
     async advance(ms: number): Promise<void> {
       if (ms > 0) await clock.set(clock.nowMs() + ms);
       await maintain(kernel, lanes);

@@ -6,6 +6,7 @@ import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";
 import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
 import { callUntil } from "./callers.ts";
+import { check } from "./checker.ts";
 import { Random, repeat, seed } from "./random.ts";
 
 /** How often connections are cut under load, and how often the server is. */
@@ -49,7 +50,7 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
     isOver = true;
     await calling;
     await t.end();
-    expect(await ledger.contradictions(t.db), repeat).toEqual([]);
+    expect(await check(t.db, ledger), repeat).toEqual([]);
     // Only they cannot be asked about: an owner's own commit, a part of many starts, and what is nobody's call.
     const unclear = ledger.told("unknown").filter((mark) => !/ (?:transaction|startMany|maintain)$/.test(mark));
     expect(unclear, repeat).toEqual([]);

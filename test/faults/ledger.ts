@@ -1,5 +1,5 @@
 import { type Db, sql } from "../../src/store/db.ts";
-import { verify } from "../../src/views/verify.ts";
+import type { Finding, Witness } from "./checker.ts";
 
 /** What a caller was told: it is done, it is not done, or nobody knows. */
 export type Answer = "done" | "not done" | "unknown";
@@ -12,7 +12,7 @@ export interface Book {
 }
 
 /** The callers' side of the story: every call by its mark, and the answer to it. Held against the database at the end. */
-export class Ledger implements Book {
+export class Ledger implements Book, Witness {
   readonly #calls = new Map<string, { rows: number; answer: Answer | undefined }>();
   readonly #waiting = new Set<{ left: number; resolve: () => void }>();
 
@@ -40,8 +40,8 @@ export class Ledger implements Book {
     return [...this.#calls].filter(([, call]) => call.answer === answer).map(([mark]) => mark);
   }
 
-  /** Every way in which the database contradicts what callers were told, or itself. */
-  async contradictions(db: Db): Promise<string[]> {
+  /** Every way in which the database contradicts what callers were told. */
+  async contradictions(db: Db): Promise<Finding[]> {
     const found: string[] = [];
     const made = await readMarks(db);
     for (const [mark, { rows, answer }] of this.#calls) {
@@ -52,8 +52,7 @@ export class Ledger implements Book {
     for (const mark of made.keys())
       if (!this.#calls.has(mark)) found.push(`${mark} was carried out and never asked for`);
     found.push(...(await readHookDifferences(db)));
-    for (const one of await verify(db)) found.push(`${one.invariant}: ${one.instance} ${one.message}`);
-    return found;
+    return found.map((message) => ({ invariant: "I8", message }));
   }
 }
 

@@ -9,6 +9,7 @@ import { type Db, type Statement, sql } from "../../src/store/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";
 import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
+import { check } from "./checker.ts";
 import { errand } from "./errand.ts";
 import { holdMove, someoneWaits } from "./hold-move.ts";
 import { reportMark } from "./ledger.ts";
@@ -142,7 +143,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
       expect(t.proxy.cuts.replies).toBe(lost.times ?? 1);
       t.ledger.answer("m", "done");
       await maintain(t.kernel, t.lanes);
-      expect(await t.ledger.contradictions(t.db)).toEqual([]);
+      expect(await check(t.db, t.ledger)).toEqual([]);
     });
   }
 
@@ -157,7 +158,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
         t.ledger.begin(reportMark(task.lease.token));
         t.ledger.answer(reportMark(task.lease.token), "done");
       }
-      expect(await t.ledger.contradictions(t.db)).toEqual([]);
+      expect(await check(t.db, t.ledger)).toEqual([]);
       expect(await report(t.kernel, [{ taken: task, outcome: lost.outcome }])).toEqual(["lease_lost"]);
     });
   }
@@ -182,7 +183,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     );
     expect(t.proxy.cuts.replies).toBe(8);
     expect(t.ledger.told("done").length).toBeGreaterThan(40); // "turned" takes turns with itself, and "booked" is refused away from home.
-    expect(await t.ledger.contradictions(t.db)).toEqual([]);
+    expect(await check(t.db, t.ledger)).toEqual([]);
   });
 
   test("the owner of a transaction whose COMMIT got no reply is told that its outcome is unknown", async () => {
@@ -191,7 +192,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     t.proxy.loseReplies(committing);
     const committed = t.pawl.transaction((tx) => t.pawl.send(errand, "e", "booked", { actor: "m", tx }));
     await expect(committed).rejects.toMatchObject({ code: "outcome_unknown" });
-    expect(await t.ledger.contradictions(t.db)).toEqual([]);
+    expect(await check(t.db, t.ledger)).toEqual([]);
     expect(await t.pawl.get(errand, "e")).toMatchObject({ version: 2 });
   });
 
@@ -217,7 +218,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     await letGo();
     expect(await sending).toMatchObject({ state: "away", version: 2 });
     t.ledger.answer("m", "done");
-    expect(await t.ledger.contradictions(t.db)).toEqual([]);
+    expect(await check(t.db, t.ledger)).toEqual([]);
   });
 
   test("a server that is heard no more is asked on another connection", async () => {
@@ -229,7 +230,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     t.proxy.cutAll();
     expect(await sending).toMatchObject({ state: "away", version: 2 });
     t.ledger.answer("m", "done");
-    expect(await t.ledger.contradictions(t.db)).toEqual([]);
+    expect(await check(t.db, t.ledger)).toEqual([]);
   });
 
   test("a database that cannot be reached after a lost reply does not make a send undone", async () => {
@@ -248,7 +249,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     expect(await sending).toMatchObject({ state: "away", version: 2 });
     expect(t.proxy.refuse).toBe(0);
     t.ledger.answer("m", "done");
-    expect(await t.ledger.contradictions(t.db)).toEqual([]);
+    expect(await check(t.db, t.ledger)).toEqual([]);
   });
 
   for (const [event, version] of [
@@ -325,7 +326,9 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     t.proxy.loseReplies(moving);
     await t.pawl.send(errand, "e", "noted", { actor: "m" });
     t.ledger.answer("m", "done");
-    expect(await t.ledger.contradictions(t.db)).toEqual(['m was told "done", and left 2 rows instead of 1']);
+    expect(await check(t.db, t.ledger)).toEqual([
+      { invariant: "I8", message: 'm was told "done", and left 2 rows instead of 1' },
+    ]);
   });
 });
 

@@ -1,0 +1,33 @@
+import { type Statement, sql } from "../store/db.ts";
+import type { Slice } from "./verify.ts";
+
+/**
+ * What is due comes first: nobody moves on past a timer whose time was over. Less than an hour says nothing, since a move
+ * that was decided in time may take that long to be written, when it has a hook.
+ */
+export function timersPassedOver(ids: Slice): Statement {
+  return sql`
+    select timer.instance_id::text as instance,
+      format('Its timer for "%s" was due at %s, and it moved at %s without it.', timer.event, timer.due_at, move.at) as message
+    from pawl.timers as timer
+    cross join lateral (
+      select max(each.at) as at from pawl.journal as each where each.instance_id = timer.instance_id
+    ) as move
+    where timer.instance_id > ${ids.after}::uuid and timer.instance_id <= ${ids.upTo}::uuid
+      and move.at > timer.due_at + interval '1 hour'`;
+}
+
+/** A deadline that has come has come by its time, and is then over. */
+export function deadlinesEarly(ids: Slice): Statement {
+  return sql`
+    select instance.id::text as instance,
+      format('Its deadline is %s, and its move %s let it pass at %s.', instance.deadline_at, move.version, move.at) as message
+    from pawl.instances as instance
+    cross join lateral (
+      select * from pawl.journal as each
+      where each.instance_id = instance.id and each.to_state is distinct from each.from_state
+      order by each.version desc limit 1
+    ) as move
+    where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
+      and move.source = 'timer' and move.reason = 'deadline' and move.at < instance.deadline_at`;
+}
