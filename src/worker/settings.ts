@@ -29,6 +29,9 @@ export interface WorkOptions {
   readonly log?: Log;
 }
 
+/** What a worker keeps to that is told nothing else. */
+export const defaults = { concurrency: 16, lease: "30s", grace: "25s", poll: "1s", maintainEvery: "1s" } as const;
+
 export interface Settings {
   readonly concurrency: number;
   readonly prefetch: number | undefined;
@@ -41,19 +44,19 @@ export interface Settings {
 }
 
 export function settingsOf(options: WorkOptions, log: TelemetryLog): Settings {
-  const concurrency = options.concurrency ?? 16;
+  const concurrency = options.concurrency ?? defaults.concurrency;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new PawlError("option_invalid", "`concurrency` must be a whole number from 1 to 10,000.");
   }
-  const leaseMs = durationMs(options.lease ?? "30s", "lease");
+  const leaseMs = durationMs(options.lease ?? defaults.lease, "lease");
   if (leaseMs < 100) throw new PawlError("option_invalid", "`lease` must be at least 100 milliseconds.");
   return {
     concurrency,
     prefetch: options.prefetch,
     leaseMs,
-    graceMs: durationMs(options.grace ?? "25s", "grace"),
-    pollMs: Math.max(10, durationMs(options.poll ?? "1s", "poll")),
-    maintainEveryMs: durationMs(options.maintainEvery ?? "1s", "maintainEvery"),
+    graceMs: durationMs(options.grace ?? defaults.grace, "grace"),
+    pollMs: Math.max(10, durationMs(options.poll ?? defaults.poll, "poll")),
+    maintainEveryMs: durationMs(options.maintainEvery ?? defaults.maintainEvery, "maintainEvery"),
     onFailure(error) {
       logFailure(log, error);
       options.onFailure?.(error);

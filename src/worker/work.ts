@@ -31,7 +31,8 @@ export interface Company {
   readonly beside?: readonly { stop(): Promise<void> }[];
 }
 
-const errorWaitMs = 5_000;
+/** How long a worker leaves the database alone that did not answer. */
+export const errorWaitMs = 5_000;
 const looksAtOnce = 500;
 
 /**

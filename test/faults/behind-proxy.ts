@@ -3,6 +3,7 @@ import { laneOf } from "../../src/definition/model.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
 import { type Taken, take } from "../../src/kernel/take.ts";
 import { type Db, sql } from "../../src/store/db.ts";
+import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { PlantedFaults } from "../../src/testing/faults.ts";
 import { createBooked, errand } from "./errand.ts";
@@ -10,23 +11,45 @@ import { Ledger } from "./ledger.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 
 let databases = 0;
+/** A database with Pawl's schema on each server, of which the others are copies: to migrate takes a second. */
+const templates = new Map<string, Promise<string>>();
+
+async function createDatabase(serverUrl: string, template?: string): Promise<string> {
+  const admin = await openPostgres({ url: serverUrl, connections: 1 });
+  const name = `faults_${++databases}`;
+  const like = template === undefined ? "" : ` template ${template}`;
+  await admin.rows({ text: `create database ${name}${like}`, name: "", values: [] });
+  await admin.close();
+  return name;
+}
+
+async function makeTemplate(serverUrl: string): Promise<string> {
+  const name = await createDatabase(serverUrl);
+  const db = await openPostgres({ url: urlOf(serverUrl, name).href, connections: 1 });
+  await migrate(db);
+  await createBooked(db);
+  await db.close();
+  return name;
+}
+
+function urlOf(serverUrl: string, name: string): URL {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url;
+}
 
 export type BehindProxy = Awaited<ReturnType<typeof openBehindProxy>>;
 
 /** A Pawl on a database of its own, behind a proxy; and a straight way to the same database, to look and to interfere. */
 export async function openBehindProxy(serverUrl: string, change: (db: Db) => Db = (db) => db) {
-  const admin = await openPostgres({ url: serverUrl, connections: 1 });
-  const name = `faults_${++databases}`;
-  await admin.rows({ text: `create database ${name}`, name: "", values: [] });
-  await admin.close();
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
+  const template = templates.get(serverUrl) ?? makeTemplate(serverUrl);
+  templates.set(serverUrl, template);
+  const url = urlOf(serverUrl, await createDatabase(serverUrl, await template));
   const proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
   const faults = new PlantedFaults();
   const behind = await openPostgres({ url: await proxy.listen(url.href) });
   const { pawl, kernel } = await openOn(change(behind), { lifecycles: [errand], logger: false }, { faults });
   const db = await openPostgres({ url: url.href });
-  await createBooked(db);
   return {
     pawl,
     kernel,

@@ -2,7 +2,7 @@ import { isPawlError } from "../../src/base/errors.ts";
 import type { Outcome } from "../../src/kernel/filing.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { report } from "../../src/kernel/report.ts";
-import { take } from "../../src/kernel/take.ts";
+import { renew, take } from "../../src/kernel/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { Pawl } from "../../src/pawl.ts";
 import { errand } from "./errand.ts";
@@ -111,6 +111,8 @@ async function work(desk: Desk): Promise<void> {
     take(desk.kernel, { lanes: desk.lanes, limit: 4, share: 4, worker: desk.name, leaseMs: 300 }),
   );
   if (taken === undefined || taken.length === 0) return;
+  const leases = taken.map((one) => one.lease);
+  await tolerant(desk, () => renew(desk.kernel, leases, 300));
   const outcomes = taken.map((one): Outcome => {
     if (one.kind === "effect") return { kind: "done" };
     const chance = desk.random.below(8);

@@ -44,7 +44,8 @@ export class Handlers implements Witness {
       for (const attempt of new Set(attempts)) {
         const times = attempts.filter((one) => one === attempt).length;
         const claimed = own.filter((one) => one.attempt === attempt).length;
-        if (times > claimed) found.push(`attempt ${attempt} of ${key} began ${times} times, and was claimed ${claimed}`);
+        if (times > claimed)
+          found.push(`attempt ${attempt} of ${key} began ${times} times, and was claimed ${claimed}`);
       }
       const cutOff = own.filter((one) => one.isCutOff).length;
       if (attempts.length - 1 > cutOff)

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import type { FaultPoint } from "../../src/kernel/faults.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { Db } from "../../src/store/db.ts";
@@ -13,6 +12,7 @@ import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { check } from "./checker.ts";
 import { errand } from "./errand.ts";
 import { Ledger } from "./ledger.ts";
+import { pointsMet } from "./points.ts";
 import { Random, repeat, seed } from "./random.ts";
 import { type Death, type Died, Victims } from "./victims.ts";
 
@@ -23,25 +23,7 @@ const embedded = Math.round(kills * 0.14);
 const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 75);
 
 /** Where a commit can be torn from what surrounds it. */
-const points: readonly FaultPoint[] = [
-  "start.before",
-  "start.after",
-  "commit.before",
-  "commit.after",
-  "transaction.locked",
-  "transaction.hooked",
-  "transaction.written",
-  "transaction.committed",
-  "claim.before",
-  "claim.after",
-  "report.before",
-  "report.after",
-  "promote.before",
-  "promote.after",
-  "fire.before",
-  "fire.after",
-  "lapse.read",
-];
+const points = pointsMet("a caller");
 
 /**
  * Each point once; then, in a random order, each at its other visits out of the first, the third and the tenth (as far as

@@ -8,12 +8,13 @@ import type { FaultPoint } from "../../src/kernel/faults.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { kid, kidsWithKey, kidsWithout, parent } from "./family.ts";
+import { pointsMet } from "./points.ts";
 
 const tsx = pathToFileURL(join(import.meta.dirname, "../../node_modules/tsx/dist/loader.mjs")).href;
 const parents = 3;
 
 /** Before the commit that starts children, after it; after letters have arrived and before anybody knows; amid a join. */
-const points: FaultPoint[] = ["transaction.written", "transaction.committed", "report.delivered", "check.read"];
+const points: FaultPoint[] = ["transaction.written", "transaction.committed", ...pointsMet("a parent")];
 
 /** A worker in a process of its own, until it has killed itself at this point. */
 async function dieAt(point: FaultPoint, url: string): Promise<void> {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sql } from "../../src/store/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
+import { pointsMet } from "./points.ts";
 import { Random, repeat, seed } from "./random.ts";
 import { Sink } from "./relays/sink.ts";
 import { countersTable, writeAll } from "./relays/writers.ts";
@@ -85,8 +86,7 @@ onPostgres("relays that are killed", () => {
 
   test("at each point of a round: after the lease, the publishing, the confirm and the mark", async () => {
     const published = await writeAll(pawl, { messages: 400, aggregates: 40, random, slowestMs: 0 });
-    const points = ["afterLock", "afterPublish", "afterConfirm", "afterMark"];
-    const dying = await Promise.all(points.map((point) => begin({ PAWL_FAULT: `relay.${point}:crash:2` })));
+    const dying = await Promise.all(pointsMet("a relay").map((point) => begin({ PAWL_FAULT: `${point}:crash:2` })));
     await Promise.all(dying.map((relay) => relay.ended));
     await begin();
     await holds(published);

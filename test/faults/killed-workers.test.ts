@@ -1,136 +1,223 @@
 import { createPawl, type Pawl } from "pawl";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Db } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
-import { verify } from "../../src/views/verify.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
+import { onOwnPostgres } from "../setup/suites.ts";
+import { Accepted } from "./accepted.ts";
+import { check, type Finding } from "./checker.ts";
+import { Herd } from "./herd.ts";
+import { Limits } from "./limits.ts";
+import { Liveness } from "./liveness.ts";
+import { pointsMet } from "./points.ts";
 import { Random, repeat, seed } from "./random.ts";
-import { poison, relay, thinker } from "./relay.ts";
-import { type Said, WorkerProcess } from "./worker-process.ts";
+import { holder, lifecycles, poison, relay, thinker } from "./relay.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
+import type { WorkerProcess } from "./worker-process.ts";
 
 const instances = Number(process.env.PAWL_TEST_INSTANCES ?? 2_000);
 const kills = Number(process.env.PAWL_TEST_WORKER_KILLS ?? 40);
 const stops = Number(process.env.PAWL_TEST_WORKER_STOPS ?? 10);
+const shaken = Number(process.env.PAWL_TEST_SHAKEN_INSTANCES ?? 600);
+const stepsEach = 3;
 
-describe("workers that are killed, stopped and held up", () => {
+/** Short leases, so that a test sees many of them lapse; the longer ones for steps that outlast several. */
+const quick = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: "3s", poll: "100ms", maintainEvery: "200ms" }) };
+const quicker = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: "1s", poll: "50ms", maintainEvery: "100ms" }) };
+const leaseMs = 2_000;
+const lasting = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: leaseMs, poll: "100ms", maintainEvery: "200ms" }) };
+
+onOwnPostgres("worker processes on PostgreSQL", () => {
   let server: PostgresServer;
+  let db: Db;
   let pawl: Pawl;
-  const workers = new Set<WorkerProcess>();
+  let herd: Herd;
+  let accepted: Accepted;
 
   beforeAll(async () => {
     server = await startPostgres({ durable: true });
-    pawl = await createPawl({ database: server.url, lifecycles: [relay, poison, thinker] });
+    db = await openPostgres({ url: server.url, connections: 2 });
+    pawl = await createPawl({ database: server.url, lifecycles, logger: false });
   });
-  afterEach(async () => {
-    await Promise.all([...workers].map((worker) => worker.kill()));
-    workers.clear();
+  beforeEach(async () => {
+    herd = new Herd(server.url);
+    accepted = new Accepted();
+    // Each test is judged by what it did itself.
+    await db.script(`
+      set session_replication_role = replica;
+      truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.counts, pawl.dead_letters, pawl.alerts, pawl.timers;
+      set session_replication_role = origin;`);
   });
+  afterEach(() => herd.end());
   afterAll(async () => {
     await pawl.close();
+    await db.close();
     await server.stop();
   });
 
-  function begin(hear: (said: Said) => void, env: Record<string, string> = {}): WorkerProcess {
-    const worker = new WorkerProcess({ PAWL_VICTIM_URL: server.url, ...env }, hear);
-    workers.add(worker);
-    return worker;
+  async function start(count: number): Promise<string[]> {
+    const made = await pawl.startMany(
+      relay,
+      Array.from({ length: count }, () => ({})),
+    );
+    const ids = made.map(({ id }) => id);
+    accepted.ids.push(...ids);
+    return ids;
   }
 
-  async function violations(): Promise<unknown[]> {
-    const db = await openPostgres({ url: server.url });
-    try {
-      return await verify(db);
-    } finally {
-      await db.close();
+  async function whenDone(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await pawl.wait(relay, { id }, { until: "done", timeout: "90s" });
+  }
+
+  /** After the last fault: every worker that lives does its part of fresh work, and I1 to I10 hold. */
+  async function violations(): Promise<Finding[]> {
+    await herd.untilAllWork(5, async () => whenDone(await start(5 * herd.alive.size)));
+    await herd.countConnections(db);
+    return check(db, accepted, herd.handlers, herd.bounds, new Limits(lifecycles, 0), new Liveness());
+  }
+
+  /** Something happens whenever a part of the steps was done, until a tenth is left. */
+  async function amid(steps: number, faults: readonly (() => Promise<void>)[]): Promise<void> {
+    const every = Math.floor((steps * 0.9) / faults.length);
+    for (const fault of faults) {
+      const from = herd.ends;
+      await herd.until(() => herd.ends - from >= every || herd.ends >= steps);
+      await fault();
     }
+  }
+
+  /** Its leases lapse, and somebody else does what it held: only then it wakes up, believing that it still holds it. */
+  async function untilTakenOver(victim: WorkerProcess): Promise<void> {
+    const held = [...victim.inHand];
+    await herd.until(() => held.length === 0 || herd.isTakenOver(held, victim));
+  }
+
+  function someoneAtWork(random: Random): WorkerProcess {
+    const busy = [...herd.alive].filter((worker) => worker.inHand.size > 0);
+    return random.pick(busy.length > 0 ? busy : [...herd.alive]);
   }
 
   test("R36 R96 through kills and stops past the lease, every instance ends, on one path, and no step is lost", async () => {
     const random = new Random(seed);
-    const begun = new Map<string, { by: Set<WorkerProcess>; attempts: Set<string> }>();
-    const made = await pawl.startMany(
-      relay,
-      Array.from({ length: instances }, () => ({})),
-    );
-    let ends = 0;
-    let faults = 0;
-    let wakeUp: (() => void) | undefined;
-    const hear = ({ by, what, words }: Said): void => {
-      if (what === "begin") {
-        const step = begun.get(words[2]!) ?? { by: new Set(), attempts: new Set() };
-        step.by.add(by);
-        step.attempts.add(words[1]!);
-        begun.set(words[2]!, step);
-      }
-      if (what === "end") ends += 1;
-      wakeUp?.();
+    const ids = await start(instances);
+    for (let count = 0; count < 4; count++) herd.begin(quick);
+    const kill = async (): Promise<void> => {
+      await herd.countConnections(db);
+      await herd.kill(someoneAtWork(random));
+      herd.begin(quick);
     };
-    /** Until what the workers say makes it true. */
-    const until = async (isSo: () => boolean): Promise<void> => {
-      while (!isSo()) {
-        await new Promise<void>((resolve) => {
-          wakeUp = resolve;
-        });
-      }
+    const stop = async (): Promise<void> => {
+      const victim = someoneAtWork(random);
+      victim.stop();
+      await untilTakenOver(victim);
+      victim.goOn();
     };
-    for (let count = 0; count < 4; count++) begin(hear);
-    const every = Math.floor((instances * 3 * 0.9) / (kills + stops));
-    for (let fault = 0; fault < kills + stops; fault++) {
-      const from = ends;
-      await until(() => ends - from >= every || ends >= instances * 3);
-      const alive = [...workers].filter((worker) => worker.inHand.size > 0);
-      const victim = random.pick(alive.length > 0 ? alive : [...workers]);
-      if (fault % 5 === 4) {
-        victim.stop();
-        const held = [...victim.inHand];
-        // Its leases lapse, and somebody else does what it held: only then it wakes up, believing that it still holds it.
-        await until(() => held.length === 0 || held.some((key) => [...begun.get(key)!.by].some((by) => by !== victim)));
-        victim.goOn();
-      } else {
-        workers.delete(victim);
-        await victim.kill();
-        begin(hear);
-      }
-      faults += 1;
-    }
-    await Promise.all(made.map(({ id }) => pawl.wait(relay, { id }, { until: "done", timeout: "90s" })));
-    expect(faults, repeat).toBe(kills + stops);
+    const every = Math.max(1, Math.floor((kills + stops) / Math.max(1, stops)));
+    const faults = Array.from({ length: kills + stops }, (_, at) => (at % every === every - 1 ? stop : kill));
+    await amid(instances * stepsEach, faults);
+    await whenDone(ids);
     expect(await pawl.counts(relay), repeat).toEqual({ done: instances });
-    expect(await violations(), repeat).toEqual([]);
-    // Each step was begun at least once; more often only under another attempt, since a claim spends it.
-    expect(begun.size, repeat).toBe(instances * 3);
-    const again = [...begun.values()].filter((step) => step.attempts.size > 1).length;
+    const { begun, again } = herd.handlers.steps;
+    expect(begun, repeat).toBe(instances * stepsEach);
     expect(again, `${repeat}: some step must have been cut off`).toBeGreaterThan(0);
-    expect(again, repeat).toBeLessThanOrEqual((kills + stops) * 8 * 3);
+    expect(await violations(), repeat).toEqual([]);
+    expect(herd.bounds.looks).toBeGreaterThan(instances * stepsEach);
   }, 240_000);
 
-  test("a step that kills its worker ends as one dead letter, not as a loop, and others are not harmed", async () => {
-    const { id } = await pawl.start(poison, {});
-    const bystander = await pawl.start(relay, {});
-    const failed = pawl.wait(poison, { id }, { until: "failed", timeout: "60s" });
-    let deaths = 0;
-    const replace = async (): Promise<void> => {
-      const worker = begin(() => {});
-      await worker.ended;
-      workers.delete(worker);
-      deaths += 1;
-      if ((await pawl.get(poison, { id }))!.state !== "failed" && deaths < 10) await replace();
+  test("through cut, silent and deceitful connections, lost backends and restarts, I1 to I10 hold", async () => {
+    const random = new Random(seed);
+    const ids = await start(shaken);
+    const { hostname: host, port } = new URL(server.url);
+    const proxies = new Map<WorkerProcess, TcpProxy>();
+    for (let count = 0; count < 3; count++) {
+      const proxy = new TcpProxy({ host, port: Number(port) });
+      proxies.set(herd.begin(quick, await proxy.listen(server.url)), proxy);
+    }
+    const proxyOf = (worker: WorkerProcess) => proxies.get(worker)!;
+    const cut = async () => proxyOf(someoneAtWork(random)).cutAll();
+    const loseReply = async () => proxyOf(someoneAtWork(random)).loseReplies(/update pawl\.(?:instances|tasks) as/, 2);
+    const silence = async (): Promise<void> => {
+      const victim = someoneAtWork(random);
+      proxyOf(victim).blackhole = true;
+      await untilTakenOver(victim);
+      proxyOf(victim).blackhole = false;
+      proxyOf(victim).cutAll();
     };
-    const replacing = Promise.race([replace(), failed]);
-    expect(await failed).toMatchObject({ state: "failed" });
-    await replacing;
-    expect((await pawl.deadLetters(poison)).map((letter) => letter.reason)).toEqual(["worker_lost"]);
-    begin(() => {});
-    expect(await pawl.wait(relay, { id: bystander.id }, { timeout: "60s" })).toMatchObject({ outcome: "success" });
+    const killBackend = async (): Promise<void> => {
+      const [backend] = await db.rows<{ pid: number }>({
+        text: "select pid from pg_stat_activity where application_name like 'worker%' and state <> 'idle' limit 1",
+        values: [],
+        name: "",
+      });
+      if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+    };
+    const restart = async (): Promise<void> => {
+      await server.crash();
+      await server.restart();
+    };
+    try {
+      await amid(shaken * stepsEach, [
+        loseReply,
+        cut,
+        silence,
+        loseReply,
+        killBackend,
+        cut,
+        loseReply,
+        restart,
+        loseReply,
+      ]);
+      await whenDone(ids);
+      expect(await violations(), repeat).toEqual([]);
+      expect([...proxies.values()].reduce((sum, proxy) => sum + proxy.cuts.replies, 0)).toBeGreaterThan(0);
+    } finally {
+      await herd.end();
+      for (const proxy of proxies.values()) await proxy.close();
+    }
+  }, 240_000);
+
+  test("a worker that dies at any point of a step loses nothing and does nothing twice", async () => {
+    const ids = await start(200);
+    await Promise.all(
+      pointsMet("a worker").map((point) => herd.begin({ ...quicker, PAWL_FAULT: `${point}:crash:7` }).ended),
+    );
+    herd.begin(quicker);
+    await whenDone(ids);
     expect(await violations()).toEqual([]);
   }, 120_000);
 
-  test("a step that blocks its process for three leases keeps its task, also when steps hold every connection", async () => {
-    await begin(() => {}, { PAWL_VICTIM_CONNECTIONS: "1" }).ready;
-    await begin(() => {}).ready; // Somebody who would take it if it could be had.
-    const { id } = await pawl.start(thinker, { data: { ms: 9_500 } });
-    const thought = await pawl.wait(thinker, { id }, { timeout: "60s" });
-    expect(thought).toMatchObject({ state: "done", data: { runs: 1 } });
-    const history = await pawl.journal(thinker, { id }, { attempts: true });
-    expect(history.filter((one) => one.kind === "attempt").map((one) => one.what)).toEqual(["claimed"]);
+  test("a step that kills its worker ends as one dead letter, not as a loop, and others are not harmed", async () => {
+    const { id } = await pawl.start(poison, {});
+    const [bystander] = await start(1);
+    for (let deaths = 0; deaths < 3; deaths++) await herd.begin(quicker).ended;
+    herd.begin(quicker); // The last death is found out by somebody who lives.
+    expect(await pawl.wait(poison, { id }, { until: "failed", timeout: "60s" })).toMatchObject({ state: "failed" });
+    expect(await pawl.deadLetters(poison)).toMatchObject([{ reason: "worker_lost", attempts: 3 }]);
+    await whenDone([bystander!]);
+    expect(await violations()).toEqual([]);
+  }, 120_000);
+
+  test("steps that block their process, or hold every connection of its pool, for three leases keep their tasks", async () => {
+    const blocked = herd.begin({ ...lasting, PAWL_VICTIM_OPTIONS: options("thinker") });
+    const emptied = herd.begin({ ...lasting, PAWL_VICTIM_OPTIONS: options("holder"), PAWL_VICTIM_CONNECTIONS: "2" });
+    await Promise.all([blocked.ready, emptied.ready]);
+    const data = { ms: 3 * leaseMs + 200 };
+    const thought = await pawl.start(thinker, { data });
+    const held = [await pawl.start(holder, { data }), await pawl.start(holder, { data })];
+    await herd.until(() => emptied.holds === 2);
+    herd.begin(lasting); // Somebody who would take them if they could be had.
+    await once(thinker, thought.id);
+    for (const { id } of held) await once(holder, id);
+    expect(await violations()).toEqual([]);
+
+    function options(only: string): string {
+      return JSON.stringify({ ...(JSON.parse(lasting.PAWL_VICTIM_OPTIONS) as object), only: [only, "relay"] });
+    }
+    /** It came to its end, and nobody else was given it. */
+    async function once(lifecycle: typeof thinker | typeof holder, id: string): Promise<void> {
+      expect(await pawl.wait(lifecycle, { id }, { timeout: "60s" })).toMatchObject({ data: { runs: 1 } });
+      const history = await pawl.journal(lifecycle, { id }, { attempts: true });
+      expect(history.filter((one) => one.kind === "attempt").map((one) => one.what)).toEqual(["claimed"]);
+    }
   }, 120_000);
 });

@@ -2,10 +2,12 @@ import { lifecycle } from "pawl";
 import { z } from "zod";
 
 /** What each step tells the outside world; the program that runs it sets this. */
-export const outside: { tell: (what: "begin" | "end", step: StepFacts) => void; pauseMs: number } = {
-  tell: () => {},
-  pauseMs: 0,
-};
+export const outside: {
+  tell: (what: "begin" | "end", step: StepFacts) => void;
+  pauseMs: number;
+  /** Holds a connection of the pool for so long. */
+  holdConnection: (ms: number) => Promise<void>;
+} = { tell: () => {}, pauseMs: 0, holdConnection: async () => {} };
 
 export interface StepFacts {
   readonly id: string;
@@ -47,14 +49,18 @@ export const poison = lifecycle("poison", {
   },
 });
 
+const lasting = z.object({ ms: z.number(), runs: z.number().default(0) });
+
 /** A step that computes without a pause, for longer than its lease. */
 export const thinker = lifecycle("thinker", {
-  data: z.object({ ms: z.number(), runs: z.number().default(0) }),
+  data: lasting,
   initial: "thinking",
   states: {
     thinking: {
       run: (step) => {
+        outside.tell("begin", step);
         for (const began = performance.now(); performance.now() - began < step.data.ms; );
+        outside.tell("end", step);
         step.set({ runs: step.attempt });
       },
       on: { thought: "done" },
@@ -62,3 +68,24 @@ export const thinker = lifecycle("thinker", {
     done: { final: "success" },
   },
 });
+
+/** A step that keeps a connection of its worker's pool to itself, for longer than its lease. */
+export const holder = lifecycle("holder", {
+  data: lasting,
+  initial: "holding",
+  states: {
+    holding: {
+      run: async (step) => {
+        outside.tell("begin", step);
+        await outside.holdConnection(step.data.ms);
+        outside.tell("end", step);
+        step.set({ runs: step.attempt });
+      },
+      on: { let_go: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
+/** Everything that the worker processes run. */
+export const lifecycles = [relay, poison, thinker, holder];

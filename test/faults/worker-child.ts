@@ -1,25 +1,32 @@
 import { writeSync } from "node:fs";
-import { createPawl } from "pawl";
-import { outside, poison, relay, thinker } from "./relay.ts";
+import { openOn } from "../../src/create.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../src/testing/faults.ts";
+import type { WorkOptions } from "../../src/worker/settings.ts";
+import { lifecycles, outside } from "./relay.ts";
 
 /** A worker process that is made to be killed and stopped. What its steps do is written before they go on. */
-const { PAWL_VICTIM_URL: database, PAWL_VICTIM_CONNECTIONS: connections = "4" } = process.env;
+const { PAWL_VICTIM_URL: url = "", PAWL_FAULT: fault, ...given } = process.env;
+const { PAWL_VICTIM_CONNECTIONS: connections, PAWL_VICTIM_CONCURRENCY: concurrency } = given;
+/** What a worker is told to do, as JSON; the defaults of Pawl where nothing is. */
+const options = JSON.parse(given.PAWL_VICTIM_OPTIONS ?? "{}") as WorkOptions;
 
 process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill us is gone.
+process.on("unhandledRejection", (error) => say("unheard", String(error)));
+setInterval(() => say("megabytes", String(Math.round(process.memoryUsage.rss() / 1_048_576))), 500).unref();
 
 outside.pauseMs = 5;
 outside.tell = (what, { id, attempt, idempotencyKey }) => say(what, id, String(attempt), idempotencyKey);
-const pawl = await createPawl({
-  database: database!,
-  lifecycles: [relay, poison, thinker],
-  connections: Number(connections),
-  logger: false,
-});
+const db = await openPostgres({ url, connections: Number(connections) });
+const { pawl } = await openOn(db, { lifecycles, logger: false }, { faults: faultsFrom(fault) });
+outside.holdConnection = (ms) => {
+  say("holds");
+  return pawl.transaction(async (tx) => void (await tx.query("select pg_sleep($1)", [ms / 1_000])));
+};
 pawl.work({
-  concurrency: 8,
-  lease: "3s",
-  poll: "100ms",
-  maintainEvery: "200ms",
+  concurrency: Number(concurrency),
+  ...options,
+  onMove: ({ from }) => from === "Recovery" && say("looked"),
   onFailure: (error) => say("failure", String(error)),
 });
 say("ready");

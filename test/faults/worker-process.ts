@@ -17,6 +17,10 @@ export interface Said {
 export class WorkerProcess {
   readonly ready: Promise<void>;
   readonly inHand = new Set<string>();
+  /** How many of its steps have taken a connection for themselves. */
+  holds = 0;
+  /** How often it has looked after what is due and whom nobody hears of any more. */
+  looks = 0;
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
 
@@ -32,6 +36,8 @@ export class WorkerProcess {
       createInterface(this.#child.stdout!).on("line", (line) => {
         const [what = "", ...words] = line.split("\t");
         if (what === "ready") resolve();
+        if (what === "holds") this.holds += 1;
+        if (what === "looked") this.looks += 1;
         if (what === "begin") this.inHand.add(words[2]!);
         if (what === "end") this.inHand.delete(words[2]!);
         hear({ by: this, what, words });

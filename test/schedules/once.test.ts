@@ -8,6 +8,7 @@ import type { FaultPoint } from "../../src/kernel/faults.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
+import { pointsMet } from "../faults/points.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { beside } from "../support/beside.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
@@ -96,8 +97,9 @@ onPostgres("processes that die", () => {
   test("in the middle of running a tick leave it to the next, and none is run twice", async () => {
     const store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
     try {
-      for (const fault of ["schedule.taken:crash:1", "schedule.started:crash:2", "schedule.committed:crash:1"]) {
-        expect(await liveUntil(store.url!, fault)).toBe("SIGKILL");
+      for (const point of pointsMet("a keeper of schedules")) {
+        const nth = point === "schedule.started" ? 2 : 1;
+        expect(await liveUntil(store.url!, `${point}:crash:${nth}`)).toBe("SIGKILL");
       }
       const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond], logger: false });
       // Those that the dead have left, and the next one that comes.

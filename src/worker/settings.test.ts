@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { durationMs } from "../base/duration.ts";
+import { defaults } from "./settings.ts";
+import { errorWaitMs } from "./work.ts";
+
+test("at default settings, the tasks of a worker that dies are taken over within 45 seconds", () => {
+  const [leaseMs, pollMs, maintainEveryMs] = [defaults.lease, defaults.poll, defaults.maintainEvery].map((one) =>
+    durationMs(one, "default"),
+  ) as [number, number, number];
+  // At worst it dies just after a renewal. Then its lease runs out; those who look have just looked, or wait after an
+  // error; and who then claims has just begun to rest, should no hint wake it.
+  const foundMs = leaseMs + Math.max(maintainEveryMs + pollMs, errorWaitMs);
+  expect(foundMs + pollMs).toBeLessThanOrEqual(45_000);
+});

@@ -1,0 +1,14 @@
+import { openOn } from "../../src/create.ts";
+import { prune } from "../../src/kernel/prune.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../src/testing/faults.ts";
+import { leaf } from "./leaf.ts";
+
+/** Deletes what has outlived its time, and dies over it. */
+const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL! });
+const { kernel } = await openOn(
+  db,
+  { lifecycles: [leaf], logger: false },
+  { faults: faultsFrom(process.env.PAWL_FAULT) },
+);
+await prune(kernel);
