@@ -50,14 +50,38 @@ export class Faults {
     this.list.push({ place, problem, remedy, code });
   }
 
-  /** Throws `definition_invalid` if anything was added; `what` is such as `lifecycle "essay"`. */
+  /** Throws `definition_invalid` if anything was added, or has it gathered; `what` is such as `lifecycle "essay"`. */
   throwIfAny(what: string, placeOf: (place: string) => string = (place) => place): void {
     if (this.list.length === 0) return;
     const faults = this.list.map((fault) => ({ ...fault, place: placeOf(fault.place) }));
     const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
     const lines = faults.map((fault) => `  - ${fault.place}: ${fault.problem} ${fault.remedy}`);
-    throw new PawlError("definition_invalid", `The ${what} has ${count}:\n${lines.join("\n")}`, { faults });
+    const invalid = new PawlError("definition_invalid", `The ${what} has ${count}:\n${lines.join("\n")}`, { faults });
+    const gathered = place[gathering];
+    if (gathered === undefined) throw invalid;
+    gathered.push(invalid);
   }
+}
+
+/** Under a name that every copy of Pawl in the process knows: a project's own is often another than that of the command. */
+const gathering = Symbol.for("pawl.gathering");
+const place = globalThis as { [gathering]?: Error[] };
+
+/**
+ * Runs `work`, which imports definitions, and gives back those that are broken: none of them is thrown, so that whoever
+ * asks hears of all in a file and not just of the first.
+ */
+export async function gatherBroken(work: () => Promise<unknown>): Promise<readonly Error[]> {
+  const broken: Error[] = [];
+  place[gathering] = broken;
+  try {
+    await work();
+  } catch (error) {
+    if (broken.length === 0) throw error; // Else it is what a broken definition led to.
+  } finally {
+    delete place[gathering];
+  }
+  return broken;
 }
 
 /** The name that was probably meant, if one of `names` is only a slip or three away, by its length. */

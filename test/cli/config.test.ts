@@ -154,14 +154,15 @@ describe("pawl check", () => {
   const second = `
     import { lifecycle } from "pawl";
     const states = { a: { forever: true, on: { go: "b" } }, b: { final: "success" }, c: { final: "success" } };
-    export const second = lifecycle("second", { initial: "a", states } as never);`;
+    export const second = lifecycle("second", { initial: "a", states } as never);
+    export const third = lifecycle("third", { initial: "a", states } as never);`;
   const config = `
     import { first } from "./first.js";
     import { second } from "./second.ts";
     export default { lifecycles: [first, second] };`;
   const broken = { "first.ts": first, "second.ts": second, "pawl.config.ts": config };
 
-  test("lists every fault of every lifecycle, with place and remedy", async () => {
+  test("lists every fault of every lifecycle, also of several in a file, with place and remedy", async () => {
     const own = newProject(broken);
     const ended = await own.pawl("check");
     expect(ended).toMatchObject({ code: 1, stderr: "" });
@@ -177,6 +178,7 @@ describe("pawl check", () => {
         { definition: 'lifecycle "first"', code: "end_unreachable" },
         { definition: 'lifecycle "first"', code: "wait_endless" },
         { definition: 'lifecycle "second"', place: "states.c", code: "state_unreachable", remedy: expect.any(String) },
+        { definition: 'lifecycle "third"', place: "states.c" },
       ],
     });
     expect(await own.pawl("start")).toMatchObject({

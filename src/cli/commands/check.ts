@@ -15,22 +15,22 @@ export function addCheck(program: Command, act: Act): void {
       act<{ diagram?: boolean }>(async ({ terminal, flags, env, cwd }, { diagram: drawn }) => {
         const { findConfig, loadConfig } = await import("../load-config.ts");
         const { missingConfig } = await import("../settings.ts");
+        const { gatherBroken } = await import("../../definition/fault.ts");
         const path = findConfig(flags.config ?? env.PAWL_CONFIG, cwd) ?? missingConfig(cwd);
-        try {
-          const { lifecycles } = await loadConfig(path);
-          if (terminal.json) printJson(terminal, { ok: true, lifecycles: lifecycles.map(summaryOf), faults: [] });
-          else printSound(terminal, lifecycles);
-          if (drawn === true && !terminal.json) await printDiagrams(terminal, lifecycles);
-          return exitCodes.ok;
-        } catch (error) {
-          const first = readFailure(error);
-          if (first?.code !== "definition_invalid") throw error; // The config itself is at fault.
-          const { gatherFaults } = await import("../gather-faults.ts");
-          const broken = await gatherFaults(path, first);
+        let lifecycles: readonly AnyLifecycle[] = [];
+        const gathered = await gatherBroken(async () => {
+          ({ lifecycles } = await loadConfig(path));
+        });
+        if (gathered.length > 0) {
+          const broken = gathered.flatMap((error) => readFailure(error) ?? []);
           if (terminal.json) printJson(terminal, { ok: false, lifecycles: [], faults: broken.flatMap(faultsOf) });
           else for (const each of broken) printBroken(terminal, each);
           return exitCodes.failed;
         }
+        if (terminal.json) printJson(terminal, { ok: true, lifecycles: lifecycles.map(summaryOf), faults: [] });
+        else printSound(terminal, lifecycles);
+        if (drawn === true && !terminal.json) await printDiagrams(terminal, lifecycles);
+        return exitCodes.ok;
       }),
     );
 }
