@@ -1,4 +1,13 @@
+import type { Pawl } from "../pawl.ts";
+import type { DeadLetter } from "../shown.ts";
+
 /** What the verbs answer, as it comes over a socket: dates are ISO texts. */
+type InJson<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: InJson<T[Key]> } : T;
+
+/** One of those that a verb lists. */
+type Each<Verb extends keyof Pawl> = Pawl[Verb] extends (...args: never[]) => Promise<readonly (infer One)[]>
+  ? InJson<One>
+  : never;
 
 export interface InstanceAnswer {
   readonly id: string;
@@ -77,25 +86,7 @@ export interface PermissionAnswer {
   readonly blockers?: readonly { readonly reason: string }[];
 }
 
-export interface DeadLetterAnswer {
-  readonly id: string;
-  readonly instance: string | null;
-  readonly key: string | null;
-  readonly lifecycle: string;
-  readonly kind: "instance" | "effect" | "message" | "broker";
-  readonly origin: string;
-  readonly reason: string;
-  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
-  readonly attempts: number;
-  readonly payload: unknown;
-  readonly details: unknown;
-  readonly fingerprint: string;
-  readonly status: "open" | "requeued" | "discarded" | "archived";
-  readonly createdAt: string;
-  readonly decidedAt: string | null;
-  readonly decidedBy: string | null;
-  readonly decision: string | null;
-}
+export type DeadLetterAnswer = InJson<DeadLetter>;
 
 export interface ScheduleAnswer {
   readonly name: string;
@@ -111,47 +102,11 @@ export interface ScheduleAnswer {
   } | null;
 }
 
-export interface BreakerAnswer {
-  readonly name: string;
-  readonly state: "closed" | "open" | "half_open";
-  readonly since: string | null;
-  readonly openUntil: string | null;
-  readonly forced: "open" | "closed" | null;
-  readonly reason: string | null;
-  readonly actor: string | null;
-  readonly calls: { readonly good: number; readonly failed: number };
-  readonly probes: {
-    readonly done: number;
-    readonly good: number;
-    readonly needed: number;
-    readonly underWay: boolean;
-  };
-  readonly usedBy: readonly string[];
-}
+export type BreakerAnswer = Each<"breakers">;
 
-export interface FlipAnswer {
-  readonly flip: number;
-  readonly from: string;
-  readonly to: string;
-  readonly cause: string;
-  readonly good: number;
-  readonly failed: number;
-  readonly reason: string | null;
-  readonly actor: string | null;
-  readonly at: string;
-}
+export type FlipAnswer = Each<"breakerFlips">;
 
-export interface LaneAnswer {
-  readonly lane: string;
-  readonly lifecycle: string;
-  readonly ready: number;
-  readonly scheduled: number;
-  readonly running: number;
-  readonly oldestMs: number | null;
-  readonly limit: number | null;
-  readonly rate: string | null;
-  readonly closed: { readonly since: string; readonly reason: string; readonly actor: string | null } | null;
-}
+export type LaneAnswer = Each<"lanes">;
 
 export interface OutboxTypeAnswer {
   readonly type: string;
@@ -177,19 +132,7 @@ export interface MessageAnswer {
   readonly behind: boolean;
 }
 
-export interface WorkerAnswer {
-  readonly id: string;
-  readonly pawl: string;
-  readonly startedAt: string;
-  readonly heartbeatAt: string;
-  readonly silent: boolean;
-  readonly stopping: boolean;
-  readonly state: string;
-  readonly slots: Readonly<Record<string, number>>;
-  readonly concurrency: number;
-  readonly tasks: Readonly<Record<string, number>>;
-  readonly lanes: readonly string[];
-}
+export type WorkerAnswer = Each<"workers">;
 
 export interface JobAnswer {
   readonly id: string;
