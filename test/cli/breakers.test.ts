@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
-import { build, newProject, type Project } from "./pawl-command.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
 
 const config = `
 import { defineConfig, job } from "pawl";
@@ -12,20 +11,8 @@ export default defineConfig({ lifecycles: [ask], breakers: { llm: { probes: 3 } 
 `;
 
 onPostgres("pawl breakers", () => {
-  let store: TestStore;
-  let project: Project;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    build();
-    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
-    project = newProject({ "pawl.config.mjs": config });
-    env = { DATABASE_URL: store.url! };
-  }, 120_000);
-  afterAll(async () => {
-    await project.remove();
-    await store.dispose();
-  });
-  const breakers = (...args: string[]) => project.begin(["breakers", ...args], env).ended;
+  const { pawl } = projectOnPostgres(config);
+  const breakers = (...args: string[]) => pawl("breakers", ...args);
 
   test("shows them, holds one open with a reason, lets go of it, and tells its history", async () => {
     expect(await breakers()).toMatchObject({

@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
-import { build, newProject, type Project, parcelConfig } from "./pawl-command.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
+import { parcelConfig } from "./pawl-command.ts";
+
+const config = `import { folderArchive } from "pawl";\n${parcelConfig}`.replace(
+  "lifecycles: [parcel],",
+  'lifecycles: [parcel], deadLetters: { archive: folderArchive("archive") },',
+);
 
 onPostgres("pawl explain and pawl dead", () => {
-  let store: TestStore;
-  let project: Project;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    build();
-    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
-    const archive = `import { folderArchive } from "pawl";\n${parcelConfig}`;
-    const config = archive.replace(
-      "lifecycles: [parcel],",
-      "lifecycles: [parcel], deadLetters: { archive: folderArchive(process.env.ARCHIVE) },",
-    );
-    project = newProject({ "pawl.config.mjs": config });
-    env = { DATABASE_URL: store.url!, ARCHIVE: project.path("archive") };
-  }, 120_000);
-  afterAll(async () => {
-    await project.remove();
-    await store.dispose();
-  });
-  const pawl = (...args: string[]) => project.begin(args, env).ended;
+  const { pawl } = projectOnPostgres(config);
 
   test("say why it failed, and let a person decide", async () => {
     await pawl("instance", "start", "parcel", "--key", "p1", "--data", '{"address":"Elm 3"}');

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
-import { build, newProject, type Project } from "./pawl-command.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
 
 const config = `
 import { defineConfig, job, memoryBroker, PermanentError } from "pawl";
@@ -16,25 +15,14 @@ export default defineConfig({ lifecycles: [speak], outbox: { brokers: [broker], 
 `;
 
 onPostgres("pawl outbox", () => {
-  let store: TestStore;
-  let project: Project;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    build();
-    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
-    project = newProject({ "pawl.config.mjs": config });
-    env = { DATABASE_URL: store.url! };
+  const { begin, pawl } = projectOnPostgres(config, async (db) => {
     for (const [n, type] of ["bad.one", "good", "bad.two"].entries()) {
-      await store.db.script(`
+      await db.script(`
         insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
         values ('00000000-0000-7000-8000-00000000000${n}', '${n}', 'thing', '${type}', '{}', pawl.now())`);
     }
-  }, 120_000);
-  afterAll(async () => {
-    await project.remove();
-    await store.dispose();
   });
-  const outbox = (...args: string[]) => project.begin(["outbox", ...args], env).ended;
+  const outbox = (...args: string[]) => pawl("outbox", ...args);
   const counts = async () => {
     const { stdout } = await outbox("--json");
     return (JSON.parse(stdout) as { lag: { pending: number; dead: number } }).lag;
@@ -45,7 +33,7 @@ onPostgres("pawl outbox", () => {
       code: 0,
       stdout: expect.stringMatching(/^type\tpending\theld\tdead\toldest\nbad\.one\t1\t0\t0\t\S+\nbad\.two/),
     });
-    const relaying = project.begin(["relay"], env);
+    const relaying = begin("relay");
     await relaying.says("sends what is in the outbox");
     while ((await counts()).dead < 2);
     expect(await relaying.end()).toMatchObject({ code: 0 });

@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
-import { build, newProject, type Project, parcelConfig } from "./pawl-command.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
+import { newProject, parcelConfig } from "./pawl-command.ts";
 
 onPostgres("with a database server", () => {
-  let store: TestStore;
-  let project: Project;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    build();
-    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
-    await store.db.script("drop schema if exists pawl cascade");
-    project = newProject({ "pawl.config.mjs": parcelConfig });
-    env = { DATABASE_URL: store.url! };
-  }, 120_000);
-  afterAll(async () => {
-    await project.remove();
-    await store.dispose();
-  });
-  const pawl = (...args: string[]) => project.begin(args, env).ended;
+  const project = projectOnPostgres(parcelConfig, (db) => db.script("drop schema if exists pawl cascade"));
+  const { begin, pawl } = project;
 
   test("the schema changes when it is told to, and not because somebody looked", async () => {
     expect(await pawl("status")).toMatchObject({ code: 1, stderr: expect.stringContaining("pawl migrate") });
@@ -42,12 +29,12 @@ onPostgres("with a database server", () => {
   });
 
   test("the commands go to the server, and any number of starts run side by side", async () => {
-    const one = project.begin(["start"], env);
-    const two = project.begin(["start"], env);
+    const one = begin("start");
+    const two = begin("start");
     await Promise.all([one.says("Ctrl-C stops it"), two.says("Ctrl-C stops it")]);
     expect(one.stdout).toMatch(/Database +PostgreSQL \d+(\.\d+)* /);
     expect(one.stdout, "a shared server is never seeded").toMatch(/parcel +version 1 +no instance yet/);
-    expect(one.stdout).not.toContain(new URL(store.url!).password || "no password");
+    expect(one.stdout).not.toContain(new URL(project.env.DATABASE_URL).password || "no password");
     expect(await pawl("instance", "start", "parcel", "--key", "p1", "--data", '{"address":"Elm 3"}')).toMatchObject({
       code: 0,
     });
@@ -62,15 +49,17 @@ onPostgres("with a database server", () => {
   test("pawl work runs steps until it is told to stop, and pawl verify finds everything in order", async () => {
     const shop = newProject({ "pawl.config.mjs": orderConfig });
     try {
-      const working = shop.begin(["work", "--concurrency", "4"], env);
+      const working = shop.begin(["work", "--concurrency", "4"], project.env);
       await working.says("4 steps at once");
-      expect(await shop.begin(["instance", "start", "order", "--key", "o1"], env).ended).toMatchObject({ code: 0 });
+      expect(await shop.begin(["instance", "start", "order", "--key", "o1"], project.env).ended).toMatchObject({
+        code: 0,
+      });
       const wait = ["instance", "wait", "order", "o1", "--until", "packed", "--timeout", "20s"];
-      expect(await shop.begin(wait, env).ended).toMatchObject({ code: 0 });
+      expect(await shop.begin(wait, project.env).ended).toMatchObject({ code: 0 });
       expect(await working.end()).toMatchObject({ code: 0, stderr: expect.stringContaining("finishing what runs") });
-      const verified = await shop.begin(["verify"], env).ended;
+      const verified = await shop.begin(["verify"], project.env).ended;
       expect(verified).toMatchObject({ code: 0, stdout: "Everything is as it must be.\n" });
-      expect(await shop.begin(["work", "--concurrency", "none"], env).ended).toMatchObject({ code: 2 });
+      expect(await shop.begin(["work", "--concurrency", "none"], project.env).ended).toMatchObject({ code: 2 });
       expect(await shop.begin(["work"], {}).ended).toMatchObject({ stderr: expect.stringContaining("DATABASE_URL") });
     } finally {
       await shop.remove();

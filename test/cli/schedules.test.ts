@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
-import { build, newProject, type Project } from "./pawl-command.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
 
 const config = `
 import { defineConfig, job, schedule } from "pawl";
@@ -18,20 +17,8 @@ export default defineConfig({
 `;
 
 onPostgres("pawl schedules", () => {
-  let store: TestStore;
-  let project: Project;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    build();
-    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
-    project = newProject({ "pawl.config.mjs": config });
-    env = { DATABASE_URL: store.url! };
-  }, 120_000);
-  afterAll(async () => {
-    await project.remove();
-    await store.dispose();
-  });
-  const schedules = (...args: string[]) => project.begin(["schedules", ...args], env).ended;
+  const { begin, pawl } = projectOnPostgres(config);
+  const schedules = (...args: string[]) => pawl("schedules", ...args);
 
   test("shows them without keeping them, pauses, resumes and runs them; a worker keeps them", async () => {
     expect(await schedules()).toMatchObject({
@@ -50,7 +37,7 @@ onPostgres("pawl schedules", () => {
     const resumed = await schedules("resume", "nightly", "--json");
     expect(JSON.parse(resumed.stdout)).toMatchObject({ status: "active", last: { result: "started" } });
     expect(await schedules("run", "nightli")).toMatchObject({ code: 3, stderr: expect.stringContaining("nightly") });
-    const working = project.begin(["work"], env);
+    const working = begin("work");
     await working.says("16 steps at once");
     await working.says('"msg":"The schedule often was run."'); // Nobody looks on: the log is JSON.
     for (;;) {

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
+import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
-import { build, newProject, type Project } from "./pawl-command.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
 
 const config = `
 import { defineConfig, job } from "pawl";
@@ -13,20 +12,7 @@ export default defineConfig({ lifecycles: [mail, never] });
 `;
 
 onPostgres("workers, lanes and jobs", () => {
-  let store: TestStore;
-  let project: Project;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    build();
-    store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
-    project = newProject({ "pawl.config.mjs": config });
-    env = { DATABASE_URL: store.url! };
-  }, 120_000);
-  afterAll(async () => {
-    await project.remove();
-    await store.dispose();
-  });
-  const pawl = (...args: string[]) => project.begin(args, env).ended;
+  const { begin, pawl } = projectOnPostgres(config);
   const json = async (...args: string[]) => JSON.parse((await pawl(...args, "--json")).stdout);
 
   test("jobs are enqueued, listed and shown, lanes paused and resumed, and workers seen", async () => {
@@ -36,7 +22,7 @@ onPostgres("workers, lanes and jobs", () => {
     expect(one).toMatchObject({ job: "mail", key: "m1", status: "pending", created: true });
     const again = await json("jobs", "enqueue", "mail", "--key", "m1", "--after", "1h");
     expect(again).toMatchObject({ id: one.id, created: false });
-    const working = project.begin(["work", "--concurrency", "3", "--only", "mail"], env);
+    const working = begin("work", "--concurrency", "3", "--only", "mail");
     await working.says("3 steps at once");
     expect(await pawl("lanes")).toMatchObject({
       code: 0,
@@ -71,7 +57,7 @@ onPostgres("workers, lanes and jobs", () => {
   }, 60_000);
 
   test("R95 SIGTERM lets what runs finish, a second one ends the worker on the spot", async () => {
-    const working = project.begin(["work", "--only", "never"], env);
+    const working = begin("work", "--only", "never");
     await json("jobs", "enqueue", "never", "--key", "n1");
     await working.says("begun");
     working.signal("SIGTERM");
