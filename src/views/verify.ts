@@ -109,32 +109,29 @@ function statesUnknown(ids: Slice): Statement {
     )`;
 }
 
+/** What belongs to instances, and in which tables. */
+const belongings = [
+  ["journal", part`pawl.journal`],
+  ["attempts", part`pawl.attempts`],
+  ["timers", part`pawl.timers`],
+  ["requests", part`pawl.requests`],
+  ["memos", part`pawl.memos`],
+  ["progress", part`pawl.progress`],
+  ["dead letters", part`pawl.dead_letters`],
+] as const;
+
 function rowsWithoutInstance(ids: Slice): Statement {
+  const tasks = part`select distinct 'tasks', each.instance_id from (${tasksOf(ids)}) as each`;
+  const all = belongings.reduce(
+    (others, [what, table]) => part`
+      ${others}
+      union all
+      select distinct ${what}::text, instance_id from ${table}
+      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid`,
+    tasks,
+  );
   return sql`
-    with stray as (
-      select distinct 'journal' as what, instance_id from pawl.journal
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'attempts', instance_id from pawl.attempts
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'timers', instance_id from pawl.timers
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'requests', instance_id from pawl.requests
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'memos', instance_id from pawl.memos
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'progress', instance_id from pawl.progress
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'dead letters', instance_id from pawl.dead_letters
-      where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid
-      union all
-      select distinct 'tasks', each.instance_id from (${tasksOf(ids)}) as each
-    )
+    with stray(what, instance_id) as (${all})
     select stray.instance_id::text as instance, format('There are %s of it, and it does not exist.', stray.what) as message
     from stray
     where not exists (select from pawl.instances as instance where instance.id = stray.instance_id)`;

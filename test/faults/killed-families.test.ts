@@ -1,7 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { createPawl } from "pawl";
 import { expect, test } from "vitest";
 import type { FaultPoint } from "../../src/kernel/faults.ts";
@@ -9,8 +5,8 @@ import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { kid, kidsWithKey, kidsWithout, parent } from "./family.ts";
 import { pointsMet } from "./points.ts";
+import { WorkerProcess } from "./worker-process.ts";
 
-const tsx = pathToFileURL(join(import.meta.dirname, "../../node_modules/tsx/dist/loader.mjs")).href;
 const parents = 3;
 
 /** Before the commit that starts children, after it; after letters have arrived and before anybody knows; amid a join. */
@@ -18,13 +14,8 @@ const points: FaultPoint[] = ["transaction.written", "transaction.committed", ..
 
 /** A worker in a process of its own, until it has killed itself at this point. */
 async function dieAt(point: FaultPoint, url: string): Promise<void> {
-  const { NODE_OPTIONS: _, ...env } = process.env;
-  const victim = spawn(process.execPath, ["--import", tsx, join(import.meta.dirname, "family-child.ts")], {
-    env: { ...env, PAWL_VICTIM_URL: url, PAWL_FAULT: `${point}:crash:1` },
-    stdio: ["pipe", "inherit", "inherit"],
-  });
-  const [, signal] = await once(victim, "close");
-  expect(signal, point).toBe("SIGKILL");
+  const env = { PAWL_VICTIM_URL: url, PAWL_FAULT: `${point}:crash:1` };
+  expect(await new WorkerProcess(env, () => {}, "family-child.ts").ended, point).toBe("SIGKILL");
 }
 
 onPostgres("a worker that is killed on the way", () => {

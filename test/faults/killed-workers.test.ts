@@ -189,7 +189,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
   test("a step that kills its worker ends as one dead letter, not as a loop, and others are not harmed", async () => {
     const { id } = await pawl.start(poison, {});
     const [bystander] = await start(1);
-    for (let deaths = 0; deaths < 3; deaths++) await herd.begin(quicker).ended;
+    for (let deaths = 0; deaths < 3; deaths++) expect(await herd.begin(quicker).ended).toBe("SIGKILL");
     herd.begin(quicker); // The last death is found out by somebody who lives.
     expect(await pawl.wait(poison, { id }, { until: "failed", timeout: "60s" })).toMatchObject({ state: "failed" });
     expect(await pawl.deadLetters(poison)).toMatchObject([{ reason: "worker_lost", attempts: 3 }]);

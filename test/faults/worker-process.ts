@@ -22,7 +22,7 @@ export class WorkerProcess {
   /** How often it has looked after what is due and whom nobody hears of any more. */
   looks = 0;
   readonly #child: ChildProcess;
-  readonly #ended: Promise<void>;
+  readonly #ended: Promise<NodeJS.Signals | null>;
 
   constructor(env: Record<string, string>, hear: (said: Said) => void, program = "worker-child.ts") {
     const file = join(import.meta.dirname, program);
@@ -31,7 +31,7 @@ export class WorkerProcess {
       env: { ...rest, ...env },
       stdio: ["pipe", "pipe", "inherit"],
     });
-    this.#ended = new Promise((resolve) => this.#child.once("close", () => resolve()));
+    this.#ended = new Promise((resolve) => this.#child.once("close", (_code, signal) => resolve(signal)));
     this.ready = new Promise((resolve) => {
       createInterface(this.#child.stdout!).on("line", (line) => {
         const [what = "", ...words] = line.split("\t");
@@ -49,7 +49,8 @@ export class WorkerProcess {
     return this.#child.pid!;
   }
 
-  get ended(): Promise<void> {
+  /** By which signal, if by one. */
+  get ended(): Promise<NodeJS.Signals | null> {
     return this.#ended;
   }
 

@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { job, type Pawl, schedule } from "pawl";
 import { expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
@@ -9,6 +6,7 @@ import { maintain } from "../../src/maintenance/round.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { pointsMet } from "../faults/points.ts";
+import { WorkerProcess } from "../faults/worker-process.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { beside } from "../support/beside.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
@@ -82,24 +80,14 @@ eachStoreAndPooler((store) => {
 });
 
 onPostgres("processes that die", () => {
-  const tsx = pathToFileURL(join(import.meta.dirname, "../../node_modules/tsx/dist/loader.mjs")).href;
-
-  /** Until it has killed itself. */
-  function liveUntil(url: string, fault: string): Promise<NodeJS.Signals | null> {
-    const { NODE_OPTIONS: _, ...env } = process.env;
-    const child = spawn(process.execPath, ["--import", tsx, join(import.meta.dirname, "keeper-child.ts")], {
-      env: { ...env, PAWL_VICTIM_URL: url, PAWL_FAULT: fault },
-      stdio: ["pipe", "inherit", "inherit"],
-    });
-    return new Promise((resolve) => child.once("close", (_code, signal) => resolve(signal)));
-  }
-
   test("in the middle of running a tick leave it to the next, and none is run twice", async () => {
     const store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
     try {
       for (const point of pointsMet("a keeper of schedules")) {
         const nth = point === "schedule.started" ? 2 : 1;
-        expect(await liveUntil(store.url!, `${point}:crash:${nth}`)).toBe("SIGKILL");
+        const env = { PAWL_VICTIM_URL: store.url!, PAWL_FAULT: `${point}:crash:${nth}` };
+        const keeper = new WorkerProcess(env, () => {}, "../schedules/keeper-child.ts");
+        expect(await keeper.ended).toBe("SIGKILL");
       }
       const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond], logger: false });
       // Those that the dead have left, and the next one that comes.
