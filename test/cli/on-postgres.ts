@@ -7,8 +7,8 @@ export interface ProjectOnPostgres {
   /** What tells `pawl` of the database. */
   readonly env: { readonly DATABASE_URL: string };
   /** Runs `pawl` with these arguments, to its end. */
-  pawl(...args: string[]): Promise<Ended>;
-  begin(...args: string[]): PawlCommand;
+  readonly pawl: (...args: string[]) => Promise<Ended>;
+  readonly begin: (...args: string[]) => PawlCommand;
 }
 
 /** A project with a database of its own on PostgreSQL, made before the tests of a suite and gone after them. */
