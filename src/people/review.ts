@@ -124,6 +124,10 @@ export class Reviews {
     if (mine !== undefined) {
       throw refused(label, `\`${label.labeler}\` is at the sample again, in assignment ${mine.id}`);
     }
+    const done = found.done?.find((one) => one.labeler === label.labeler);
+    if (done !== undefined) {
+      throw refused(label, `\`${label.labeler}\` has labeled the sample meanwhile, in assignment ${done.id}`);
+    }
     if (found.state !== "open" && found.spent > 0) {
       const payload = { attempts: Math.max(found.spent - found.spare, 0), slots: 0 };
       const reason = "A late label is accepted.";

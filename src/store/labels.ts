@@ -97,6 +97,18 @@ export function reviewLabels(rows: readonly ReviewedLabel[]) {
       where label.id = said.label_id
       returning label.sample_id, label.assignment_id, label.slot, label.queue, label.labeler, label.review, label.late
     ),
+    -- Who has said his word, late as it was, is not asked once more. Should he have been at this moment, two would bar him,
+    -- which their index refuses.
+    barred as (
+      update pawl.assignments as assignment set bars = true
+      from reviewed
+      where reviewed.review = 'accepted' and reviewed.late and assignment.id = reviewed.assignment_id
+        and not exists (
+          select from pawl.assignments as other
+          where other.sample_id = reviewed.sample_id and other.labeler = reviewed.labeler and other.bars
+            and other.revision_of is null and other.status = 'expired'
+        )
+    ),
     unfilled as (
       update pawl.slots as slot set filled = false
       from reviewed

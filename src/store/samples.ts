@@ -253,6 +253,8 @@ export interface LeadsSample {
   readonly open_slot: number | null;
   /** Assignments that are in somebody's hands. */
   readonly held: readonly { readonly id: string; readonly labeler: string }[] | null;
+  /** Assignments whose labels count. */
+  readonly done: readonly { readonly id: string; readonly labeler: string }[] | null;
 }
 
 export async function readSampleForLead(db: Executor, id: string): Promise<LeadsSample | undefined> {
@@ -261,7 +263,11 @@ export async function readSampleForLead(db: Executor, id: string): Promise<Leads
       sample.spare,
       (select min(slot.no) from pawl.slots as slot where slot.sample_id = sample.id and slot.open_in is not null) as open_slot,
       (select json_agg(json_build_object('id', each.id, 'labeler', each.labeler) order by each.id)
-       from pawl.assignments as each where each.sample_id = sample.id and each.desk is not null) as held
+       from pawl.assignments as each where each.sample_id = sample.id and each.desk is not null) as held,
+      (select json_agg(json_build_object('id', each.id, 'labeler', each.labeler) order by each.id)
+       from pawl.slots as slot
+       join pawl.assignments as each on each.id = slot.assignment_id
+       where slot.sample_id = sample.id and slot.filled) as done
     from pawl.samples as sample
     join pawl.instances as instance on instance.id = sample.id
     where sample.id = ${id}::uuid`);

@@ -129,6 +129,27 @@ eachStore((store) => {
     );
   });
 
+  test("A47 of one person one label counts: who was late and labeled it since is not accepted, who was accepted is not asked again", async () => {
+    const name = await newQueue(t, { overlap: 3, maxAttemptsPerLabeler: 3 });
+    const lateLabel = async (who: string) => {
+      const { id } = await started(t, name, who);
+      await t.advance("1h");
+      return (await t.pawl.people.submit(id, who, cat)).label;
+    };
+    const first = await lateLabel("ada");
+    const second = await started(t, name, "ada");
+    await t.pawl.people.submit(second.id, "ada", cat);
+    await expect(t.pawl.people.accept(first.id, { actor: "lea" })).rejects.toMatchObject({
+      code: "not_allowed",
+      message: expect.stringContaining(`\`ada\` has labeled the sample meanwhile, in assignment ${second.id}`),
+    });
+    const late = await lateLabel("ben");
+    await t.pawl.people.accept(late.id, { actor: "lea" });
+    expect(await t.pawl.people.next(name, "ben")).toMatchObject({ assignment: null });
+    expect(await t.pawl.people.sample({ queue: name, key: "s1" })).toMatchObject({ state: "open", labeled: 2 });
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
   test("A47 accepting a late label opens a sample again that was given up for lack of it", async () => {
     const name = await newQueue(t, { maxAttemptsTotal: 1 });
     const { id } = await started(t, name, "ada");
