@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { messageOf, PawlError } from "../base/errors.ts";
+import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { type RestoredLetters, readOldestLetters, removeArchived, restoreLetters } from "../store/archives.ts";
 import { type ArchiveView, readArchives, readArchivesAround } from "../views/archives.ts";
 import type { Kernel } from "./kernel.ts";
@@ -23,6 +23,8 @@ const lettersInFile = 1_000;
 const bytesInFile = 8 * 1024 * 1024;
 /** Long for what is eight million bytes of letters, and one larger than that. */
 const longestFile = 512 * 1024 * 1024;
+const linesAtOnce = 200;
+const mostFiles = 1_000_000;
 const folder = "dead-letters";
 const [compress, decompress] = [promisify(gzip), promisify(gunzip)];
 
@@ -91,25 +93,34 @@ export async function restore(
   const files = await filesOf(kernel, archive, which);
   const wanted = "ids" in which ? new Set(which.ids) : undefined;
   const sum = { files: files.length, restored: 0, there: 0, gone: 0 };
+  const failures: PawlError[] = [];
   for (const file of files) {
-    const lines = (await readFile(archive, file)).filter((line) => wanted?.has(idIn(line)) ?? true);
-    for (let from = 0; from < lines.length; from += 200) {
-      const part = await restoreLetters(kernel.db, lines.slice(from, from + 200));
-      sum.restored += part.restored;
-      sum.there += part.there;
-      sum.gone += part.gone;
+    try {
+      const lines = (await readFile(archive, file)).filter((line) => wanted?.has(idIn(line)) ?? true);
+      for (let from = 0; from < lines.length; from += linesAtOnce) {
+        const part = await restoreLetters(kernel.db, lines.slice(from, from + linesAtOnce));
+        sum.restored += part.restored;
+        sum.there += part.there;
+        sum.gone += part.gone;
+      }
+    } catch (error) {
+      if (!isPawlError(error, "archive_damaged") && !isPawlError(error, "archive_unknown")) throw error;
+      failures.push(error); // One bad file holds up no other.
     }
   }
-  return sum;
+  const [first] = failures;
+  if (first === undefined) return sum;
+  const rest = `${files.length - failures.length} of ${files.length} files were restored, with ${sum.restored} letters.`;
+  throw new PawlError(first.code, `${first.message} ${rest}`, { ...first.details, ...sum, failed: failures.length });
 }
 
 async function filesOf(kernel: Kernel, archive: DeadLetterArchive, which: RestoreWhich): Promise<string[]> {
   if ("files" in which) return [...new Set(which.files)].sort().reverse();
   if ("ids" in which) return (await readArchivesAround(kernel.db, which.ids)).map((one) => one.name);
   // Also what this database knows nothing of, since it is a new one.
-  const known = (await readArchives(kernel.db, 1_000_000)).map((one) => one.name);
-  const strange = (await archive.list()).filter((name) => namePattern.test(name) && !known.includes(name));
-  return [...known, ...strange].sort().reverse();
+  const known = (await readArchives(kernel.db, mostFiles)).map((one) => one.name);
+  const found = (await archive.list()).filter((name) => namePattern.test(name));
+  return [...new Set([...known, ...found])].sort().reverse();
 }
 
 async function readFile(archive: DeadLetterArchive, name: string): Promise<string[]> {
@@ -124,7 +135,7 @@ async function readFile(archive: DeadLetterArchive, name: string): Promise<strin
     throw new PawlError("archive_unknown", message, { file: name }, { cause: error });
   }
   if (sha256Of(content) !== sha256) {
-    const message = `The file ${name} in ${archive.name} is not what was written there: its checksum differs. Nothing of it was restored.`;
+    const message = `The file ${name} in ${archive.name} is not what was written there: its checksum differs.`;
     throw new PawlError("archive_damaged", message, { file: name });
   }
   const text = (await decompress(content, { maxOutputLength: longestFile })).toString("utf8");

@@ -74,8 +74,6 @@ eachStore((store) => {
     expect(await t.pawl.verify()).toEqual([]);
   });
 
-  if (store.kind === "pooled") return; // What follows is no other through a pooler.
-
   test("whatever is in it, it is kept: bytes that are no text, headers that no row can hold, much of a large one", async () => {
     await using t = await store.open({ lifecycles: [essay] });
     const odd: Partial<DiedMessage>[] = [
@@ -206,6 +204,29 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     expect(await t.pawl.outbox.messages()).toMatchObject([{ type: "pawl.requeue/rabbitmq", status: "pending" }]);
     expect(await t.pawl.verify()).toEqual([]);
   }, 60_000);
+
+  test("what was stored and not acknowledged comes again, and is one dead letter", async () => {
+    const { testPawl } = await import("pawl/testing");
+    await using t = await testPawl({ lifecycles: [essay] });
+    const died = `died.${suffix}`;
+    await channel.assertQueue(died, { durable: true });
+    const log = new KeptLog();
+    const seen: boolean[] = [];
+    const source = deadLetterQueue({ url, queue: died }).open({
+      keep: async (message) => {
+        await keepDied(t.kernel, message);
+        seen.push(message.redelivered);
+        if (seen.length === 1) throw new Error("killed before it said so");
+      },
+      log,
+    });
+    channel.sendToQueue(died, Buffer.from("without an id"));
+    await vi.waitFor(() => expect(seen).toEqual([false, true]), 10_000);
+    await source.stop();
+    expect(log.said("error")).toEqual(["killed before it said so"]);
+    expect(await t.pawl.deadLetters()).toHaveLength(1);
+    expect(await channel.deleteQueue(died)).toMatchObject({ messageCount: 0 });
+  });
 
   test("bad options are refused", () => {
     for (const bad of [{ queue: "q" }, { url: "http://x", queue: "q" }, { url: "amqp://x", queue: "" }])

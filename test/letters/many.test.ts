@@ -158,7 +158,22 @@ eachStore((store) => {
     expect(await t.pawl.verify()).toEqual([]);
   });
 
-  if (store.kind === "pooled") return; // What follows is no other through a pooler.
+  test.runIf(store.kind === "postgres")(
+    "several processes carry on together, and each letter is decided once",
+    async () => {
+      await using t = await open();
+      await fail(t, 250);
+      const { id } = await t.pawl.dead.requeue({ all: true }, { actor: "ada" });
+      await using other = await beside(t, [order]);
+      const [one, two, three] = await Promise.all(
+        [t, other, t].map(({ pawl }) => pawl.dead.finish(id, { signal: AbortSignal.timeout(20_000) })),
+      );
+      expect(one).toMatchObject({ status: "done", outcomes: { requeued: 250 } });
+      expect([two, three]).toEqual([one, one]);
+      for (const each of await t.pawl.find(order, { limit: 1_000 })) expect(each.version).toBe(3);
+      expect(await t.pawl.verify()).toEqual([]);
+    },
+  );
 
   test("effects, messages and instances are decided about together", async () => {
     const broker = memoryBroker();

@@ -55,6 +55,11 @@ export async function decideMany(
     printOperations(terminal, [begun]);
     return undefined;
   }
+  if (terminal.isNotesTty && !terminal.json) {
+    terminal.note(
+      terminal.paintNotes.dim(`  It is operation ${begun.id}. Workers go on with it should this end before.`),
+    );
+  }
   const ended = await follow(terminal, pawl, begun);
   printOperations(terminal, [ended]);
   const isWhole =
