@@ -22,6 +22,7 @@ export interface ManyOptions {
 }
 
 const lookAgainMs = 200;
+const shortestPatienceMs = 30_000;
 
 /** Groups of letters that have their error in common. */
 export async function printGroups(
@@ -60,23 +61,33 @@ export async function decideMany(
       terminal.paintNotes.dim(`  It is operation ${begun.id}. Workers go on with it should this end before.`),
     );
   }
-  const ended = await follow(terminal, pawl, begun);
+  const ended = await follow(terminal, pawl, begun, rate);
   printOperations(terminal, [ended]);
+  if (ended.status === "running") terminal.note("What is left waits for a process that declares what it is about.");
   const isWhole =
     ended.status === "done" &&
     (ended.outcomes[`${decision}${decision === "requeue" ? "d" : "ed"}`] ?? 0) === ended.letters;
   return isWhole ? undefined : exitCodes.partly;
 }
 
-async function follow(terminal: Terminal, pawl: Reached, begun: OperationAnswer): Promise<OperationAnswer> {
+/** Until it has ended, or nothing of it is left that this process could do and nobody else does. */
+async function follow(
+  terminal: Terminal,
+  pawl: Reached,
+  begun: OperationAnswer,
+  rate: number | undefined,
+): Promise<OperationAnswer> {
   const bar = progressBar(terminal);
+  const patienceMs = Math.max(shortestPatienceMs, rate === undefined ? 0 : 3_000 / rate);
+  let [operation, movedAt] = [begun, performance.now()];
   try {
-    for (let [before, operation] = [-1, begun]; ; ) {
+    for (;;) {
       bar.show(operation.done, operation.letters, outcomesOf(operation.outcomes));
-      if (operation.status !== "running") return operation;
-      if (operation.done === before) await sleep(lookAgainMs);
-      before = operation.done;
-      operation = (await pawl.call("operation", { id: begun.id, carryOn: true })) as OperationAnswer;
+      if (operation.status !== "running" || performance.now() - movedAt > patienceMs) return operation;
+      const next = (await pawl.call("operation", { id: begun.id, carryOn: true })) as OperationAnswer;
+      if (next.done > operation.done) movedAt = performance.now();
+      else if (next.status === "running") await sleep(lookAgainMs);
+      operation = next;
     }
   } finally {
     bar.end();
