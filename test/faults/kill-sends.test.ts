@@ -20,7 +20,7 @@ import { type Death, type Died, Victims } from "./victims.ts";
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
 const embedded = Math.round(kills * 0.14);
 /** A machine that is too slow for them kills fewer: each point once, and then as many as there is time for. */
-const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 75);
+const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 45);
 
 /** Where a commit can be torn from what surrounds it. */
 const points = pointsMet("a caller");
@@ -73,7 +73,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
   }
 
   test("on the embedded database: what was answered is there, once, and nothing is half-written", {
-    timeout: withinMs + 105_000,
+    timeout: withinMs + 200_000,
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
     try {
@@ -87,7 +87,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
 
   test.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)(
     "on PostgreSQL: what was answered is there, once, and nothing is half-written",
-    { timeout: withinMs + 105_000 },
+    { timeout: withinMs + 200_000 },
     async () => {
       const server: PostgresServer = await startPostgres({ durable: true });
       try {
