@@ -52,6 +52,47 @@ export type SendArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [P
     ? [payload?: PayloadOf<L, Event>, options?: SendOptions]
     : [payload: PayloadOf<L, Event>, options?: SendOptions];
 
+/** How a callback is told from others, and who sent it. */
+export interface ReceiveOptions extends CallOptions {
+  /** Its own among the callbacks of its instance, such as the id of the request that it answers. */
+  readonly dedupe: string;
+  readonly actor?: string | undefined;
+}
+
+export interface TokenReceiveOptions {
+  /** Unless given, the same content by the same token is the same callback. */
+  readonly dedupe?: string | undefined;
+  readonly actor?: string | undefined;
+}
+
+/** What an outside service says of its failure. */
+export interface GivenError {
+  readonly message: string;
+  readonly name?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+/** The end of `receive`'s arguments: a payload where the event takes one, then options. */
+export type ReceiveArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [PayloadOf<L, Event>] extends [
+  undefined,
+]
+  ? [options: ReceiveOptions]
+  : [payload: PayloadOf<L, Event>, options: ReceiveOptions];
+
+/** Which callbacks are wanted. */
+export interface CallbacksOptions {
+  readonly lifecycle?: AnyLifecycle | undefined;
+  /** Only those for this instance of the lifecycle. */
+  readonly instance?: InstanceRef | undefined;
+  readonly status?: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted" | undefined;
+  /** Only those that came after their deadline. */
+  readonly late?: boolean | undefined;
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number | undefined;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string } | undefined;
+}
+
 /** One of many sends. */
 export type SendItem<L extends AnyLifecycle> = {
   [Event in EventOf<L>]: { readonly to: InstanceRef; readonly event: Event } & (undefined extends PayloadOf<L, Event>

@@ -39,6 +39,7 @@ export type { QueueOptions, QueueOrder, QueueSettings, RankedSample, RankOf } fr
 export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule.ts";
 export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
 export type {
+  CallbacksOptions,
   CallOptions,
   DeadLettersOptions,
   EnqueueArguments,
@@ -46,17 +47,21 @@ export type {
   EnqueueOptions,
   FindOptions,
   ForceBreakerOptions,
+  GivenError,
   InstanceRef,
   JobsOptions,
   LanesOptions,
   PauseOptions,
   PublishOptions,
+  ReceiveArguments,
+  ReceiveOptions,
   RequeueOptions,
   ResumeOptions,
   SendArguments,
   SendItem,
   SendOptions,
   StartCallOptions,
+  TokenReceiveOptions,
 } from "./given.ts";
 export type { DeadLetterArchive, RestoredLetters } from "./kernel/archive.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breaker-verbs.ts";
@@ -150,15 +155,18 @@ export { type GivenLabel, pickField } from "./policy/agreement/label-columns.ts"
 export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
 export { labelShape } from "./policy/agreement/schema-shape.ts";
 export type { BreakerOptions } from "./policy/breaker.ts";
+export { gradingSla } from "./policy/grading-sla.ts";
 export { constant, exponential, gradingRetry, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
 export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
 export type {
   AttemptEntry,
+  Callback,
   Children,
   DeadLetter,
   Instance,
   JournalEntry,
   Progress,
+  ReceivedCallback,
   ScheduleStatus,
   SendResult,
   StartedInstance,

@@ -38,22 +38,22 @@ import { type JobStatus, listJobs, statusOf } from "./kernel/jobs.ts";
 import { type Kernel, refuseInside } from "./kernel/kernel.ts";
 import { publish } from "./kernel/publish.ts";
 import { refOf } from "./kernel/refs.ts";
+import { requestHash } from "./kernel/request-hash.ts";
 import type { Send, Sent } from "./kernel/send.ts";
 import { snapshotOf } from "./kernel/snapshot.ts";
 import type { Start } from "./kernel/start.ts";
-import { requestHash } from "./kernel/verbs.ts";
 import { waitFor } from "./kernel/wait.ts";
 import { Dead } from "./letters/dead.ts";
 import { driveLetters } from "./letters/drive.ts";
 import type { LetterSettings } from "./letters/settings.ts";
 import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";
-import { Operators } from "./operators.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { Relay } from "./outbox/relay.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import { peopleLifecycles } from "./people/lifecycles.ts";
 import { People } from "./people/people.ts";
+import { Receiving } from "./receiving.ts";
 import {
   type AttemptEntry,
   attemptOf,
@@ -94,7 +94,7 @@ interface Surroundings {
  * await pawl.send(essay, "sub-42", "graded", { score: 7 }, { actor: "ada" });
  * ```
  */
-export class Pawl extends Operators {
+export class Pawl extends Receiving {
   readonly #surroundings: Surroundings;
   /** People who label: queues, labelers, samples, assignments. */
   readonly people: People;

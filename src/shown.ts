@@ -3,9 +3,11 @@ import type { AnyLifecycle, DataOf, StateOf } from "./definition/face.ts";
 import type { Child } from "./definition/step.ts";
 import type { InstanceRef } from "./given.ts";
 import { forsakenAfterMs } from "./kernel/keep-schedules.ts";
+import type { Received } from "./kernel/receive.ts";
 import { refOf } from "./kernel/refs.ts";
 import type { Snapshot } from "./kernel/snapshot.ts";
 import type { Entry } from "./kernel/timetable.ts";
+import type { CallbackView } from "./views/callbacks.ts";
 import type { ChildCounts } from "./views/children.ts";
 import type { DeadLetterView } from "./views/dead-letters.ts";
 import type { AttemptRow, MoveRow } from "./views/history.ts";
@@ -30,6 +32,8 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
   readonly movedAt: Date;
   readonly closedAt: Date | null;
   readonly deadlineAt: Date | null;
+  /** When its deadline struck, while it stands failed by it. */
+  readonly timedOutAt: Date | null;
   /** How far its running task is, as that said last; told by `get`, and only while it runs. */
   readonly progress?: Progress;
 }
@@ -80,7 +84,7 @@ export interface JournalEntry {
   readonly from: string | null;
   readonly to: string;
   readonly at: Date;
-  /** By whom it came: a `call`, a `worker`, a `timer`, or `pawl` itself. */
+  /** By whom it came: a `call`, a `worker`, a `timer`, a `callback`, or `pawl` itself. */
   readonly source: MoveRow["source"];
   readonly actor: string | null;
   readonly reason: string | null;
@@ -135,6 +139,67 @@ export interface DeadLetter {
   readonly decision: string | null;
 }
 
+/** What is answered to whoever brought a callback. It is stored whatever the answer. */
+export interface ReceivedCallback {
+  readonly id: string;
+  /** It counts, or may: it was applied, waits for its instance, or was kept as late. */
+  readonly accepted: boolean;
+  /** It came after the deadline had struck. */
+  readonly late: boolean;
+  /** It was there already: this is the answer that it got at first. */
+  readonly duplicate: boolean;
+  readonly status: Callback["status"];
+  /** Why it was refused or rejected. */
+  readonly reason: string | null;
+  readonly receivedAt: Date;
+}
+
+/** Something that came in from outside. */
+export interface Callback {
+  readonly id: string;
+  readonly lifecycle: string;
+  /** The id of the instance, and its key. */
+  readonly instance: string;
+  readonly key: string | null;
+  readonly event: string;
+  /** What its sender calls it: the id of the request that it answers, for example. */
+  readonly dedupe: string;
+  /** Who brought it: a `call`, the holder of a `token`, or a `step` whose result came after the deadline. */
+  readonly source: "call" | "token" | "step";
+  readonly actor: string | null;
+  readonly payload: unknown;
+  /** What its sender says of its failure; null for a result. */
+  readonly error: { readonly name: string; readonly message: string; readonly code?: string } | null;
+  readonly receivedAt: Date;
+  readonly isLate: boolean;
+  /**
+   * `waiting` for its instance to come to a state that takes it, `applied` as its event, `kept` as late, `rejected` as late,
+   * `refused` by a guard or because all had ended, `accepted` although late.
+   */
+  readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
+  readonly reason: string | null;
+  /** The move that it made. */
+  readonly version: number | null;
+  readonly settledAt: Date | null;
+}
+
+export function receivedOf({ callback, duplicate }: Extract<Received, { ok: true }>): ReceivedCallback {
+  const { id, accepted, is_late, status, reason, received_ms } = callback;
+  const answer = { accepted: accepted ?? true, late: is_late, duplicate, status, reason };
+  return { id, ...answer, receivedAt: new Date(received_ms) };
+}
+
+export function callbackOf(row: CallbackView): Callback {
+  const { id, lifecycle, key, event, dedupe, source, actor, payload, error, status, reason, version } = row;
+  return {
+    ...{ id, lifecycle, key, event, dedupe, source, actor, payload, error, status, reason, version },
+    instance: row.instance_id,
+    receivedAt: new Date(row.received_ms),
+    isLate: row.is_late,
+    settledAt: row.settled_ms === null ? null : new Date(row.settled_ms),
+  };
+}
+
 export function letterOf(row: DeadLetterView): DeadLetter {
   const { id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, fingerprint, status } = row;
   return {
@@ -165,6 +230,7 @@ export function instanceOf<L extends AnyLifecycle>(
     movedAt: new Date(movedAtMs),
     closedAt: closedAtMs === null ? null : new Date(closedAtMs),
     deadlineAt: model.deadlineAtMs === null ? null : new Date(model.deadlineAtMs),
+    timedOutAt: model.timedOutAtMs === null ? null : new Date(model.timedOutAtMs),
   };
 }
 

@@ -1,7 +1,7 @@
 import { checkGraph } from "./check-graph.ts";
 import { checkNames } from "./check-names.ts";
 import { Faults, shown } from "./fault.ts";
-import { discarded, type EdgeModel, failed, type LifecycleModel, type StateModel } from "./model.ts";
+import { acceptLate, discarded, type EdgeModel, failed, type LifecycleModel, type StateModel } from "./model.ts";
 import { acceptsNothing } from "./read.ts";
 import { type Draft, readDefinition } from "./read-definition.ts";
 import type { EdgeDraft } from "./read-edges.ts";
@@ -24,12 +24,13 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
     for (const name of [failed, discarded] as const)
       if (!states.has(name)) states.set(name, builtInState(name, states.size, draft));
   }
-  const edges = [...states.values()].flatMap((state) => [
+  const declared = [...states.values()].flatMap((state) => [
     ...ownEdges(state, draft),
     ...commonEdges(state, draft),
     ...(draft.builtIns ? builtInEdges(state, states, draft) : []),
     ...(traits.job && state.final === "failure" ? [restartOfJob(state, draft)] : []),
   ]);
+  const edges = draft.deadline === undefined || !draft.builtIns ? declared : [...declared, ...lateEdges(declared)];
   const index = indexEdges(states.keys(), edges);
   return {
     kind: "lifecycle",
@@ -121,6 +122,19 @@ function builtInEdges(state: StateModel, states: ReadonlyMap<string, StateModel>
   if (state.name !== draft.initial && state.name !== discarded) add("restart", draft.initial);
   if (state.name !== discarded) add("discard", discarded);
   return edges;
+}
+
+/** Out of `failed`, by the way that a result had in the state where the deadline struck. */
+function lateEdges(declared: readonly EdgeModel[]): EdgeModel[] {
+  const open = declared.filter((edge) => !edge.builtIn && edge.event !== "fail" && edge.from !== failed);
+  return open.map((edge) => ({
+    ...edge,
+    from: failed,
+    event: acceptLate,
+    to: edge.to ?? edge.from,
+    builtIn: true,
+    accepts: { state: edge.from, event: edge.event },
+  }));
 }
 
 /** A job that ended in error runs again only when somebody says so. */

@@ -1,6 +1,6 @@
 import { checkFailure, checkRecovery } from "./check-recovery.ts";
 import { type Faults, shown } from "./fault.ts";
-import type { LifecycleModel, StateModel } from "./model.ts";
+import { acceptLate, type EdgeModel, type LifecycleModel, type StateModel } from "./model.ts";
 import { placeOf } from "./read-state.ts";
 
 /** What only a look at the whole can tell: whether every state is reached, ends, and comes back from a failure. */
@@ -17,7 +17,8 @@ export function checkGraph(model: LifecycleModel, faults: Faults): void {
 
 function checkReached(model: LifecycleModel, declared: readonly StateModel[], faults: Faults): void {
   // A recovery only goes back to where an instance has been.
-  const ways = model.edges.filter((edge) => !(edge.builtIn && edge.event === "recover"));
+  const isBack = ({ event }: EdgeModel) => event === "recover" || event === acceptLate;
+  const ways = model.edges.filter((edge) => !(edge.builtIn && isBack(edge)));
   const reached = closure([model.initial], ways, "from", "to");
   for (const state of declared) {
     if (reached.has(state.name)) continue;

@@ -1,5 +1,5 @@
 import { type Faults, nearest, shown, suggest } from "./fault.ts";
-import { builtInEvents, discarded, failed } from "./model.ts";
+import { acceptLate, builtInEvents, discarded, failed } from "./model.ts";
 import { acceptsNothing } from "./read.ts";
 import { type Draft, isBuiltInEvent, isBuiltInState } from "./read-definition.ts";
 import type { EdgeDraft } from "./read-edges.ts";
@@ -179,7 +179,13 @@ function checkRecovery(draft: Draft, faults: Faults): void {
 
 function checkEvents(draft: Draft, faults: Faults): void {
   const states = [...draft.states.values()];
-  const used = new Set([...states.flatMap((state) => state.edges), ...draft.common].map((edge) => edge.event));
+  const edges = [...states.flatMap((state) => state.edges), ...draft.common];
+  const used = new Set(edges.map((edge) => edge.event));
+  for (const { event, place } of draft.deadline === undefined ? [] : edges) {
+    if (event !== acceptLate) continue;
+    const problem = `"${event}" is built in where there is a deadline: so a late result is accepted.`;
+    faults.add("built_in_changed", place, problem, "Give it another name.");
+  }
   for (const event of draft.events.keys()) {
     const tells = { answered: "ask", unanswered: "ask", joined: "join" }[event];
     if (tells !== undefined && states.some((state) => state.kind === tells)) {

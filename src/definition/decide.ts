@@ -1,7 +1,7 @@
 import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import type { InstanceModel } from "./instance.ts";
-import type { Context, EdgeModel, LifecycleModel, StateModel } from "./model.ts";
+import { acceptLate, type Context, type EdgeModel, failed, type LifecycleModel, type StateModel } from "./model.ts";
 import {
   applyPatch,
   contextOf,
@@ -59,6 +59,7 @@ export function decideStart(
     deadlineAtMs: null,
     failedFrom: null,
     failedVisit: null,
+    timedOutAtMs: null,
     outcome: null,
     createdAtMs: nowMs,
   };
@@ -87,7 +88,7 @@ export function decide(
   const change = applyPatch({ data: instance.data, patch: null, cleared: null }, event.patch);
   const context = contextOf(instance, change.data, known, nowMs);
   const ways = waysOf(lifecycle, instance, event, edges);
-  if (ways.length === 0) return { kind: "refused", blockers: [noTarget(lifecycle, instance, event.name)] };
+  if (ways.length === 0) return { kind: "refused", blockers: [noTarget(lifecycle, instance, event)] };
   const blockers: Blocker[] = [];
   for (const edge of ways) {
     const held = ask(edge, context);
@@ -97,20 +98,39 @@ export function decide(
   return { kind: "refused", blockers };
 }
 
-/** Those of an event's edges that are open to this instance: a recovery has one target, a deadline fails it for good. */
+/**
+ * Those of an event's edges that are open to this instance: a recovery has one target, a deadline fails it for good, a late
+ * result goes the way that it had where the instance failed.
+ */
 export function waysOf(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
-  event: Pick<LifecycleEvent, "name" | "pastOwnFailEdge">,
+  event: Pick<LifecycleEvent, "name" | "pastOwnFailEdge" | "accepts">,
   edges: readonly EdgeModel[],
 ): readonly EdgeModel[] {
   if (event.pastOwnFailEdge) return edges.filter((edge) => edge.builtIn);
+  if (event.name === acceptLate && lifecycle.builtIns) {
+    const from = failedFromOf(lifecycle, instance);
+    return edges.filter(({ accepts }) => accepts?.state === from && accepts?.event === event.accepts);
+  }
   if (event.name !== "recover" || !lifecycle.builtIns) return edges;
   const target = recoveryTarget(lifecycle, instance);
   return edges.filter((edge) => edge.to === target);
 }
 
-function noTarget(lifecycle: LifecycleModel, instance: InstanceModel, event: string): Blocker {
+function noTarget(
+  lifecycle: LifecycleModel,
+  instance: InstanceModel,
+  { name: event, accepts }: LifecycleEvent,
+): Blocker {
+  if (event === acceptLate) {
+    const where = failedFromOf(lifecycle, instance);
+    const reason =
+      accepts === undefined
+        ? "a late result is accepted by its callback's id: pawl.acceptLate(id)"
+        : `\`${where}\`, where it failed, does not take \`${accepts}\``;
+    return { kind: "no_target", event, from: failed, reason };
+  }
   const target = recoveryTarget(lifecycle, instance);
   const reason = `it failed in \`${target}\`, which \`${lifecycle.name}\` no longer has`;
   return { kind: "no_target", event, from: instance.state, reason };
@@ -209,6 +229,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
 /** The payload held against its schema. */
 export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
   if (event.name === "fail") return failurePayload(event);
+  if (event.accepts !== undefined) return payloadOf(lifecycle, { ...event, name: event.accepts, accepts: undefined });
   if (!lifecycle.events.has(event.name) && isTold(lifecycle, event.name)) return toldPayload(event);
   return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
 }

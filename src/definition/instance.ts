@@ -18,6 +18,8 @@ export interface InstanceModel {
   readonly deadlineAtMs: number | null;
   readonly failedFrom: string | null;
   readonly failedVisit: number | null;
+  /** When its deadline struck, while it stands failed by it. */
+  readonly timedOutAtMs: number | null;
   readonly outcome: "success" | "failure" | "discarded" | null;
   readonly createdAtMs: number;
 }

@@ -74,6 +74,8 @@ export interface EdgeModel {
   readonly after: ((effect: never) => unknown) | undefined;
   readonly deadLetter: boolean;
   readonly builtIn: boolean;
+  /** The edge in whose place it stands, when a late result is accepted after all. */
+  readonly accepts?: { readonly state: string; readonly event: string };
 }
 
 /** A moment after entering: a duration, or a function of the data that may answer null for none. */
@@ -127,6 +129,8 @@ export interface RetryRule {
 export const failed = "failed";
 export const discarded = "discarded";
 export const builtInEvents = ["fail", "recover", "restart", "discard"] as const;
+/** How a result is journaled that came after the deadline and is accepted all the same. */
+export const acceptLate = "accept_late";
 
 /** The lane that a state's tasks wait in. */
 export function laneOf(lifecycle: Pick<LifecycleModel, "name" | "version">, state: string): string {

@@ -23,6 +23,10 @@ export interface LifecycleEvent {
   readonly patch?: Readonly<Record<string, unknown>> | undefined;
   /** A deadline fails the instance itself: the state's own way out of a failed step is not asked. */
   readonly pastOwnFailEdge?: boolean;
+  /** The event of a late result, which is accepted with this one. */
+  readonly accepts?: string | undefined;
+  /** Its time begins anew. */
+  readonly renewsDeadline?: boolean | undefined;
   /** A step ends with this event: when the instance stays, the step is put into its lane again. */
   readonly endsStep?: boolean;
 }
@@ -145,8 +149,9 @@ export function enter(
   refuseNotYet(lifecycle, state);
   const version = instance.version + 1;
   const restarts = event.name === "restart";
+  const renews = restarts || event.renewsDeadline === true;
   const outcome = to === discarded && lifecycle.builtIns ? "discarded" : (state.final ?? null);
-  const deadline = restarts ? deadlineOf(lifecycle, contextWith(context, change.data)) : undefined;
+  const deadline = renews ? deadlineOf(lifecycle, contextWith(context, change.data)) : undefined;
   const timers = outcome === null ? timeoutsOf(state, context, change.data) : none;
   const failure = failureOf(instance, state);
   // A recovery into the state that failed goes on with that visit, and so with its idempotency key.
@@ -170,9 +175,10 @@ export function enter(
       visit: goesOn ? instance.failedVisit! : version,
       run: restarts ? instance.run + 1 : instance.run,
       data: change.data,
-      deadlineAtMs: restarts ? deadlineAt(deadline, nowMs) : instance.deadlineAtMs,
+      deadlineAtMs: restarts || deadline !== undefined ? deadlineAt(deadline, nowMs) : instance.deadlineAtMs,
       failedFrom: failure.failedFrom,
       failedVisit: failure.failedVisit,
+      timedOutAtMs: timedOutAt(instance, state, occasion),
       outcome,
       createdAtMs: instance.createdAtMs,
     },
@@ -209,7 +215,10 @@ function effectsOf(
   to: string,
 ): readonly PlannedEffect[] {
   if (edge.after === undefined) return none;
-  return [{ lane: effectLaneOf(lifecycle), event: event.name, from, to, payload: event.payload, actor: event.actor }];
+  const about = { event: event.name, from };
+  // What follows on a late result is what would have followed on it in time.
+  if (edge.accepts !== undefined) Object.assign(about, { event: edge.accepts.event, from: edge.accepts.state });
+  return [{ lane: effectLaneOf(lifecycle), ...about, to, payload: event.payload, actor: event.actor }];
 }
 
 /** Whether a recovery goes on with the visit that failed. */
@@ -225,6 +234,12 @@ function failureOf(instance: InstanceModel, to: StateModel): Pick<InstanceModel,
   return instance.state === failed
     ? { failedFrom, failedVisit }
     : { failedFrom: instance.state, failedVisit: instance.visit };
+}
+
+/** When its deadline struck: now, or, while it stays failed, as before. */
+function timedOutAt(instance: InstanceModel, to: StateModel, { event, nowMs }: Occasion): number | null {
+  if (to.name !== failed || !to.builtIn) return null;
+  return event.pastOwnFailEdge === true ? nowMs : instance.timedOutAtMs;
 }
 
 /** The state in which an instance failed, by the name that it has today. */

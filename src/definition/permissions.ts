@@ -1,6 +1,6 @@
 import { type Blocker, decide, takesPayload, waysOf } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
-import type { LifecycleModel } from "./model.ts";
+import { acceptLate, type LifecycleModel } from "./model.ts";
 import { planRecovery } from "./recover.ts";
 
 /** Whether an event may be sent now: yes, no with every reason, or it depends on a payload that is not known yet. */
@@ -17,7 +17,8 @@ export function permissions(
   nowMs: number,
 ): Permission[] {
   const cause = { actor, reason: null };
-  return lifecycle.eventsFrom(instance.state).map((event): Permission => {
+  const events = lifecycle.eventsFrom(instance.state).filter((event) => event !== acceptLate || !lifecycle.builtIns);
+  return events.map((event): Permission => {
     const isRecover = event === "recover" && lifecycle.builtIns;
     if (!isRecover) {
       const edges = waysOf(lifecycle, instance, { name: event }, lifecycle.edgesFrom(instance.state, event));

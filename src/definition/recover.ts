@@ -66,8 +66,8 @@ export interface RecoveryPlan {
   readonly decisions: readonly Decision[];
 }
 
-/** Who wants it, why, and with which change of the data. */
-export type RecoveryCause = Pick<LifecycleEvent, "actor" | "reason" | "patch">;
+/** Who wants it, why, with which change of the data, and whether its time begins anew. */
+export type RecoveryCause = Pick<LifecycleEvent, "actor" | "reason" | "patch" | "renewsDeadline">;
 
 /**
  * What a recovery does with an instance. In this order: the target's `recoverWith`; a state that does something by itself

@@ -105,6 +105,17 @@ export interface Work<Data> {
    * ```
    */
   call<Result>(dependency: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
+  /**
+   * A token by which an outside service may answer for `event` of this instance, in a URL or a header: it is good for this
+   * one event, for this run of the instance, and for seven days unless you say otherwise. Only its hash is kept; another
+   * attempt gets another one, and all of them count.
+   *
+   * ```ts
+   * const token = await step.callbackToken("graded");
+   * step.publish("grading.request", { text: step.data.text, callback: `https://grader.example.com/callbacks/${token}` });
+   * ```
+   */
+  callbackToken(event: string, options?: { readonly expiresIn?: Duration }): Promise<string>;
   /** `return step.retryLater({ after: "10m" })`: runs again later without spending an attempt. */
   retryLater(options?: { readonly after?: Duration; readonly reason?: string }): RetryLater;
   /** `return step.giveUp("no such address")`: no further attempt. */

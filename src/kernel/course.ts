@@ -5,6 +5,7 @@ import type { Decision } from "../definition/move.ts";
 import { endsFailed, isFailure } from "../definition/recover.ts";
 import type { AlertRow } from "../store/alerts.ts";
 import type { NoteRow } from "../store/attempts.ts";
+import type { SettledCallback, WaitingCallback } from "../store/callbacks.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
@@ -101,6 +102,8 @@ export class Course {
   #runsOver: readonly number[] = none;
   #failing: FailingMove | undefined;
   #abandoned = false;
+  /** What became of callbacks, by their ids; and how many of them had waited. */
+  #callbacks: Map<string, SettledCallback> | undefined;
 
   constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
     this.lifecycle = lifecycle;
@@ -116,6 +119,10 @@ export class Course {
   readonly hooked: Decision[] = [];
   /** What kept this course from being decided: nothing of it is written. */
   failure: unknown;
+  /** Callbacks that have come and that no state has taken yet. */
+  waiting: readonly WaitingCallback[] = none;
+  /** What the definition threw at some of them: they wait on. */
+  readonly stumbles: unknown[] = [];
 
   /** Runs what decides; a throw is kept as the failure of this course alone. */
   attempt(decides: () => void): void {
@@ -147,6 +154,7 @@ export class Course {
     const { token, atMs } = this.granted;
     const { instance, row } = this;
     const [hasChildren, alarms] = [this.#hasChildren, row.alarms + (this.#alarmed ? 1 : 0)];
+    const inbox = row.inbox - this.#settledCallbacks;
     return {
       lease: { taskId: instance.id, token },
       kind: "step",
@@ -156,7 +164,7 @@ export class Course {
       visit: instance.visit,
       work: null,
       lifecycle: this.lifecycle,
-      row: rowAfter(row, instance, { atMs, alarms, hasChildren }),
+      row: rowAfter(row, instance, { atMs, alarms, inbox, hasChildren }),
     };
   }
 
@@ -295,6 +303,21 @@ export class Course {
     this.#alarmed = true;
   }
 
+  /** What becomes of a callback; said again, the last word counts. */
+  settleCallback(settled: Omit<SettledCallback, "instanceId">): void {
+    this.#callbacks ??= new Map();
+    this.#callbacks.set(settled.id, { ...settled, instanceId: this.instance.id });
+    this.#alarmed = true;
+  }
+
+  /** How many callbacks that waited do so no more. One that is accepted long after it came has not. */
+  get #settledCallbacks(): number {
+    let count = 0;
+    for (const { status, wasWaiting } of this.#callbacks?.values() ?? none)
+      if (wasWaiting && status !== "waiting") count++;
+    return count;
+  }
+
   /** The row is locked: what falls due before the commit comes after what is decided here. */
   hold(): void {
     this.#heldMs = this.row.now_ms;
@@ -358,9 +381,9 @@ export class Course {
     return this.#step === null || this.granted !== undefined ? lanes : [...lanes, this.#step.lane];
   }
 
-  /** The instance after a decision that was written at `atMs`: the deadline of a new run is counted from there. */
+  /** The instance after a decision that was written at `atMs`: a new deadline is counted from there. */
   at(answer: InstanceModel, atMs: number): InstanceModel {
-    if (answer.run === this.row.run) return answer;
+    if (answer.run === this.row.run && this.#deadlineAfterMs === null) return answer;
     return { ...answer, deadlineAtMs: this.#deadlineAfterMs === null ? null : atMs + this.#deadlineAfterMs };
   }
 
@@ -409,6 +432,7 @@ export class Course {
       rows.letterDecisions.push(...this.#rest.letterDecisions);
       rows.alerts.push(...this.#rest.alerts);
     }
+    if (this.#callbacks !== undefined) rows.callbacks.push(...this.#callbacks.values());
     const childOutcome = this.#childOutcome;
     this.#checks(childOutcome, rows);
     return {
@@ -429,6 +453,8 @@ export class Course {
       deadlineAfterMs: this.#deadlineAfterMs,
       failedFrom: instance.failedFrom,
       failedVisit: instance.failedVisit,
+      timedOut: instance.timedOutAtMs !== null,
+      settledCallbacks: this.#settledCallbacks,
       outcome: instance.outcome,
       childOutcome,
       hasChildren: this.#hasChildren === row.has_children ? null : this.#hasChildren,

@@ -1,36 +1,58 @@
 import { decideRename } from "../definition/decide.ts";
+import { readWaitingCallbacks, type WaitingCallback } from "../store/callbacks.ts";
 import type { Executor } from "../store/db.ts";
 import { type DueTimer, readDueTimers } from "../store/timers.ts";
 import type { Course, Maker } from "./course.ts";
 import { happen } from "./happen.ts";
+import { match } from "./match.ts";
 
 const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
 /**
- * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state and
- * with its overdue timers, so that no outcome depends on when a sweeper ran. One statement for all, and only if the
- * rows say that there is something. A definition that throws here stops its own instance, and nothing is dropped.
+ * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state, with
+ * its overdue timers and with the callbacks that came for it, each by its time, so that no outcome depends on when a
+ * sweeper ran. One statement for all, and only if the rows say that there is something. A definition that throws here stops
+ * its own instance, and nothing is dropped.
  */
 export async function catchUp(db: Executor, courses: readonly Course[]): Promise<void> {
   for (const course of courses) rename(course);
-  const overdue = courses.filter(({ row }) => row.next_due_ms !== null && row.next_due_ms <= row.now_ms);
-  if (overdue.length === 0) return;
-  const timers = await readDueTimers(
+  const timers = await dueTimers(db, courses.filter(isOverdue));
+  const callbacks = await waitingCallbacks(
     db,
-    overdue.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms })),
+    courses.filter(({ row }) => row.inbox > 0),
   );
-  const byInstance = new Map<string, DueTimer[]>();
-  for (const timer of timers) {
-    const list = byInstance.get(timer.instance_id) ?? [];
-    list.push(timer);
-    byInstance.set(timer.instance_id, list);
-  }
-  for (const course of overdue) {
+  for (const course of courses) {
+    const { id } = course.row;
+    if (!timers.has(id) && !callbacks.has(id)) continue;
     course.attempt(() => {
-      course.settle(course.row.now_ms);
-      ring(course, byInstance.get(course.row.id) ?? []);
+      if (timers.has(id)) course.settle(course.row.now_ms);
+      inOrder(course, timers.get(id) ?? [], callbacks.get(id) ?? []);
     });
   }
+}
+
+function isOverdue({ row }: Course): boolean {
+  return row.next_due_ms !== null && row.next_due_ms <= row.now_ms;
+}
+
+async function dueTimers(db: Executor, courses: readonly Course[]): Promise<Map<string, DueTimer[]>> {
+  const due = courses.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms }));
+  return byInstance(due, due.length === 0 ? [] : await readDueTimers(db, due));
+}
+
+async function waitingCallbacks(db: Executor, courses: readonly Course[]): Promise<Map<string, WaitingCallback[]>> {
+  const ids = courses.map(({ row }) => row.id);
+  const wanted = ids.map((id) => ({ id }));
+  return byInstance(wanted, ids.length === 0 ? [] : await readWaitingCallbacks(db, ids));
+}
+
+function byInstance<One extends { readonly instance_id: string }>(
+  wanted: readonly { readonly id: string }[],
+  found: readonly One[],
+): Map<string, One[]> {
+  const lists = new Map<string, One[]>(wanted.map(({ id }) => [id, []]));
+  for (const one of found) lists.get(one.instance_id)!.push(one);
+  return lists;
 }
 
 /** Gives an instance's state the name that it has in this definition. */
@@ -41,24 +63,33 @@ export function rename(course: Course): void {
   });
 }
 
-function ring(course: Course, timers: readonly DueTimer[]): void {
+/** By their time, and at a tie the callback first: what came at the last moment came in time. */
+function inOrder(course: Course, timers: readonly DueTimer[], callbacks: readonly WaitingCallback[]): void {
   const { run } = course.instance;
+  let arrived = 0;
   for (const timer of timers) {
+    const before = callbacks.findIndex((one, index) => index >= arrived && one.received_ms > timer.due_ms);
+    const end = before < 0 ? callbacks.length : before;
+    match(course, callbacks.slice(arrived, end));
+    arrived = end;
     // An earlier one may have ended the visit or the whole run: what belonged to it is void.
-    if (course.instance.outcome !== null || course.instance.run !== run) return;
-    if (timer.visit !== null && timer.visit !== course.instance.visit) continue;
-    const event = {
-      name: timer.event,
-      payload:
-        timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
-      actor: timer.actor,
-      reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
-      pastOwnFailEdge: timer.kind === "deadline",
-    };
-    // A delayed event carries the mark of the call that sent it, which may have lost its reply.
-    const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.id : null, lease: null };
-    const refusal = happen(course, event, maker);
-    if (refusal === undefined || timer.kind === "deadline") continue;
-    course.refuse({ event: timer.event, blockers: refusal.blockers }, timer.id);
+    if (course.instance.outcome !== null || course.instance.run !== run) break;
+    if (timer.visit === null || timer.visit === course.instance.visit) ring(course, timer);
   }
+  match(course, callbacks.slice(arrived));
+}
+
+function ring(course: Course, timer: DueTimer): void {
+  const event = {
+    name: timer.event,
+    payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
+    actor: timer.actor,
+    reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
+    pastOwnFailEdge: timer.kind === "deadline",
+  };
+  // A delayed event carries the mark of the call that sent it, which may have lost its reply.
+  const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.id : null, lease: null };
+  const refusal = happen(course, event, maker);
+  if (refusal === undefined || timer.kind === "deadline") return;
+  course.refuse({ event: timer.event, blockers: refusal.blockers }, timer.id);
 }

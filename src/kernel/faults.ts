@@ -24,6 +24,7 @@ export const faultPoints = [
   "fire.before",
   "fire.after",
   "lapse.read",
+  "receive.stored",
   "schedule.read",
   "schedule.taken",
   "schedule.started",

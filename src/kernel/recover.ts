@@ -13,6 +13,7 @@ interface Asked {
   readonly actor: string | null;
   readonly reason: string | null;
   readonly patch: Readonly<Record<string, unknown>> | null;
+  readonly renewsDeadline: boolean;
   readonly version: number;
 }
 
@@ -36,8 +37,9 @@ export function recoverNow(course: Course, cause: RecoveryCause, maker: Maker): 
   const plan = planRecovery(course.lifecycle, course.instance, cause, course.row.now_ms);
   if (plan.kind === "refused") return plan;
   if (plan.resets) {
-    const { actor, reason, patch = null } = cause;
-    const asked: Asked = { event: "recover", actor, reason, patch, version: course.instance.version };
+    const { actor, reason, patch = null, renewsDeadline = false } = cause;
+    const { version } = course.instance;
+    const asked: Asked = { event: "recover", actor, reason, patch, renewsDeadline, version };
     course.note("asked", asked, maker.requestId!);
     course.recoverLater({ afterMs: null, atMs: null });
     course.decideLetters("requeued", actor, reason);
@@ -71,8 +73,8 @@ export async function recoveryOf(
   { lifecycle, row }: Taken,
 ): Promise<{ cause: RecoveryCause; reset: ((work: never) => unknown) | undefined }> {
   const asked = (await readAsked(kernel.db, row.id)) as Partial<Asked> | undefined;
-  const { actor = null, reason = null, patch } = asked ?? {};
-  const cause: RecoveryCause = { actor, reason, patch: patch ?? undefined };
+  const { actor = null, reason = null, patch, renewsDeadline } = asked ?? {};
+  const cause: RecoveryCause = { actor, reason, patch: patch ?? undefined, renewsDeadline };
   const plan = planRecovery(lifecycle, modelOf(row), cause, row.now_ms);
   // What refuses a recovery is found again, and said, when it is reported.
   const isReset = plan.kind === "planned" && plan.resets;

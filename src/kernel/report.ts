@@ -17,7 +17,9 @@ import { failingOf } from "./failing.ts";
 import { Filing, heldOf, leaseBusy, type Report, type Reported } from "./filing.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
+import { keepLateResults } from "./late-results.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { match } from "./match.ts";
 import { fail, putOff, refusedRecovery, setAside, setbackOf, sort } from "./outcomes.ts";
 import { isRecovery, recoverAsTask } from "./recover.ts";
 import { end, setBack } from "./report-held.ts";
@@ -39,6 +41,7 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
     kernel,
     filings.filter((filing) => filing.move !== undefined),
   );
+  await keepLateResults(kernel, filings);
   const deliveries = filings.filter((filing) => filing.report.outcome.kind === "deliver");
   if (deliveries.length > 0) await bringAll(kernel, deliveries);
   await setBack(
@@ -117,13 +120,15 @@ async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> 
 }
 
 async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgain: boolean): Promise<void> {
-  const again = readAgain || filings.some((filing) => filing.unsure);
+  // The claim has told of callbacks that wait: they are not with it.
+  const again = readAgain || filings.some(({ unsure, report }) => unsure || report.taken.row.inbox > 0);
   const courses = again ? await coursesAnew(kernel, kernel.db, filings) : coursesAsClaimed(kernel, filings);
   const free: Course[] = [];
   for (const [course, filing] of courses) {
     if (filing.result !== undefined) continue;
     decideMove(kernel, course, filing);
     if (filing.move === undefined) continue;
+    course.attempt(() => match(course));
     if (!course.changes && course.failure === undefined) filing.result = "lease_lost";
     else if (course.failure !== undefined || course.hooked.length > 0) filing.alone = true;
     else free.push(course);
@@ -149,6 +154,7 @@ async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void>
   course.hold();
   decideMove(kernel, course, filing);
   if (filing.move === undefined) return;
+  course.attempt(() => match(course));
   if (course.failure !== undefined) throw course.failure;
   await runHooks(kernel, tx, [course]);
   const written = await commit(kernel, tx, [course]);

@@ -73,6 +73,7 @@ export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue
     event: eventFor(lifecycle, row, requeue),
     payload: undefined,
     patch: checkedPatch(lifecycle, row, requeue.data),
+    renewsDeadline: true,
     actor,
     reason,
     expectedVersion: undefined,

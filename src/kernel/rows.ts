@@ -5,6 +5,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision, PlannedTimer } from "../definition/move.ts";
 import type { AlertRow } from "../store/alerts.ts";
 import type { NoteRow } from "../store/attempts.ts";
+import type { SettledCallback } from "../store/callbacks.ts";
 import type { CheckRow } from "../store/checks.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { InstanceRow } from "../store/instances.ts";
@@ -28,6 +29,7 @@ export interface Rows {
   readonly letterDecisions: LetterDecision[];
   readonly alerts: AlertRow[];
   readonly checks: CheckRow[];
+  readonly callbacks: SettledCallback[];
 }
 
 export function noRows(): Rows {
@@ -42,6 +44,7 @@ export function noRows(): Rows {
     letterDecisions: [],
     alerts: [],
     checks: [],
+    callbacks: [],
   };
 }
 
@@ -106,7 +109,7 @@ export function effectRows({ effects, instance }: Decision, newId: () => string)
 export function rowAfter(
   row: InstanceRow,
   instance: InstanceModel,
-  { atMs, alarms, hasChildren }: { atMs: number; alarms: number; hasChildren: boolean },
+  { atMs, alarms, inbox, hasChildren }: { atMs: number; alarms: number; inbox: number; hasChildren: boolean },
 ): InstanceRow {
   return {
     id: row.id,
@@ -121,11 +124,13 @@ export function rowAfter(
     visit: instance.visit,
     run: instance.run,
     data: instance.data as Record<string, unknown>,
-    deadline_ms: row.deadline_ms,
+    deadline_ms: instance.deadlineAtMs,
     next_due_ms: null, // Whoever writes next looks at the row's own.
     alarms,
     failed_from: instance.failedFrom,
     failed_visit: instance.failedVisit,
+    timed_out_ms: instance.timedOutAtMs,
+    inbox,
     outcome: instance.outcome,
     closed_ms: null,
     created_ms: row.created_ms,
@@ -193,6 +198,7 @@ export function modelOf(row: InstanceRow): InstanceModel {
     deadlineAtMs: row.deadline_ms,
     failedFrom: row.failed_from,
     failedVisit: row.failed_visit,
+    timedOutAtMs: row.timed_out_ms,
     outcome: row.outcome,
     createdAtMs: row.created_ms,
   };

@@ -16,6 +16,7 @@ import { happen } from "./happen.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
+import { acceptedNow, match } from "./match.ts";
 import type { Ref } from "./refs.ts";
 import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
@@ -35,6 +36,10 @@ export interface Send {
   readonly requestId: string;
   /** A change of the data that comes with it. */
   readonly patch?: Readonly<Record<string, unknown>> | undefined;
+  /** Its time begins anew. */
+  readonly renewsDeadline?: boolean;
+  /** The late result that is accepted with it. */
+  readonly late?: { readonly callbackId: string; readonly event: string };
   /** Whose doing it is; a call's unless given. */
   readonly source?: "call" | "timer" | "pawl";
   /** Whoever sends it may have sent it before: its move is looked for first. */
@@ -108,6 +113,7 @@ async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: 
   const answers = new Map<Pending, InstanceModel>();
   for (const [course, waiting] of byInstance) {
     for (const one of waiting) await take(db, course, one, requests, answers);
+    course.attempt(() => match(course));
   }
   const free = courses.filter((course) => course.changes && course.failure === undefined && course.hooked.length === 0);
   const written = await commitOrDoubt(kernel, free, byInstance);
@@ -165,6 +171,7 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[], a
   const answers = new Map<Pending, InstanceModel>();
   for (const [course, waiting] of byInstance) {
     for (const one of waiting) await take(tx, course, one, requests, answers);
+    course.attempt(() => match(course));
   }
   const changed = courses.filter((course) => course.changes && course.failure === undefined);
   const hooked = changed.filter((course) => course.hooked.length > 0);
@@ -270,10 +277,12 @@ async function take(
     }
     if (send.delay !== undefined) delay(course, send, send.delay);
     else {
-      const { event: name, payload, actor, reason, patch } = send;
+      const { event: name, payload, actor, reason, patch, renewsDeadline, late } = send;
       const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
-      const refusal = happen(course, { name, payload, actor, reason, patch }, maker);
+      const event = { name, payload, actor, reason, patch, renewsDeadline, accepts: late?.event };
+      const refusal = happen(course, event, maker);
       if (refusal !== undefined) throw refusedError(course, send, refusal);
+      if (late !== undefined) course.settleCallback(acceptedNow(late.callbackId, course.instance.version));
     }
     if (send.idempotency !== undefined) {
       course.answer(send.idempotency.key, send.idempotency.hash);

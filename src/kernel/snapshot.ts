@@ -45,6 +45,7 @@ export async function snapshotAt(db: Executor, row: InstanceRow, version: number
     data,
     failedFrom: null,
     failedVisit: null,
+    timedOutAtMs: null,
     outcome: null,
   };
   return { model, movedAtMs: last.at_ms, closedAtMs: null };

@@ -1,10 +1,11 @@
-import type { Executor } from "../store/db.ts";
+import type { Executor, Tx } from "../store/db.ts";
 import { type InstanceRow, lockInstances } from "../store/instances.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
 import { asPawlError } from "./errors.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, type Kernel, lifecycleOf } from "./kernel.ts";
+import { match } from "./match.ts";
 
 /** What became of the instances of one page. */
 export interface Swept {
@@ -24,6 +25,7 @@ export type Decide = (db: Executor, courses: readonly Course[]) => Promise<void>
 export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide: Decide): Promise<Swept> {
   const courses = rows.map((row) => new Course(lifecycleOf(kernel, row), row, kernel.newId));
   await decide(kernel.db, courses);
+  for (const course of courses) course.attempt(() => match(course));
   const failures = courses.flatMap(({ row, failure }) =>
     failure === undefined ? [] : [{ id: row.id, error: failure }],
   );
@@ -57,20 +59,24 @@ async function writeTogether(kernel: Kernel, courses: readonly Course[]): Promis
 }
 
 /** One instance in a transaction of its own: it has a hook to run. */
-function writeAlone(kernel: Kernel, id: string, decide: Decide): Promise<boolean> {
-  return inTransaction(kernel, async (tx) => {
-    const [row] = await lockInstances(tx, [id]);
-    if (row === undefined) return false;
-    const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);
-    course.hold();
-    await decide(tx, [course]);
-    if (course.failure !== undefined) throw course.failure;
-    if (!course.changes) return false;
-    await runHooks(kernel, tx, [course]);
-    await commit(kernel, tx, [course]);
-    hint(kernel, course);
-    return true;
-  });
+export function writeAlone(kernel: Kernel, id: string, decide: Decide): Promise<boolean> {
+  return inTransaction(kernel, (tx) => writeLocked(kernel, tx, id, decide));
+}
+
+/** The same within a transaction that somebody else commits. */
+export async function writeLocked(kernel: Kernel, tx: Tx, id: string, decide: Decide): Promise<boolean> {
+  const [row] = await lockInstances(tx, [id]);
+  if (row === undefined) return false;
+  const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);
+  course.hold();
+  await decide(tx, [course]);
+  course.attempt(() => match(course));
+  if (course.failure !== undefined) throw course.failure;
+  if (!course.changes) return false;
+  await runHooks(kernel, tx, [course]);
+  await commit(kernel, tx, [course]);
+  hint(kernel, course);
+  return true;
 }
 
 function hint(kernel: Kernel, course: Course): void {

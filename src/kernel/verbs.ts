@@ -1,17 +1,18 @@
-import { createHash } from "node:crypto";
 import { messageOf, PawlError } from "../base/errors.ts";
-import { cleanText } from "../base/json.ts";
 import { decideRename } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
+import { acceptLate } from "../definition/model.ts";
 import { type Permission, permissions } from "../definition/permissions.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { type Decider, markDiscarded } from "../store/dead-letters.ts";
 import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
+import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
 import { requeueDied } from "./broker-letters.ts";
 import { Gatherer } from "./gather.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
+import { type Arrival, type Received, receiveAll, receiveIn } from "./receive.ts";
 import type { Ref } from "./refs.ts";
 import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
 import { modelOf } from "./rows.ts";
@@ -25,12 +26,14 @@ export class Verbs {
   readonly #kernel: Kernel;
   readonly #sends: Gatherer<Send, Sent>;
   readonly #starts: Gatherer<Planned, Started>;
+  readonly #arrivals: Gatherer<Arrival, Received>;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     // Two at once keep database and process busy at the same time; more would only meet each other's instances.
     this.#sends = new Gatherer((batch) => sendAll(kernel, batch), { most: batchSize, atOnce: 2 });
     this.#starts = new Gatherer((batch) => startAll(kernel, kernel.db, batch), { most: batchSize, atOnce: 2 });
+    this.#arrivals = new Gatherer((batch) => receiveAll(kernel, batch), { most: batchSize, atOnce: 2 });
   }
 
   start(start: Start, tx: unknown): Promise<Started> {
@@ -71,6 +74,44 @@ export class Verbs {
     }
     refuseInside(this.#kernel, "send");
     return this.#sends.ask(send);
+  }
+
+  receive(arrival: Arrival, tx: unknown): Promise<Received> {
+    if (tx !== undefined) return this.#inTransaction(tx, (own) => receiveIn(this.#kernel, own, arrival));
+    refuseInside(this.#kernel, "receive");
+    return this.#arrivals.ask(arrival);
+  }
+
+  async callback(id: string, tx?: unknown): Promise<CallbackView | undefined> {
+    return readCallback(this.reading("callback", tx), id);
+  }
+
+  /** Accepts a result that was kept as late. The callback is settled by the very move, and its id is the move's mark. */
+  async acceptLate(callback: CallbackView, { actor, reason }: Decider, tx: unknown): Promise<Sent> {
+    const kernel = this.#kernel;
+    const lifecycle = kernel.lifecycles.get(callback.lifecycle);
+    if (lifecycle === undefined) {
+      const message = `Callback ${callback.id} is about \`${callback.lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`;
+      throw new PawlError("lifecycle_unknown", message, { lifecycle: callback.lifecycle });
+    }
+    const { id, event, payload, patch, instance_id } = callback;
+    return this.send(
+      {
+        lifecycle,
+        ref: { id: instance_id },
+        event: acceptLate,
+        late: { callbackId: id, event },
+        payload: payload ?? undefined,
+        patch: patch ?? undefined,
+        actor,
+        reason,
+        expectedVersion: undefined,
+        idempotency: undefined,
+        delay: undefined,
+        requestId: id,
+      },
+      tx,
+    );
   }
 
   async sendMany(sends: readonly Send[], tx: unknown): Promise<Sent[]> {
@@ -200,22 +241,4 @@ function partlyStarted(cause: unknown): PawlError {
 function areApart(sends: readonly Send[]): boolean {
   const named = new Set(sends.map(({ ref }) => ("id" in ref ? ref.id : ref.key)));
   return named.size === sends.length && sends.every(({ ref }) => "id" in ref === "id" in sends[0]!.ref);
-}
-
-/** What tells two requests apart that use one idempotency key: the same content is the same in any order of its keys. */
-export function requestHash(event: string, payload: unknown, delay: unknown): string {
-  let text: string;
-  try {
-    text = JSON.stringify([event, payload ?? null, delay ?? null], inOrder);
-  } catch (thrown) {
-    const reason = cleanText(messageOf(thrown), 200);
-    throw new PawlError("value_unstorable", `The payload of \`${event}\` cannot be written as JSON: ${reason}.`);
-  }
-  return createHash("sha256").update(text).digest("base64url").slice(0, 27);
-}
-
-function inOrder(_key: string, value: unknown): unknown {
-  if (typeof value === "bigint") return `${value}n`;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

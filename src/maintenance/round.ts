@@ -1,9 +1,11 @@
 import { tidyBreakers } from "../kernel/breakers.ts";
+import { tidyTokens } from "../kernel/callback-tokens.ts";
 import { type Fired, fire } from "../kernel/fire.ts";
 import { tidyGates } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
 import { keepSchedules } from "../kernel/keep-schedules.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { lookAtCallbacks } from "../kernel/receive.ts";
 import { releaseParked } from "../kernel/release.ts";
 import { reportLapsed } from "../kernel/report.ts";
 import { promote } from "../kernel/take.ts";
@@ -18,18 +20,21 @@ export interface Round extends Fired {
   /** Ticks of schedules that were run. */
   readonly ticks: number;
   readonly joined: number;
+  /** Instances for which something had come that nobody had looked at. */
+  readonly matched: number;
 }
 
 const pageSize = 500;
 
 /**
- * One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, releases what is
- * parked, looks at parents, runs schedules, sums up counts.
+ * One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, looks at callbacks that
+ * were left alone, releases what is parked, looks at parents, runs schedules, sums up counts.
  */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const lapsed = await reportLapsed(kernel, lanes, pageSize);
   const promoted = await promote(kernel, lanes, pageSize);
   const fired = await fire(kernel, pageSize);
+  const { looked: matched, failures: unmatched } = await lookAtCallbacks(kernel, pageSize);
   const released = await releaseParked(kernel);
   const { joined, failures: unjoined } = await lookAtParents(kernel, pageSize);
   const { ticks, failures } = await keepSchedules(kernel);
@@ -38,13 +43,15 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   await tidyGates(kernel, lanes);
   await tidyWorkers(kernel);
   await tidyBreakers(kernel);
+  await tidyTokens(kernel);
   return {
     lapsed,
     promoted,
     released,
     joined,
     ticks,
+    matched,
     ...fired,
-    failures: [...fired.failures, ...unjoined, ...failures, ...undone],
+    failures: [...fired.failures, ...unmatched, ...unjoined, ...failures, ...undone],
   };
 }

@@ -1,5 +1,6 @@
 import { type AlertRow, insertAlerts } from "./alerts.ts";
 import { insertNotes, type NoteRow } from "./attempts.ts";
+import { type SettledCallback, settleCallbacks } from "./callbacks.ts";
 import { type CheckRow, insertChecks } from "./checks.ts";
 import { noPart, type Part, part, partsInARow } from "./db.ts";
 import { type DeadLetterRow, decideLetters, insertDeadLetters, type LetterDecision } from "./dead-letters.ts";
@@ -19,6 +20,7 @@ export interface Belongings {
   readonly checks: readonly CheckRow[];
   readonly letterDecisions: readonly LetterDecision[];
   readonly alerts: readonly AlertRow[];
+  readonly callbacks: readonly SettledCallback[];
 }
 
 /** Their parts of the statement that commits, for as many tables as there are rows of: each looks at `written` and `clock`. */
@@ -34,5 +36,6 @@ export function insertBelongings(rows: Belongings): Part {
     of(rows.checks, () => part`checked as (${insertChecks(rows.checks)}),`),
     of(rows.letterDecisions, () => part`settled as (${decideLetters(rows.letterDecisions)}),`),
     of(rows.alerts, () => part`alerted as (${insertAlerts(rows.alerts)}),`),
+    of(rows.callbacks, () => part`received as (${settleCallbacks(rows.callbacks)}),`),
   ]);
 }

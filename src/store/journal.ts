@@ -9,7 +9,7 @@ export interface JournalRow {
   readonly event: string;
   readonly from: string | null;
   readonly to: string;
-  readonly source: "call" | "worker" | "timer" | "pawl";
+  readonly source: "call" | "worker" | "timer" | "callback" | "pawl";
   readonly actor: string | null;
   readonly reason: string | null;
   readonly payloadText: string | null;

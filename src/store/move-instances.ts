@@ -22,10 +22,14 @@ export interface MovedInstance {
   readonly visit: number;
   readonly run: number;
   readonly dataText: string | null;
-  /** Of a run that begins with this move. */
+  /** Of a run, or of a time, that begins with this move. */
   readonly deadlineAfterMs: number | null;
   readonly failedFrom: string | null;
   readonly failedVisit: number | null;
+  /** Its deadline has struck. */
+  readonly timedOut: boolean;
+  /** How many of the callbacks that waited for it are settled. */
+  readonly settledCallbacks: number;
   readonly outcome: string | null;
   /** How a child has ended as its parent counts it, or that it is `open`; null: as it was, and of everyone else. */
   readonly childOutcome: string | null;
@@ -86,6 +90,8 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
         (select ${textArray(rows.map((row) => row.failedFrom))}::text)::text[],
         (select ${textArray(rows.map((row) => row.failedVisit))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.timedOut || null))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.settledCallbacks || null))}::text)::int[],
         (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
         (select ${textArray(rows.map((row) => row.childOutcome))}::text)::text[],
         (select ${textArray(rows.map((row) => row.hasChildren))}::text)::boolean[],
@@ -114,7 +120,7 @@ export function moveInstances(
         (select ${textArray(rows.map((row) => row.step?.grant?.leaseMs))}::text)::float8[]
       ) as decided(
         id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
-        failed_from, failed_visit, outcome, child_outcome, has_children, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
+        failed_from, failed_visit, timed_out, settled_callbacks, outcome, child_outcome, has_children, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
         event, source, actor, reason, payload, patch, cleared, request_id, messages, from_state, reported,
         lane, priority, step_after_ms, step_at_ms, worker, lease_ms
       )
@@ -133,16 +139,20 @@ export function moveInstances(
       update pawl.instances as instance
       set definition = free.definition, state = free.state, shelf = free.shelf, version = free.version, alarms = free.alarms,
         visit = free.visit, run = free.run, data = coalesce(free.data::jsonb, instance.data),
-        deadline_at = case when free.run > instance.run then clock.now + free.deadline_ms * interval '1 millisecond' else instance.deadline_at end,
+        deadline_at = case when free.run > instance.run or free.deadline_ms is not null
+          then clock.now + free.deadline_ms * interval '1 millisecond' else instance.deadline_at end,
         next_due_at = case when free.outcome is null then least(
           clock.now + free.due_after_ms * interval '1 millisecond', pawl.at(free.due_ms),
           case when free.held_due_at is not null and not free.ends_run then (
             select min(timer.due_at) from pawl.timers as timer
             where timer.instance_id = free.id and not (free.leaves and timer.visit is not null)
               and (free.settled_ms is null or timer.due_at > pawl.at(free.settled_ms))
+              and not (free.deadline_ms is not null and timer.kind = 'deadline')
           ) end
         ) end,
         failed_from = free.failed_from, failed_visit = free.failed_visit, outcome = free.outcome,
+        timed_out_at = case when free.timed_out then coalesce(instance.timed_out_at, clock.now) end,
+        inbox = instance.inbox - coalesce(free.settled_callbacks, 0),
         closed_at = case when free.outcome is not null then coalesce(instance.closed_at, clock.now) end,
         child_outcome = case when free.child_outcome is null then instance.child_outcome else nullif(free.child_outcome, 'open') end,
         has_children = coalesce(free.has_children, instance.has_children),
@@ -151,7 +161,7 @@ export function moveInstances(
       from free, clock
       where instance.id = free.id
       returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
-        free.held_due_at, free.settled_ms, free.leased, instance.definition, instance.version, instance.visit,
+        free.held_due_at, free.settled_ms, free.deadline_ms, free.leased, instance.definition, instance.version, instance.visit,
         free.event, free.source, free.actor, free.reason, free.payload, free.patch, free.cleared, free.request_id, free.messages,
         coalesce(free.from_state, free.left_state) as from_state,
         case when free.reported then free.token end as token,
@@ -176,6 +186,7 @@ export function moveInstances(
       delete from pawl.timers as timer using written
       where timer.instance_id = written.id and written.held_due_at is not null and (
         written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
+        or (written.deadline_ms is not null and timer.kind = 'deadline')
       )
     ),
     ${beside}

@@ -8,7 +8,7 @@ export interface MoveRow {
   readonly to_state: string;
   readonly definition: number;
   readonly at_ms: number;
-  readonly source: "call" | "worker" | "timer" | "pawl";
+  readonly source: "call" | "worker" | "timer" | "callback" | "pawl";
   readonly actor: string | null;
   readonly reason: string | null;
   readonly payload: unknown;

@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { storableText } from "../base/json.ts";
+import { makeToken } from "../kernel/callback-tokens.ts";
 import { call } from "../kernel/calls.ts";
 import { type ChildStart, childrenOf, planChild } from "../kernel/children.ts";
 import type { Outgoing } from "../kernel/course.ts";
@@ -78,6 +79,7 @@ export function makeStep(taken: Taken, said: Said, surroundings: Surroundings): 
     },
     once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
     progress: (fraction: unknown, note?: unknown) => progress(wordOf(fraction, note)),
+    callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, taken, event, options),
     call: (dependency: unknown, work: unknown) => call(kernel, taken, abort, dependency, work),
   };
 }

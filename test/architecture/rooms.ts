@@ -1,5 +1,14 @@
 /** The files that stand before the rooms: `Pawl`, what makes one, its config, and the care of its database. */
-const front = ["pawl.ts", "operators.ts", "given.ts", "shown.ts", "create.ts", "config.ts", "database.ts"];
+const front = [
+  "pawl.ts",
+  "receiving.ts",
+  "operators.ts",
+  "given.ts",
+  "shown.ts",
+  "create.ts",
+  "config.ts",
+  "database.ts",
+];
 const engine = [
   "base",
   "definition",

@@ -1,0 +1,102 @@
+import { messageOf } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
+import type { InstanceModel } from "../definition/instance.ts";
+import { acceptLate, failed } from "../definition/model.ts";
+import type { SettledCallback, WaitingCallback } from "../store/callbacks.ts";
+import type { Course, Maker } from "./course.ts";
+import { happen } from "./happen.ts";
+
+type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason" | "version">;
+
+/**
+ * Lets callbacks happen that have come for an instance: those that wait, and some that come now, each as soon as the
+ * instance stands in a state that takes its event. One that its definition throws at stops nobody else: it waits, and is
+ * looked at again.
+ */
+export function match(course: Course, arriving: readonly WaitingCallback[] = []): void {
+  if (arriving.length > 0) course.waiting = [...course.waiting, ...arriving];
+  if (course.waiting.length === 0) return;
+  for (let version = -1; version !== course.instance.version; ) {
+    version = course.instance.version;
+    for (const callback of course.waiting) {
+      const settled = tryToSettle(course, callback);
+      if (settled === undefined) continue;
+      course.waiting = course.waiting.filter((one) => one !== callback);
+      course.settleCallback({ id: callback.id, looked: true, wasWaiting: true, ...settled });
+      // It may have led to where an earlier one is waited for.
+      if (course.instance.version !== version) break;
+    }
+  }
+}
+
+/** What becomes of it, or undefined when it waits on. */
+function tryToSettle(course: Course, callback: WaitingCallback): Settled | undefined {
+  try {
+    const settled = settle(course, callback);
+    if (settled === undefined && !callback.looked) note(course, callback, { looked: true, reason: null });
+    return settled;
+  } catch (thrown) {
+    course.stumbles.push(thrown);
+    const reason = cleanText(messageOf(thrown), 500);
+    if (callback.looked || callback.reason !== reason) note(course, callback, { looked: false, reason });
+    return undefined;
+  }
+}
+
+/** It waits on: because no state takes it yet, or because it could not be looked at. */
+function note(course: Course, { id }: WaitingCallback, said: Pick<SettledCallback, "looked" | "reason">): void {
+  const waiting = { status: "waiting", accepted: true, isLate: false, version: null } as const;
+  course.settleCallback({ id, wasWaiting: true, ...waiting, ...said });
+}
+
+function settle(course: Course, callback: WaitingCallback): Settled | undefined {
+  const { lifecycle, instance } = course;
+  if (callback.run !== instance.run) return refused("it was meant for an earlier run");
+  const isLate = isPast(instance, callback.received_ms);
+  if (isLate && instance.state === failed && lifecycle.builtIns) return keep(course, callback);
+  if (instance.outcome !== null) return { ...refused(`it came when all had ended in \`${instance.state}\``), isLate };
+  if (lifecycle.edgesFrom(instance.state, callback.event).length === 0) return undefined;
+  const { event: name, actor, error } = callback;
+  const event =
+    error === null
+      ? { name, payload: callback.payload ?? undefined, actor, reason: null, patch: callback.patch ?? undefined }
+      : // Never a completion: the instance fails by it, and its recovery is what comes next.
+        { name: "fail", payload: { reason: "callback_error", error }, actor, reason: "callback_error" };
+  const refusal = happen(course, event, makerOf(callback));
+  if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
+  return { status: "applied", accepted: true, isLate: false, reason: null, version: course.instance.version };
+}
+
+/** What came too late for an instance that has failed: by the rule of its lifecycle. */
+function keep(course: Course, callback: WaitingCallback): Settled {
+  const kept: Settled = { status: "kept", accepted: true, isLate: true, reason: null, version: null };
+  const rule = course.lifecycle.deadline?.late ?? "keep";
+  if (rule === "reject") return { ...kept, status: "rejected", accepted: false, reason: "it came after the deadline" };
+  // Only the deadline is made up for: what failed of something else has failed.
+  if (rule === "keep" || callback.error !== null || course.instance.timedOutAtMs === null) return kept;
+  const { event: accepts, payload, patch, actor } = callback;
+  const late = { name: acceptLate, accepts, payload: payload ?? undefined, patch: patch ?? undefined };
+  const refusal = happen(course, { ...late, actor, reason: "late" }, makerOf(callback));
+  if (refusal !== undefined) return { ...kept, reason: refusal.blockers.map((one) => one.reason).join("; ") };
+  return { ...kept, status: "accepted", version: course.instance.version };
+}
+
+/** Past the deadline. At the very moment of it, whatever was written first has come first. */
+function isPast({ deadlineAtMs, timedOutAtMs }: InstanceModel, receivedMs: number): boolean {
+  if (deadlineAtMs === null) return false;
+  return timedOutAtMs === null ? receivedMs > deadlineAtMs : receivedMs >= deadlineAtMs;
+}
+
+function refused(reason: string): Settled {
+  return { status: "refused", accepted: false, isLate: false, reason: cleanText(reason, 500), version: null };
+}
+
+function makerOf({ id }: WaitingCallback): Maker {
+  return { source: "callback", requestId: id, lease: null };
+}
+
+/** A result that was kept as late, and that a person has accepted with the move `version`. */
+export function acceptedNow(id: string, version: number): Omit<SettledCallback, "instanceId"> {
+  const accepted = { status: "accepted", accepted: true, isLate: true, reason: null, version } as const;
+  return { id, looked: true, wasWaiting: false, ...accepted };
+}

@@ -1,0 +1,45 @@
+import { gradingSla, lifecycle } from "pawl";
+import { z } from "zod";
+
+const data = z.object({
+  skill: z.enum(["writing", "speaking"]),
+  score: z.number().optional(),
+});
+const events = { graded: z.object({ score: z.number().max(10), runId: z.string().optional() }) };
+
+/** What the after-effects of a grade were told. */
+export const told: { id: string; score: number }[] = [];
+
+/** A submission that an outside service grades. The rule for late results is its only difference to its siblings. */
+export function submissionNamed<Name extends string>(name: Name, late: "keep" | "reject" | "accept") {
+  return lifecycle(name, {
+    data,
+    events,
+    initial: "submitted",
+    deadline: { within: ({ data: { skill } }) => gradingSla[skill], late },
+    keepClosed: "1h",
+    states: {
+      submitted: { run: () => {}, on: { requested: "grading" } },
+      grading: {
+        on: {
+          graded: {
+            to: "scored",
+            guard: ({ payload }) => payload.runId !== "old" || "it is of an earlier request",
+            set: ({ payload }) => ({ score: payload.score }),
+            after: ({ id, payload }) => {
+              told.push({ id, score: payload.score });
+            },
+          },
+        },
+        recoverWith: "resubmit",
+      },
+      scored: { final: "success" },
+      failed: { on: { resubmit: "submitted" } },
+    },
+    recovery: { maxFailures: 3, after: "1m" },
+  });
+}
+
+export const submission = submissionNamed("submission", "keep");
+export const strict = submissionNamed("strict", "reject");
+export const lenient = submissionNamed("lenient", "accept");
