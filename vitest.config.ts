@@ -19,6 +19,7 @@ export default defineConfig({
         replacement: fileURLToPath(new URL("src/outbox/brokers/rabbitmq/index.ts", import.meta.url)),
       },
       { find: /^pawl\/s3$/, replacement: fileURLToPath(new URL("src/letters/s3-archive.ts", import.meta.url)) },
+      { find: /^pawl\/http$/, replacement: fileURLToPath(new URL("src/http/index.ts", import.meta.url)) },
       { find: /^pawl\/testing$/, replacement: fileURLToPath(new URL("src/testing/index.ts", import.meta.url)) },
     ],
   },

@@ -7,6 +7,16 @@ import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
 import type { BreakerOptions } from "./policy/breaker.ts";
 
+/** Where Pawl answers over HTTP. */
+export interface HttpConfig {
+  /** 7295 unless given; 0 for any that is free. */
+  readonly port?: number | undefined;
+  /** This machine only unless given. Another address needs a `token`. */
+  readonly host?: string | undefined;
+  /** What `/metrics` asks for, as `Authorization: Bearer …`. */
+  readonly token?: string | undefined;
+}
+
 /** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */
 export interface PawlConfig {
   /** Everything that the `pawl` command works with: what lifecycle() and job() return. */
@@ -23,6 +33,8 @@ export interface PawlConfig {
   readonly queues?: readonly AnyQueue[] | undefined;
   /** How the breakers of outside dependencies behave, by name. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
+  /** Answer over HTTP while `pawl start` or `pawl work` runs: callbacks, `/health`, `/ready`, `/metrics`. */
+  readonly http?: HttpConfig | undefined;
   /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
   readonly database?: string | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */

@@ -5,7 +5,7 @@ export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, TransientError } from "./base/step-errors.ts";
-export { defineConfig, type PawlConfig } from "./config.ts";
+export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
 export type {
   Answered,

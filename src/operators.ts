@@ -47,7 +47,9 @@ import {
   type StartedInstance,
   scheduleOf,
 } from "./shown.ts";
+import type { Log } from "./telemetry/log.ts";
 import { type DeadLetterView, readDeadLetters } from "./views/dead-letters.ts";
+import { readNow } from "./views/now.ts";
 import { listSchedules } from "./views/schedules.ts";
 import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 
@@ -135,6 +137,17 @@ export abstract class Operators {
     refuseInside(this.kernel, "metrics");
     const { prometheusText } = await import("./telemetry/prometheus.ts"); // Its library is loaded by those who ask.
     return prometheusText(await readAll(this.kernel));
+  }
+
+  /** Asks the database for its time; throws when it cannot be reached. */
+  async ping(): Promise<Date> {
+    refuseInside(this.kernel, "ping");
+    return new Date(await readNow(this.kernel.db));
+  }
+
+  /** Where this Pawl logs. @internal */
+  get log(): Log {
+    return this.kernel.telemetry.log;
   }
 
   /** How the schedules stand: all that this process declares, and all that the database knows. */

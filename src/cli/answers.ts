@@ -22,6 +22,7 @@ export interface InstanceAnswer {
   readonly movedAt: string;
   readonly closedAt: string | null;
   readonly deadlineAt: string | null;
+  readonly timedOutAt: string | null;
   readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   readonly progress?: { readonly fraction: number; readonly note: string | null; readonly at: string };
 }
@@ -87,6 +88,25 @@ export interface PermissionAnswer {
 }
 
 export type DeadLetterAnswer = InJson<DeadLetter>;
+
+export interface CallbackAnswer {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly instance: string;
+  readonly key: string | null;
+  readonly event: string;
+  readonly dedupe: string;
+  readonly source: "call" | "token" | "step";
+  readonly actor: string | null;
+  readonly payload: unknown;
+  readonly error: { readonly name: string; readonly message: string } | null;
+  readonly receivedAt: string;
+  readonly isLate: boolean;
+  readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
+  readonly reason: string | null;
+  readonly version: number | null;
+  readonly settledAt: string | null;
+}
 
 export interface ScheduleAnswer {
   readonly name: string;

@@ -12,6 +12,7 @@ import { pad, printJson, visible } from "./terminal.ts";
 interface Running {
   readonly versions: DatabaseVersions | undefined;
   readonly socket: string | undefined;
+  readonly http: string | undefined;
 }
 
 interface Declared {
@@ -34,6 +35,8 @@ export async function printBanner(context: Context, settings: Settings, pawl: Pa
   terminal.print(`\n  ${bold(`Pawl ${version}`)}  ${green("●")} ${dim(readyIn)}\n`);
   print("Database", `${kindOf(settings, running.versions)}  ${bold(placeOf(context, settings))}`);
   if (settings.database === undefined) print("", dim("one process only; set DATABASE_URL to share a PostgreSQL"));
+  if (running.http !== undefined)
+    print("HTTP", `${bold(running.http)}  ${dim("/callbacks  /health  /ready  /metrics")}`);
   const widest = Math.max(0, ...declared.map((one) => one.lifecycle.name.length));
   for (const [at, one] of declared.entries()) {
     const { name, version: number } = one.lifecycle;
@@ -53,6 +56,7 @@ function summaryOf(context: Context, settings: Settings, declared: readonly Decl
     pid: process.pid,
     database: { kind, place: placeOf(context, settings), ...running.versions },
     socket: running.socket ?? null,
+    http: running.http ?? null,
     lifecycles,
   };
 }

@@ -23,6 +23,7 @@ const keys = [
   "outbox",
   "alerts",
   "deadLetters",
+  "http",
   "database",
   "folder",
   "seed",
@@ -86,6 +87,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   ] as const) {
     if (value !== undefined && typeof value !== "string") throw invalid(path, `has a \`${key}\` that is no text`, "");
   }
+  await checkServing(path, (given as { http?: unknown }).http);
   if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is no function", "");
   return {
     ...(given as PawlConfig),
@@ -94,6 +96,21 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     queues: await declared<AnyQueue>(path, "queue", queues),
     path,
   };
+}
+
+async function checkServing(path: string, http: unknown): Promise<void> {
+  if (http === undefined) return;
+  if (typeof http !== "object" || http === null || Array.isArray(http))
+    throw invalid(path, "has an `http` that is no object", "Write where to answer: http: { port: 7295 }.");
+  const known = ["port", "host", "token"];
+  const stray = Object.keys(http).find((key) => !known.includes(key));
+  if (stray !== undefined) throw invalid(path, `has an unknown key \`http.${stray}\``, suggest(stray, known));
+  const { checkHttp } = await import("../http/serve.ts");
+  try {
+    checkHttp(http);
+  } catch (error) {
+    throw invalid(path, "has an `http` that cannot be", messageOf(error));
+  }
 }
 
 /** What a config lists. JSON cannot hold lifecycles, schedules and queues: it names the files that export them. */

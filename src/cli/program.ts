@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addBreakers } from "./commands/breakers.ts";
+import { addCallbacks } from "./commands/callbacks.ts";
 import { addCheck } from "./commands/check.ts";
 import { addDead } from "./commands/dead.ts";
 import { addDiagram } from "./commands/diagram.ts";
@@ -98,6 +99,7 @@ function makeProgram(version: string, act: Act): Command {
     addLanes,
     addExplain,
     addDead,
+    addCallbacks,
     addBreakers,
     addSchedules,
     addOutbox,

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { openDatabase, openOn } from "../create.ts";
 import { announceSocket, type Database, databaseVersions } from "../database.ts";
+import type { HttpServer } from "../http/serve.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Log } from "../telemetry/log.ts";
 import { makeTelemetry } from "../telemetry/telemetry.ts";
@@ -11,6 +12,7 @@ import { type LocalSocket, listenLocally } from "./local-socket.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
 import { holderOf } from "./reach.ts";
+import { serveIfAsked } from "./serve-if-asked.ts";
 import { loadProject, type Settings } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { watchCounts } from "./watch-counts.ts";
@@ -34,19 +36,22 @@ export async function runPawl(context: Context): Promise<number> {
   const { pawl } = await openOn(db, config, { telemetry });
   const stopped = untilStopped();
   let socket: LocalSocket | undefined;
+  let server: HttpServer | undefined;
   try {
+    server = await serveIfAsked(pawl, config);
     if (database === undefined) {
       await seed(pawl, settings);
       socket = await answerOthers(log, pawl, db, folder);
     }
     const versions = await databaseVersions(db);
-    await printBanner(context, settings, pawl, { versions, socket: socket?.path });
+    await printBanner(context, settings, pawl, { versions, socket: socket?.path, http: server?.url });
     pawl.work();
     const watch = watchCounts(terminal, pawl);
     const signal = await stopped;
     await watch.stop();
     terminal.note(`${signal}: closing.`);
   } finally {
+    await server?.close();
     await socket?.close();
     await pawl.close();
   }

@@ -1,10 +1,12 @@
 import { PawlError } from "../base/errors.ts";
 import { openDatabase, openOn } from "../create.ts";
+import type { HttpServer } from "../http/serve.ts";
 import type { Pawl } from "../pawl.ts";
 import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
+import { serveIfAsked } from "./serve-if-asked.ts";
 import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -41,10 +43,14 @@ async function runOnServer(
   const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
   const db = await openDatabase({ database, folder, onWarning: (text) => telemetry.log.warn({}, text) });
   const { pawl } = await openOn(db, config, { telemetry });
+  let server: HttpServer | undefined;
   try {
+    server = command === "work" ? await serveIfAsked(pawl, config) : undefined;
     terminal.print(begin(pawl, shownUrl(database)));
+    if (server !== undefined) terminal.print(`It takes callbacks and tells how it is at ${server.url}.`);
     terminal.note(`${await stopped}: finishing what runs.`);
   } finally {
+    await server?.close();
     await pawl.close();
   }
   return exitCodes.ok;

@@ -1,4 +1,11 @@
-import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "./answers.ts";
+import type {
+  AttemptAnswer,
+  CallbackAnswer,
+  ChildrenAnswer,
+  InstanceAnswer,
+  MoveAnswer,
+  PermissionAnswer,
+} from "./answers.ts";
 import { type Column, type Paint, pad, printTable, type Terminal, visible } from "./terminal.ts";
 
 type Entry = MoveAnswer | AttemptAnswer;
@@ -63,22 +70,40 @@ export function printInstance(
     readonly history: readonly Entry[];
     readonly children?: ChildrenAnswer;
     readonly permitted?: readonly PermissionAnswer[];
+    readonly late?: readonly CallbackAnswer[];
   },
 ): void {
-  const { children, history, permitted = [] } = about;
+  const { children, history, permitted = [], late = [] } = about;
   const { bold, dim } = terminal.paint;
   const name = `${one.lifecycle} ${bold(visible(one.key ?? one.id))}`;
   const ended = one.outcome === null ? "" : dim(`  ${endedAs[one.outcome]}`);
   terminal.print(`\n  ${name}   ${shownState(one, terminal.paint)}${ended}`);
   terminal.print(dim(`  ${one.id}, version ${one.definition} of its lifecycle`));
   if (one.parent !== null) terminal.print(dim(`  a child of ${one.parent.lifecycle} ${one.parent.id}`));
-  if (one.deadlineAt !== null) terminal.print(dim(`  must end by ${new Date(one.deadlineAt).toLocaleString()}`));
+  if (one.deadlineAt !== null) terminal.print(dim(`  ${deadlineLine(one)}`));
+  for (const callback of late) printLate(terminal, callback);
   if (one.progress !== undefined) terminal.print(`  ${progressLine(terminal, one.progress)}`);
   printData(terminal, one.data);
   if (children !== undefined && children.total > 0) printChildren(terminal, children);
   printTimeline(terminal, history);
   if (one.outcome === null) printPermitted(terminal, permitted);
   terminal.print("");
+}
+
+function deadlineLine({ deadlineAt, timedOutAt }: InstanceAnswer): string {
+  const at = new Date(deadlineAt!).toLocaleString();
+  return timedOutAt === null ? `must end by ${at}` : `had to end by ${at}, and has timed out`;
+}
+
+/** A result that came after the deadline: to be seen, and not in force unless somebody has accepted it. */
+function printLate(terminal: Terminal, { id, event, receivedAt, status, error, payload }: CallbackAnswer): void {
+  const { dim, yellow } = terminal.paint;
+  const what = error === null ? "late result" : "late error";
+  const said = clipped(terminal, error === null ? payload : error.message, 40);
+  terminal.print(`\n  ${yellow(`▲ ${what}`)}  ${event} ${said}  ${dim(ago(receivedAt))}`);
+  if (status === "kept" && error === null)
+    terminal.print(dim(`    kept, and not in force; to accept it: pawl callbacks accept ${id}`));
+  else terminal.print(dim(`    ${status}`));
 }
 
 const endedAs = { success: "ended well", failure: "ended badly", discarded: "given up" };

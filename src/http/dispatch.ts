@@ -8,6 +8,7 @@ import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";
 import { deadVerbs } from "./dead-verbs.ts";
+import { callbackVerbs } from "./callback-verbs.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
 import { peopleVerbs } from "./people-verbs.ts";
@@ -88,6 +89,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
   ...deadVerbs,
   ...workVerbs,
+  ...callbackVerbs,
   ...outboxVerbs,
   ...peopleVerbs,
 ]);

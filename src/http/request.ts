@@ -23,6 +23,13 @@ export function parseRequest(text: string): Request {
   return { id, verb, args: new Map(Object.entries(args)) };
 }
 
+/** Reads the body of a request: a JSON object, as names and values. */
+export function parseObject(text: string): ReadonlyMap<string, unknown> {
+  const given = parseJson(text);
+  if (!isRecord(given)) throw invalid("The body must be a JSON object.");
+  return new Map(Object.entries(given));
+}
+
 /** The id in a line that is otherwise unusable, so that its sender hears of it. */
 export function idIn(text: string): Request["id"] {
   try {

@@ -1,5 +1,6 @@
 import { type Executor, type Part, part, type Statement, sql } from "../store/db.ts";
 
+import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./verify-callbacks.ts";
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
 import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
@@ -18,6 +19,7 @@ export interface Violation {
     | "I7"
     | "tasks"
     | "timers"
+    | "callbacks"
     | "children"
     | "recovery"
     | "people"
@@ -91,6 +93,9 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["tasks", tasksAstray],
   ["tasks", leasesUnclaimed],
   ["timers", timersAstray],
+  ["callbacks", inboxesAstray],
+  ["callbacks", callbacksWithoutMove],
+  ["callbacks", callbacksMisjudged],
   ["children", childrenAstray],
   ["children", joinsForgotten],
   ["recovery", failuresForgotten],

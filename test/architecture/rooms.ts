@@ -130,6 +130,8 @@ export const packages: Readonly<Record<string, string>> = {
   "prom-client": "telemetry/",
   "@opentelemetry/api": "telemetry/",
   ajv: "people/",
+  hono: "http/",
+  "@hono/node-server": "http/",
 };
 
 export const pureRooms = ["base", "definition", "policy"];

@@ -1,5 +1,12 @@
 import type { Command } from "commander";
-import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermissionAnswer } from "../answers.ts";
+import type {
+  AttemptAnswer,
+  CallbackAnswer,
+  ChildrenAnswer,
+  InstanceAnswer,
+  MoveAnswer,
+  PermissionAnswer,
+} from "../answers.ts";
 import { instanceArgs } from "../arguments.ts";
 import type { Act } from "../program.ts";
 import { printJson } from "../terminal.ts";
@@ -21,9 +28,10 @@ export function addInstanceShow(instance: Command, act: Act): void {
           const found = (await pawl.call("get", args)) as InstanceAnswer;
           const permitted = (await pawl.call("permitted", args)) as PermissionAnswer[];
           const children = (await pawl.call("children", { ...args, limit: 20 })) as ChildrenAnswer;
+          const late = (await pawl.call("callbacks", { ...args, late: true, limit: 20 })) as CallbackAnswer[];
           const { terminal } = context;
-          if (terminal.json) printJson(terminal, { instance: found, children, journal, permitted });
-          else if (terminal.isTty) printInstance(terminal, found, { children, history: journal, permitted });
+          if (terminal.json) printJson(terminal, { instance: found, children, journal, permitted, late });
+          else if (terminal.isTty) printInstance(terminal, found, { children, history: journal, permitted, late });
           else printHistory(terminal, journal);
           return undefined;
         });

@@ -1,0 +1,125 @@
+import type { Command } from "commander";
+import type { CallbackAnswer, InstanceAnswer } from "../answers.ts";
+import { wholeNumber } from "../arguments.ts";
+import type { Act, Context } from "../program.ts";
+import type { Reached } from "../reach.ts";
+import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../terminal.ts";
+
+interface Wanted {
+  readonly id?: string;
+  readonly status?: string;
+  readonly late?: boolean;
+  readonly limit: number;
+  readonly after?: string;
+}
+
+export function addCallbacks(program: Command, act: Act): void {
+  const callbacks = program
+    .command("callbacks")
+    .description("list and show results that came in from outside, and accept those that came late");
+  callbacks
+    .command("list", { isDefault: true })
+    .description("list callbacks, newest first: all, those of a lifecycle, or those of one instance")
+    .argument("[lifecycle]")
+    .argument("[key]")
+    .option("--id <id>", "the instance's id, instead of its key")
+    .option("--status <status>", "waiting, applied, kept, rejected, refused or accepted")
+    .option("--late", "only those that came after their deadline")
+    .option("--limit <count>", "at most so many", wholeNumber, 50)
+    .option("--after <id>", "go on after the last one of the page before")
+    .action(
+      act<Wanted>((context, options, lifecycle, key) =>
+        reached(context, (pawl) => list(context, pawl, { lifecycle, key, ...options })),
+      ),
+    );
+  callbacks
+    .command("show")
+    .description("show one callback with what was in it")
+    .argument("<id>")
+    .action(
+      act((context, _, id) =>
+        reached(context, async (pawl) =>
+          show(context.terminal, (await pawl.call("callback", { id })) as CallbackAnswer),
+        ),
+      ),
+    );
+  callbacks
+    .command("accept")
+    .description("accept a result that was kept as late: its instance goes on as if it had come in time")
+    .argument("<id>")
+    .option("--actor <name>", "who decides it")
+    .option("--reason <text>", "why")
+    .action(
+      act<{ actor?: string; reason?: string }>((context, options, id) =>
+        reached(context, (pawl) => accept(context, pawl, { id, ...options })),
+      ),
+    );
+}
+
+async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
+  const { withPawl } = await import("../with-pawl.ts");
+  await withPawl(context, {}, work);
+}
+
+async function list({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
+  const found = (await pawl.call("callbacks", args)) as CallbackAnswer[];
+  if (terminal.json) printJson(terminal, found);
+  else if (found.length === 0 && terminal.isTty) terminal.note("There are none.");
+  else printTable(terminal, found, await makeColumns());
+  if (found.length === args.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
+}
+
+async function accept({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
+  const { instanceLine } = await import("../show-instance.ts");
+  const instance = (await pawl.call("acceptLate", args)) as InstanceAnswer;
+  if (terminal.json) printJson(terminal, instance);
+  else terminal.print(instanceLine(terminal, instance));
+}
+
+async function makeColumns(): Promise<Column<CallbackAnswer>[]> {
+  const { ago } = await import("../show-instance.ts");
+  return [
+    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+    { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
+    { title: "event", text: (one) => one.event },
+    { title: "what", text: (one) => (one.error === null ? "result" : "error") },
+    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+    {
+      title: "late",
+      text: (one) => (one.isLate ? "late" : ""),
+      shown: (one, paint) => (one.isLate ? paint.yellow("late") : ""),
+    },
+    { title: "dedupe", text: (one) => one.dedupe, shown: (one) => visible(one.dedupe) },
+    { title: "received", text: (one) => one.receivedAt, shown: (one) => ago(one.receivedAt) },
+  ];
+}
+
+function coloured(status: CallbackAnswer["status"], paint: Paint): string {
+  if (status === "applied" || status === "accepted") return paint.green(status);
+  return status === "rejected" || status === "refused" ? paint.red(status) : paint.yellow(status);
+}
+
+function show(terminal: Terminal, callback: CallbackAnswer): void {
+  if (terminal.json) {
+    printJson(terminal, callback);
+    return;
+  }
+  const { error, settledAt, version } = callback;
+  const lines: [title: string, text: string | null][] = [
+    ["for", `${callback.event} of ${callback.lifecycle} ${callback.key ?? callback.instance}`],
+    ["instance", callback.instance],
+    ["dedupe", callback.dedupe],
+    ["from", callback.actor === null ? callback.source : `${callback.actor}, by ${callback.source}`],
+    ["received", callback.isLate ? `${callback.receivedAt}, after the deadline` : callback.receivedAt],
+    ["status", [callback.status, settledAt, version === null ? null : `as move ${version}`].filter(Boolean).join(", ")],
+    ["reason", callback.reason],
+    ["payload", callback.payload === null ? null : JSON.stringify(callback.payload)],
+    ["error", error === null ? null : `${error.name}: ${error.message}`],
+  ];
+  for (const [title, text] of lines) {
+    if (text !== null) terminal.print(`${terminal.paint.dim(title.padEnd(9))} ${visible(text)}`);
+  }
+  if (callback.status === "kept" && error === null)
+    terminal.note(`It came late and changed nothing. To accept it: pawl callbacks accept ${callback.id}`);
+}

@@ -1,0 +1,100 @@
+import { timingSafeEqual } from "node:crypto";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { StatusCode } from "hono/utils/http-status";
+import { PawlError } from "../base/errors.ts";
+import type { GivenError } from "../given.ts";
+import type { Pawl } from "../pawl.ts";
+import { logFailure } from "../telemetry/log.ts";
+import { type Problem, problem, problemOf } from "./problem.ts";
+import { Arguments, maxRequestBytes, parseObject } from "./request.ts";
+
+export interface AppOptions {
+  /** What `/metrics` asks for, as `Authorization: Bearer …`; it is open to whoever reaches it unless given. */
+  readonly token?: string | undefined;
+}
+
+/**
+ * What Pawl answers over HTTP: `POST /callbacks/<token>` takes results from outside, `/health`, `/ready` and `/metrics` tell
+ * how it is. It is a `fetch` handler, so it can be mounted in a server of your own: `app.route("/pawl", httpApp(pawl))`.
+ */
+export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
+  const app = new Hono();
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of headers) context.res.headers.set(name, value);
+  });
+  app.onError((error, context) => {
+    const told = problemOf(error);
+    if (told.status === 500) logFailure(pawl.log, error);
+    return answerProblem(context, told);
+  });
+  app.notFound((context) => answerProblem(context, problem(404, "not_found")));
+  app.get("/health", (context) => context.json({ status: "ok" }));
+  app.get("/ready", async (context) => {
+    await pawl.ping();
+    return context.json({ status: "ready" });
+  });
+  app.get("/metrics", async (context) => {
+    if (options.token !== undefined && !isSame(bearerOf(context), options.token))
+      return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
+    return context.body(await pawl.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  });
+  const limit = bodyLimit({
+    maxSize: maxRequestBytes,
+    onError: (context) => answerProblem(context, problem(413, "value_unstorable", "1 MiB is the most.")),
+  });
+  app.post("/callbacks", limit, (context) => takeCallback(pawl, context, bearerOf(context)));
+  app.post("/callbacks/:token", limit, (context) => takeCallback(pawl, context, context.req.param("token")));
+  return app;
+}
+
+/** Nothing here is for a browser to keep, to show or to guess about. */
+const headers = [
+  ["cache-control", "no-store"],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+  ["x-content-type-options", "nosniff"],
+  ["referrer-policy", "no-referrer"],
+] as const;
+
+const takes = ["payload", "error", "dedupe"];
+
+/** `{ "payload": … }` or `{ "error": { "message": … } }`; what tells it from others in the body or as `Idempotency-Key`. */
+async function takeCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
+  if (token === undefined || token === "")
+    throw new PawlError(
+      "token_invalid",
+      "A callback needs its token: in the path, or as `Authorization: Bearer <token>`.",
+    );
+  const type = context.req.header("content-type") ?? "";
+  // A form, which any page could send in a visitor's name, is none of these.
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type) || context.req.header("content-encoding") !== undefined)
+    return answerProblem(context, problem(415, "option_invalid", "Send application/json, not compressed."));
+  const given = new Arguments("callback", parseObject(await context.req.text()), takes);
+  if (given.has("payload") && given.has("error"))
+    throw new PawlError("option_invalid", "A callback has a `payload` or an `error`, not both.");
+  const dedupe = given.optionalText("dedupe") ?? context.req.header("idempotency-key");
+  const result = given.has("error")
+    ? { error: given.value("error") as GivenError }
+    : { payload: given.value("payload") };
+  const { id, accepted, late, status, reason } = await pawl.receiveByToken(token, result, { dedupe });
+  return context.json({ accepted, late, id, status, ...(reason === null ? {} : { reason }) });
+}
+
+function bearerOf(context: Context): string | undefined {
+  return /^Bearer +([\w.~+/=-]+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
+}
+
+/** In the same time wherever they differ; only the length can be learnt. */
+function isSame(given: string | undefined, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ""), Buffer.from(wanted)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function answerProblem(context: Context, told: Problem): Response {
+  const more: Record<string, string> = { "content-type": "application/problem+json" };
+  if (told.status === 401) more["www-authenticate"] = "Bearer";
+  if (told.status === 503) more["retry-after"] = "1";
+  context.status(told.status as StatusCode);
+  return context.body(JSON.stringify(told), undefined, more);
+}

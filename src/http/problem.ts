@@ -1,0 +1,48 @@
+import { type ErrorCode, isPawlError } from "../base/errors.ts";
+
+/** An error as RFC 9457 writes it, with Pawl's own code. */
+export interface Problem {
+  readonly type: "about:blank";
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail?: string;
+}
+
+const statuses: Partial<Record<ErrorCode, number>> = {
+  option_invalid: 400,
+  token_invalid: 401,
+  instance_unknown: 404,
+  lifecycle_unknown: 404,
+  event_unknown: 404,
+  transition_refused: 409,
+  payload_invalid: 422,
+  value_unstorable: 422,
+  idempotency_conflict: 422,
+};
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad request",
+  401: "Not allowed",
+  404: "Not found",
+  405: "Method not allowed",
+  409: "Conflict",
+  413: "Too large",
+  415: "Unsupported media type",
+  422: "Cannot be taken",
+  500: "Failed",
+  503: "Not now",
+};
+
+/** What a stranger is told of an error. Of what went wrong on this side he hears only that it did. */
+export function problemOf(error: unknown): Problem {
+  const code = isPawlError(error) ? error.code : "invariant_broken";
+  const who = isPawlError(error) ? error.who : "pawl";
+  const status = who === "surroundings" ? 503 : who === "caller" ? (statuses[code] ?? 400) : 500;
+  return problem(status, code, isPawlError(error) && status < 500 ? error.message : undefined);
+}
+
+export function problem(status: number, code: string, detail?: string): Problem {
+  const told = { type: "about:blank", title: titles[status] ?? "Failed", status, code } as const;
+  return detail === undefined ? told : { ...told, detail };
+}

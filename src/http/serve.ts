@@ -1,0 +1,82 @@
+import { createServer, type Server } from "node:http";
+import { isIP } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { messageOf, PawlError } from "../base/errors.ts";
+import type { HttpConfig } from "../config.ts";
+import type { Pawl } from "../pawl.ts";
+import { httpApp } from "./app.ts";
+
+export type HttpOptions = HttpConfig;
+
+/** A server that answers for a Pawl. */
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** Answers nothing new, lets what is under way be answered, and ends. */
+  close(): Promise<void>;
+}
+
+const standardPort = 7295;
+const standardHost = "127.0.0.1";
+
+/**
+ * Answers over HTTP: callbacks at `/callbacks/<token>`, and `/health`, `/ready` and `/metrics`.
+ *
+ * ```ts
+ * const server = await serveHttp(pawl, { port: 7295 });
+ * ```
+ */
+export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
+  const { port = standardPort, host = standardHost, token } = checkHttp(options);
+  const server = createAdaptorServer({
+    fetch: httpApp(pawl, { token }).fetch,
+    createServer,
+    // Whoever is slow on purpose is not waited for.
+    serverOptions: { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
+  }) as Server;
+  server.maxConnections = 1_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(taken(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as { port: number }).port;
+  return {
+    port: bound,
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      await closed;
+    },
+  };
+}
+
+/** Throws `option_invalid` for what cannot be, or would be open to strangers. */
+export function checkHttp(options: HttpOptions): HttpOptions {
+  const { port, host, token } = options;
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new PawlError("option_invalid", "`http.port` must be a whole number from 0 to 65,535.");
+  if (host !== undefined && (typeof host !== "string" || host === ""))
+    throw new PawlError("option_invalid", "`http.host` must be an address, such as 127.0.0.1.");
+  if (token !== undefined && (typeof token !== "string" || !/^[\w.~+/=-]{16,}$/.test(token)))
+    throw new PawlError(
+      "option_invalid",
+      "`http.token` must be a text of 16 characters or more, as a header can hold it.",
+    );
+  if (!isLoopback(host ?? standardHost) && token === undefined) {
+    throw new PawlError(
+      "option_invalid",
+      `\`http.host\` is ${host}, which others can reach. Give \`http.token\`, which /metrics will ask for, or keep to 127.0.0.1.`,
+    );
+  }
+  return options;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+function taken(error: Error, host: string, port: number): PawlError {
+  const message = `Nothing can listen on ${host}:${port}: ${messageOf(error)}. Choose another \`http.port\`.`;
+  return new PawlError("option_invalid", message, { host, port }, { cause: error });
+}
