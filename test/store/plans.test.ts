@@ -22,6 +22,7 @@ import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { run } from "../../src/worker/run.ts";
 import { asks, everyStatementOfBreakers } from "../support/breaker-statements.ts";
+import { everyStatementOfCallbacks, graded } from "../support/callback-statements.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 import { everyStatementOfKin, kindred } from "../support/kin.ts";
 import { everyStatementOfLetters } from "../support/letter-statements.ts";
@@ -64,7 +65,7 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
   const { pawl, kernel } = await openOn(db, {
-    lifecycles: [chain, model, asks, ...kindred],
+    lifecycles: [chain, model, asks, graded, ...kindred],
     schedules: [hourly],
     logger: false,
   });
@@ -94,6 +95,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await everyClaim(pawl, kernel);
   await everyStatementOfBreakers(pawl, kernel);
   await everyStatementOfLetters(pawl, kernel);
+  await everyStatementOfCallbacks(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
@@ -190,6 +192,8 @@ describe.skipIf(server === undefined)(
         "messages",
         "progress",
         "checks",
+        "callbacks",
+        "callback_tokens",
       ]) {
         await store.db.script(`alter table pawl.${table} set (autovacuum_enabled = off)`);
       }
@@ -297,6 +301,11 @@ const million = [
   select gen_random_uuid(), 'kid', 1, 'done', 'done', 2, 2, '{}', 'success', now(), now(), now(),
     false, 'kin', md5((n / 10)::text)::uuid, 1, '=' || n, 'success'
   from generate_series(1, 50000) as n`,
+  `insert into pawl.callbacks (id, instance_id, lifecycle, run, event, dedupe, hash, source, received_at, status, looked, version, settled_at)
+  select gen_random_uuid(), instance_id, 'chain', 1, 'answer', 'd', 'h', 'call', now(), 'applied', true, 2, now()
+  from pawl.journal where version = 2 limit 200000 on conflict do nothing`,
+  `insert into pawl.callback_tokens (id, hash, instance_id, run, event, created_at, expires_at)
+  select gen_random_uuid(), 'h', gen_random_uuid(), 1, 'answer', now(), now() + interval '1 year' from generate_series(1, 50000) as n`,
   `insert into pawl.progress (instance_id, task_id, token, fraction, at)
   select gen_random_uuid(), gen_random_uuid(), 1, 0.5, now() from generate_series(1, 20000) as n`,
 ];

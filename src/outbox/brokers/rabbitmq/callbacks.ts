@@ -1,0 +1,126 @@
+import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
+import type { AnyLifecycle } from "../../../definition/face.ts";
+import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
+
+interface CallbackOptions {
+  readonly dedupe: string;
+  readonly actor?: string | undefined;
+}
+
+interface ErrorSaid {
+  readonly message: string;
+  readonly name?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+/** Who takes what the messages bring: a `Pawl`. */
+export interface CallbackTaker {
+  receive(
+    lifecycle: AnyLifecycle,
+    instance: string | { readonly id: string },
+    event: string,
+    payload: unknown,
+    options: CallbackOptions,
+  ): Promise<unknown>;
+  receiveError(
+    lifecycle: AnyLifecycle,
+    instance: string | { readonly id: string },
+    event: string,
+    error: ErrorSaid,
+    options: CallbackOptions,
+  ): Promise<unknown>;
+  receiveByToken(
+    token: string,
+    result: { readonly payload?: unknown } | { readonly error: ErrorSaid },
+    options: Partial<CallbackOptions>,
+  ): Promise<unknown>;
+}
+
+/** A message of a queue of callbacks. */
+export interface CallbackMessage extends IncomingMessage {
+  /** Its body, which was JSON. */
+  readonly json: unknown;
+}
+
+/** What a message says: for which event of which instance, or by which token, and a result or an error. */
+export type ReadCallback = (
+  | { readonly lifecycle: AnyLifecycle; readonly instance: string | { readonly id: string }; readonly event: string }
+  | { readonly token: string }
+) & {
+  readonly payload?: unknown;
+  readonly error?: ErrorSaid | undefined;
+  /** What tells it from others; the id of the message unless given. */
+  readonly dedupe?: string | undefined;
+  readonly actor?: string | undefined;
+};
+
+export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
+  /** Reads a message. A throw, or undefined, means that it is no callback: it is rejected. */
+  readonly read: (message: CallbackMessage) => ReadCallback | undefined;
+}
+
+/**
+ * Takes the messages of a queue as callbacks: each is stored and committed, and then acknowledged, so that it comes again
+ * when this process is gone before. What is no callback, or is for nobody, is rejected to the queue's dead-letter exchange.
+ *
+ * ```ts
+ * const consumer = consumeCallbacks(pawl, {
+ *   url,
+ *   queue: "grading.callback",
+ *   read: ({ json }) => {
+ *     const { requestId, submissionId, score } = Callback.parse(json);
+ *     return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupe: requestId };
+ *   },
+ * });
+ * ```
+ */
+export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: CallbackQueueOptions): Consumer {
+  if (typeof read !== "function")
+    throw new PawlError("option_invalid", "`consumeCallbacks` needs `read`, a function that reads a message.");
+  return new Consumer({
+    ...options,
+    handler: async (message): Promise<Verdict> => {
+      try {
+        await take(pawl, message, readFrom(message, read));
+        return "ack";
+      } catch (error) {
+        // Time mends the rest: such a message comes again.
+        if (!isPawlError(error) || error.who === "surroundings" || error.who === "pawl") throw error;
+        options.onFailure?.(error);
+        return "reject";
+      }
+    },
+  });
+}
+
+function readFrom(message: IncomingMessage, read: CallbackQueueOptions["read"]): ReadCallback {
+  let said: ReadCallback | undefined;
+  try {
+    said = read({ ...message, json: JSON.parse(message.body.toString("utf8")) });
+  } catch (thrown) {
+    throw unreadable(message, messageOf(thrown));
+  }
+  if (typeof said === "object" && said !== null) return said;
+  throw unreadable(message, "`read` makes nothing of it");
+}
+
+function unreadable({ queue, id }: IncomingMessage, why: string): PawlError {
+  const which = id === undefined ? "A message" : `Message ${id}`;
+  return new PawlError("payload_invalid", `${which} in \`${queue}\` is no callback: ${why}.`, {
+    queue,
+    id: id ?? null,
+  });
+}
+
+async function take(pawl: CallbackTaker, message: IncomingMessage, said: ReadCallback): Promise<void> {
+  const { payload, error, actor, dedupe = message.id } = said;
+  if ("token" in said) {
+    await pawl.receiveByToken(said.token, error === undefined ? { payload } : { error }, { dedupe, actor });
+    return;
+  }
+  if (dedupe === undefined)
+    throw unreadable(message, "neither it nor `read` says what tells it from others (`dedupe`)");
+  const { lifecycle, instance, event } = said;
+  if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupe, actor });
+  else await pawl.receiveError(lifecycle, instance, event, error, { dedupe, actor });
+}
