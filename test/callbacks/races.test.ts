@@ -47,20 +47,24 @@ onPostgres("callback against deadline", () => {
         await t.pawl.startMany(kind as typeof kept, items);
         const clock = t.kernel.clock as TestClock;
         await clock.set(clock.nowMs() + 20 * 60_000);
-        const receive = (key: string, n: number) =>
-          (n % 2 === 0 ? t.pawl : other.pawl).receive(
-            kind as typeof kept,
-            key,
-            "graded",
-            { score: 7 },
-            { dedupe: "r" },
-          );
-        // Two sweepers, two processes that receive, and every callback twice.
-        const answers = await Promise.all([
-          ...items.map(({ key }, n) => receive(key, n)),
-          fire(other.kernel, 7),
-          ...items.map(({ key }, n) => receive(key, n + 1)),
-          fire(t.kernel, 11),
+        // Two sweepers against two processes that receive, some at a time; every callback comes to both.
+        const receive = async (pawl: typeof t.pawl, keys: readonly string[]) => {
+          const answers: Awaited<ReturnType<typeof pawl.receive>>[] = [];
+          for (let at = 0; at < keys.length; at += 10) {
+            const some = keys.slice(at, at + 10);
+            const receiving = some.map((key) =>
+              pawl.receive(kind as typeof kept, key, "graded", { score: 7 }, { dedupe: "r" }),
+            );
+            answers.push(...(await Promise.all(receiving)));
+          }
+          return answers;
+        };
+        const keys = items.map(({ key }) => key);
+        const [first, second] = await Promise.all([
+          receive(t.pawl, keys),
+          receive(other.pawl, keys.toReversed()),
+          fire(other.kernel, 5),
+          fire(t.kernel, 20),
         ]);
         await t.maintain();
         for (const [n, { key }] of items.entries()) {
@@ -70,7 +74,7 @@ onPostgres("callback against deadline", () => {
           const ending = `${moves}: ${callback!.status}${callback!.isLate ? " late" : ""}`;
           expect(endings[kind.name], key).toContain(ending);
           seen.set(ending, (seen.get(ending) ?? 0) + 1);
-          const both = [answers[n], answers[n + together + 1]];
+          const both = [first[n], second[together - 1 - n]];
           expect(both, key).toMatchObject([
             { accepted: true, late: callback!.isLate },
             { accepted: true, late: callback!.isLate },
