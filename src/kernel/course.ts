@@ -123,6 +123,12 @@ export class Course {
   waiting: readonly WaitingCallback[] = none;
   /** What the definition threw at some of them: they wait on. */
   readonly stumbles: unknown[] = [];
+  /**
+   * How far callbacks may go: in `passing`, where something else happens to the instance, not into hooks, which could fail
+   * that; where something is `due`, also there, since it comes after them; `looking` at nothing else, once more into what
+   * they have stumbled over.
+   */
+  matching: "passing" | "due" | "looking" = "passing";
 
   /** Runs what decides; a throw is kept as the failure of this course alone. */
   attempt(decides: () => void): void {

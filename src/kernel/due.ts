@@ -26,9 +26,17 @@ export async function catchUp(db: Executor, courses: readonly Course[]): Promise
     if (!timers.has(id) && !callbacks.has(id)) continue;
     course.attempt(() => {
       if (timers.has(id)) course.settle(course.row.now_ms);
+      // What came before it has to happen before it.
+      if (timers.has(id) && course.matching === "passing") course.matching = "due";
       inOrder(course, timers.get(id) ?? [], callbacks.get(id) ?? []);
     });
   }
+}
+
+/** The same for whoever has nothing else to do than to look at callbacks. */
+export async function lookInto(db: Executor, courses: readonly Course[]): Promise<void> {
+  for (const course of courses) course.matching = "looking";
+  await catchUp(db, courses);
 }
 
 function isOverdue({ row }: Course): boolean {

@@ -10,15 +10,15 @@ type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason"
 
 /**
  * Lets callbacks happen that have come for an instance: those that wait, and some that come now, each as soon as the
- * instance stands in a state that takes its event. One that its definition throws at stops nobody else: it waits, and is
- * looked at again.
+ * instance stands in a state that takes its event. One that its definition throws at stops nobody else: it waits, and
+ * maintenance looks at it again.
  */
 export function match(course: Course, arriving: readonly WaitingCallback[] = []): void {
   if (arriving.length > 0) course.waiting = [...course.waiting, ...arriving];
   if (course.waiting.length === 0) return;
   for (let version = -1; version !== course.instance.version; ) {
     version = course.instance.version;
-    for (const callback of course.waiting) {
+    for (const callback of stumbledLast(course.waiting)) {
       const settled = tryToSettle(course, callback);
       if (settled === undefined) continue;
       course.waiting = course.waiting.filter((one) => one !== callback);
@@ -29,8 +29,19 @@ export function match(course: Course, arriving: readonly WaitingCallback[] = [])
   }
 }
 
+function stumbledLast(waiting: readonly WaitingCallback[]): readonly WaitingCallback[] {
+  if (waiting.length === 1) return waiting;
+  return [...waiting.filter((one) => one.reason === null), ...waiting.filter((one) => one.reason !== null)];
+}
+
 /** What becomes of it, or undefined when it waits on. */
 function tryToSettle(course: Course, callback: WaitingCallback): Settled | undefined {
+  // What has stumbled before is tried alone.
+  if (callback.reason !== null && (course.matching !== "looking" || course.decisions.length > 0)) return undefined;
+  if (course.matching === "passing" && meetsHook(course, callback)) {
+    if (callback.looked) note(course, callback, { looked: false, reason: null });
+    return undefined;
+  }
   try {
     const settled = settle(course, callback);
     if (settled === undefined && !callback.looked) note(course, callback, { looked: true, reason: null });
@@ -41,6 +52,12 @@ function tryToSettle(course: Course, callback: WaitingCallback): Settled | undef
     if (callback.looked || callback.reason !== reason) note(course, callback, { looked: false, reason });
     return undefined;
   }
+}
+
+/** Whether its edge has a `before`, which runs in a transaction, and may throw. */
+function meetsHook({ lifecycle, instance: { state } }: Course, { event, error }: WaitingCallback): boolean {
+  if (lifecycle.edgesFrom(state, event).length === 0) return false;
+  return lifecycle.edgesFrom(state, error === null ? event : "fail").some((edge) => edge.before !== undefined);
 }
 
 /** It waits on: because no state takes it yet, or because it could not be looked at. */

@@ -1,20 +1,26 @@
-import { PawlError } from "../base/errors.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText, storableText } from "../base/json.ts";
 import { payloadOf } from "../definition/decide.ts";
 import { suggest } from "../definition/fault.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import { type AnsweredCallback, type NewCallback, readAnswers, readUnseenCallbacks } from "../store/callbacks.ts";
+import {
+  type AnsweredCallback,
+  markStumbles,
+  type NewCallback,
+  readAnswers,
+  readUnseenCallbacks,
+} from "../store/callbacks.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { commitArrival, commitArrivals } from "./commit-arrivals.ts";
 import type { Course } from "./course.ts";
-import { catchUp } from "./due.ts";
+import { lookInto } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "./errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import type { Ref } from "./refs.ts";
 import { requestHash } from "./request-hash.ts";
-import { sweep, writeAlone, writeLocked } from "./sweep.ts";
+import { type Swept, sweep, writeAlone, writeLocked } from "./sweep.ts";
 
 /** An error that an outside service reports in place of a result. */
 export interface CallbackError {
@@ -116,7 +122,7 @@ export async function receiveIn(kernel: Kernel, tx: Tx, arrival: Arrival): Promi
   await find(kernel, tx, [one]);
   if (one.result !== undefined) return one.result;
   await commitArrival(tx, rowOf(one));
-  await writeLocked(kernel, tx, one.row!.id, catchUp);
+  await writeLocked(kernel, tx, one.row!.id, lookInto);
   await answer(tx, [one]);
   return one.result!;
 }
@@ -161,16 +167,24 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
     for (let round = 0; open.length > 0; round++) {
       const waiting = open.filter((row) => row.inbox > 0 && !isNewer(kernel, row));
       if (round === optimisticRounds) {
-        for (const row of waiting) await writeAlone(kernel, row.id, catchUp);
+        for (const row of waiting) await writeAlone(kernel, row.id, lookInto);
         return;
       }
-      const { missed, failures } = await sweep(kernel, waiting, catchUp);
+      const { missed, failures } = await sweep(kernel, waiting, lookInto);
+      await noteStumbles(kernel, failures);
       // What cannot happen now is told by maintenance, which tries it again.
       const failed = new Set(failures.map(({ id }) => id));
       const again = [...missed].filter((id) => !failed.has(id));
       open = again.length === 0 ? [] : await readInstances(kernel.db, again);
     }
   });
+}
+
+/** A hook threw at what came for these: from now on it is tried apart, and holds up nothing. */
+async function noteStumbles(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
+  if (failures.length === 0) return;
+  const stumbles = failures.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));
+  await markStumbles(kernel.db, stumbles);
 }
 
 async function answer(db: Executor, coming: readonly Coming[]): Promise<void> {
@@ -215,7 +229,7 @@ export async function lookAtCallbacks(kernel: Kernel, pageSize: number): Promise
   const failures: { id: string; error: unknown }[] = [];
   let looked = 0;
   const decide = async (db: Executor, courses: readonly Course[]): Promise<void> => {
-    await catchUp(db, courses);
+    await lookInto(db, courses);
     for (const { row, stumbles } of courses) for (const error of stumbles) failures.push({ id: row.id, error });
   };
   for (let afterMs: number | null = null, afterId = firstId; ; ) {
@@ -226,6 +240,7 @@ export async function lookAtCallbacks(kernel: Kernel, pageSize: number): Promise
     if (ours.length > 0) {
       const swept = await sweep(kernel, ours, decide);
       looked += swept.written.size;
+      await noteStumbles(kernel, swept.failures);
       failures.push(...swept.failures);
     }
     const last = page.at(-1);

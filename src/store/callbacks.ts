@@ -175,6 +175,28 @@ export function settleCallbacks(rows: readonly SettledCallback[]) {
     where callback.id = settled.id`;
 }
 
+/** Says of the callbacks that wait for these instances, and that nobody could look at, why not. */
+export async function markStumbles(db: Executor, stumbles: readonly { id: string; reason: string }[]): Promise<void> {
+  await db.rows(sql`
+    update pawl.callbacks as callback
+    set reason = stumble.reason
+    from (
+      select each.id, said.reason
+      from unnest(
+        (select ${textArray(stumbles.map((one) => one.id))}::text)::uuid[],
+        (select ${textArray(stumbles.map((one) => one.reason))}::text)::text[]
+      ) as said(instance_id, reason)
+      cross join lateral (
+        select waiting.id, waiting.reason from pawl.callbacks as waiting
+        where waiting.instance_id = said.instance_id and waiting.status = 'waiting' and not waiting.looked
+        for update skip locked
+      ) as each
+      where each.reason is distinct from said.reason
+      limit (select ${stumbles.length * 100}::int)
+    ) as stumble
+    where callback.id = stumble.id`);
+}
+
 /** What is told of a callback to whoever sent it. */
 export interface AnsweredCallback {
   readonly id: string;

@@ -122,6 +122,7 @@ const belongings = [
   ["requests", part`pawl.requests`],
   ["memos", part`pawl.memos`],
   ["progress", part`pawl.progress`],
+  ["callbacks", part`pawl.callbacks`],
   ["dead letters", part`pawl.dead_letters`],
 ] as const;
 

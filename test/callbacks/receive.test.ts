@@ -11,7 +11,11 @@ let broken = true;
 /** Works until it is told, by itself or from outside; and has an edge that its author got wrong. */
 const errand = lifecycle("errand", {
   data: z.object({ note: z.string().optional() }),
-  events: { told: z.object({ note: z.string() }), odd: z.object({ parts: z.array(z.string()).optional() }) },
+  events: {
+    told: z.object({ note: z.string() }),
+    odd: z.object({ parts: z.array(z.string()).optional() }),
+    hooked: z.object({ channel: z.string() }),
+  },
   initial: "running",
   deadline: { within: "10m" },
   states: {
@@ -19,6 +23,8 @@ const errand = lifecycle("errand", {
       run: (step) => step.go("told", { note: "by itself" }),
       on: {
         told: { to: "done", set: ({ payload }) => ({ note: payload.note }) },
+        noted: {},
+        hooked: { to: "done", before: ({ tx, payload }) => tx.query("select pg_notify($1, '')", [payload.channel]) },
         odd: {
           to: "done",
           set: ({ payload }) => {
@@ -102,7 +108,7 @@ eachStore((store) => {
       expect(moves[1]!.at).toEqual(moves[2]!.at);
     });
 
-    test("one that came in time wins, although a sweeper comes by only after the deadline", async () => {
+    test("A34 one that came in time wins, although a sweeper comes by only after the deadline", async () => {
       const key = await grading();
       t.faults.plant("receive.stored", "throw");
       await expect(receive(key)).rejects.toThrow();
@@ -116,7 +122,7 @@ eachStore((store) => {
       expect(await get(swept)).toMatchObject({ state: "scored", timedOutAt: null });
     });
 
-    test("the same callback again gets the first answer and changes nothing, also when all has ended", async () => {
+    test("A34 the same callback again gets the first answer and changes nothing, also when all has ended", async () => {
       const key = await grading();
       const first = await receive(key);
       const { version } = await get(key);
@@ -182,6 +188,25 @@ eachStore((store) => {
       expect(await t.pawl.get(errand, key)).toMatchObject({ state: "done", data: { note: "a" } });
     });
 
+    test("the hooks of its edge run with it, and one that throws leaves it waiting", async () => {
+      const key = `hooked-${store.kind}`;
+      await t.pawl.start(errand, { key, data: {} });
+      const receive = (channel: string, dedupe: string) =>
+        t.pawl.receive(errand, key, "hooked", { channel }, { dedupe });
+      expect(await receive("x".repeat(100), "too long")).toMatchObject({
+        accepted: true,
+        status: "waiting",
+        reason: expect.stringContaining("hooked"),
+      });
+      await expect(t.maintain()).rejects.toMatchObject({ code: "hook_failed" });
+      // It holds up nobody else: neither an event, nor a better one of its kind.
+      await t.pawl.send(errand, key, "noted");
+      expect(await receive("short", "better")).toMatchObject({ status: "applied" });
+      await t.maintain();
+      const [better, worse] = await t.pawl.callbacks({ lifecycle: errand, instance: key });
+      expect([better!.status, worse!.status]).toEqual(["applied", "refused"]);
+    });
+
     test("in a caller's own transaction it is there if that commits", async () => {
       const key = await grading();
       await expect(
@@ -226,7 +251,7 @@ eachStore((store) => {
       expect(await receive(key, 6, "r2")).toMatchObject({ status: "applied" });
     });
 
-    test("one that comes late is kept under every rule but reject, and completes nothing", async () => {
+    test("A34 an error that comes late is kept under every rule but reject, and completes nothing", async () => {
       for (const kind of [submission, lenient, strict]) {
         const key = await grading(kind);
         await t.advance("21m");
@@ -300,7 +325,7 @@ eachStore((store) => {
       expect(await get(key)).toMatchObject({ state: "grading", deadlineAt });
     });
 
-    test("R74 past the deadline an unfinished one fails with the reason timeout, and only an unfinished one", async () => {
+    test("R74 A33 past the deadline an unfinished one fails with the reason timeout, and only an unfinished one", async () => {
       const unfinished = await grading();
       const finished = await grading();
       await receive(finished);
@@ -332,7 +357,7 @@ eachStore((store) => {
       ]);
     });
 
-    test("one that comes late before anybody has swept finds its instance timed out first", async () => {
+    test("A34 one that comes late before anybody has swept finds its instance timed out first", async () => {
       const key = await grading();
       await sleepUntil(t.now().getTime() + 21 * 60_000);
       expect(await receive(key)).toMatchObject({ accepted: true, late: true, status: "kept" });
