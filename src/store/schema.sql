@@ -122,6 +122,15 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION pawl.instances_removed_callbacks() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from pawl.callbacks as callback using gone where callback.instance_id = gone.id;
+  delete from pawl.callback_tokens as token using gone where token.instance_id = gone.id;
+  return null;
+end $$;
+
 CREATE FUNCTION pawl.instances_removed_children() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -387,6 +396,46 @@ CREATE TABLE pawl.breakers (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE pawl.callback_tokens (
+    id uuid NOT NULL,
+    hash text NOT NULL COLLATE pg_catalog."C",
+    instance_id uuid NOT NULL,
+    run integer NOT NULL,
+    event text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE pawl.callbacks (
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    run integer NOT NULL,
+    event text NOT NULL COLLATE pg_catalog."C",
+    dedupe text NOT NULL COLLATE pg_catalog."C",
+    hash text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    actor text,
+    payload jsonb,
+    patch jsonb,
+    error jsonb,
+    received_at timestamp with time zone NOT NULL,
+    status text DEFAULT 'waiting'::text NOT NULL COLLATE pg_catalog."C",
+    looked boolean DEFAULT false NOT NULL,
+    accepted boolean,
+    is_late boolean DEFAULT false NOT NULL,
+    reason text,
+    version integer,
+    deadline_at timestamp with time zone,
+    settled_at timestamp with time zone,
+    CONSTRAINT callbacks_error_never_completes CHECK (((error IS NULL) OR (status <> 'accepted'::text))),
+    CONSTRAINT callbacks_late_is_past_the_deadline CHECK (((NOT is_late) OR (received_at >= deadline_at))),
+    CONSTRAINT callbacks_move CHECK (((status = ANY (ARRAY['applied'::text, 'accepted'::text])) = (version IS NOT NULL))),
+    CONSTRAINT callbacks_settled CHECK (((status = 'waiting'::text) = (settled_at IS NULL))),
+    CONSTRAINT callbacks_source_check CHECK ((source = ANY (ARRAY['call'::text, 'token'::text, 'step'::text]))),
+    CONSTRAINT callbacks_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'applied'::text, 'kept'::text, 'rejected'::text, 'refused'::text, 'accepted'::text])))
+);
+
 CREATE TABLE pawl.checks (
     id bigint NOT NULL,
     instance_id uuid NOT NULL,
@@ -475,6 +524,8 @@ CREATE TABLE pawl.instances (
     child_name text COLLATE pg_catalog."C",
     child_outcome text COLLATE pg_catalog."C",
     has_children boolean DEFAULT false NOT NULL,
+    inbox integer DEFAULT 0 NOT NULL,
+    timed_out_at timestamp with time zone,
     CONSTRAINT instances_child_holds_no_key CHECK (((parent_id IS NULL) OR (NOT key_held))),
     CONSTRAINT instances_child_is_whole CHECK ((num_nonnulls(parent_lifecycle, parent_id, parent_run, child_name) = ANY (ARRAY[0, 4]))),
     CONSTRAINT instances_child_outcome CHECK ((child_outcome = ANY (ARRAY['success'::text, 'failure'::text, 'discarded'::text]))),
@@ -509,7 +560,6 @@ CREATE TABLE pawl.journal (
     granted bigint,
     messages integer,
     CONSTRAINT journal_messages_check CHECK ((messages > 0)),
-    CONSTRAINT journal_source_check CHECK ((source = ANY (ARRAY['call'::text, 'worker'::text, 'timer'::text, 'pawl'::text]))),
     CONSTRAINT journal_start_comes_from_nowhere CHECK (((version = 1) = (from_state IS NULL))),
     CONSTRAINT journal_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
     CONSTRAINT journal_version_check CHECK ((version >= 1)),
@@ -891,6 +941,15 @@ ALTER TABLE ONLY pawl.breaker_flips
 ALTER TABLE ONLY pawl.breakers
     ADD CONSTRAINT breakers_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY pawl.callback_tokens
+    ADD CONSTRAINT callback_tokens_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.callbacks
+    ADD CONSTRAINT callbacks_once UNIQUE (instance_id, dedupe);
+
+ALTER TABLE ONLY pawl.callbacks
+    ADD CONSTRAINT callbacks_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.checks
     ADD CONSTRAINT checks_pkey PRIMARY KEY (id);
 
@@ -908,6 +967,9 @@ ALTER TABLE ONLY pawl.instances
 
 ALTER TABLE ONLY pawl.journal
     ADD CONSTRAINT journal_pkey PRIMARY KEY (instance_id, version);
+
+ALTER TABLE pawl.journal
+    ADD CONSTRAINT journal_source_check CHECK ((source = ANY (ARRAY['call'::text, 'worker'::text, 'timer'::text, 'callback'::text, 'pawl'::text]))) NOT VALID;
 
 ALTER TABLE ONLY pawl.labeler_hours
     ADD CONSTRAINT labeler_hours_pkey PRIMARY KEY (queue, labeler, hour);
@@ -1004,6 +1066,16 @@ CREATE UNIQUE INDEX assignments_once ON pawl.assignments USING btree (sample_id,
 
 CREATE UNIQUE INDEX assignments_slot ON pawl.assignments USING btree (sample_id, slot) WHERE (desk IS NOT NULL);
 
+CREATE INDEX callback_tokens_expiry ON pawl.callback_tokens USING btree (expires_at);
+
+CREATE INDEX callback_tokens_of_instance ON pawl.callback_tokens USING btree (instance_id);
+
+CREATE INDEX callbacks_late ON pawl.callbacks USING btree (id) WHERE (status = 'kept'::text);
+
+CREATE INDEX callbacks_unseen ON pawl.callbacks USING btree (received_at, id) WHERE (NOT looked);
+
+CREATE INDEX callbacks_waiting ON pawl.callbacks USING btree (instance_id, received_at, id) WHERE (status = 'waiting'::text);
+
 CREATE INDEX dead_letters_by_age ON pawl.dead_letters USING btree (COALESCE(restored_at, created_at), id);
 
 CREATE INDEX dead_letters_of_instance ON pawl.dead_letters USING btree (instance_id);
@@ -1072,7 +1144,7 @@ CREATE TRIGGER attempts_append_only BEFORE UPDATE OR TRUNCATE ON pawl.attempts F
 
 CREATE TRIGGER attempts_removed AFTER DELETE ON pawl.attempts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.history_removed();
 
-CREATE TRIGGER instances_change_by_moves BEFORE UPDATE ON pawl.instances FOR EACH ROW WHEN (((new.id IS DISTINCT FROM old.id) OR (new.version < old.version) OR (new.created_at IS DISTINCT FROM old.created_at) OR (new.lifecycle IS DISTINCT FROM old.lifecycle) OR (new.key IS DISTINCT FROM old.key) OR ((new.version = old.version) AND ((new.state IS DISTINCT FROM old.state) OR (new.visit IS DISTINCT FROM old.visit) OR (new.run IS DISTINCT FROM old.run) OR (new.definition IS DISTINCT FROM old.definition) OR (new.outcome IS DISTINCT FROM old.outcome) OR (new.data IS DISTINCT FROM old.data) OR (new.deadline_at IS DISTINCT FROM old.deadline_at) OR (new.failed_from IS DISTINCT FROM old.failed_from) OR (new.failed_visit IS DISTINCT FROM old.failed_visit) OR (new.closed_at IS DISTINCT FROM old.closed_at) OR (new.moved_at IS DISTINCT FROM old.moved_at))))) EXECUTE FUNCTION pawl.refuse_change();
+CREATE TRIGGER instances_change_by_moves BEFORE UPDATE ON pawl.instances FOR EACH ROW WHEN (((new.id IS DISTINCT FROM old.id) OR (new.version < old.version) OR (new.created_at IS DISTINCT FROM old.created_at) OR (new.lifecycle IS DISTINCT FROM old.lifecycle) OR (new.key IS DISTINCT FROM old.key) OR ((new.version = old.version) AND ((new.state IS DISTINCT FROM old.state) OR (new.visit IS DISTINCT FROM old.visit) OR (new.run IS DISTINCT FROM old.run) OR (new.definition IS DISTINCT FROM old.definition) OR (new.outcome IS DISTINCT FROM old.outcome) OR (new.data IS DISTINCT FROM old.data) OR (new.deadline_at IS DISTINCT FROM old.deadline_at) OR (new.failed_from IS DISTINCT FROM old.failed_from) OR (new.failed_visit IS DISTINCT FROM old.failed_visit) OR (new.closed_at IS DISTINCT FROM old.closed_at) OR (new.moved_at IS DISTINCT FROM old.moved_at) OR (new.timed_out_at IS DISTINCT FROM old.timed_out_at))))) EXECUTE FUNCTION pawl.refuse_change();
 
 CREATE TRIGGER instances_keep_their_parent BEFORE UPDATE OF parent_lifecycle, parent_id, parent_run, child_name ON pawl.instances FOR EACH ROW WHEN (((((new.parent_lifecycle IS DISTINCT FROM old.parent_lifecycle) OR (new.parent_id IS DISTINCT FROM old.parent_id)) OR (new.parent_run IS DISTINCT FROM old.parent_run)) OR (new.child_name IS DISTINCT FROM old.child_name))) EXECUTE FUNCTION pawl.refuse_adoption();
 
@@ -1083,6 +1155,8 @@ CREATE TRIGGER instances_no_truncate BEFORE TRUNCATE ON pawl.instances FOR EACH 
 CREATE TRIGGER instances_removed AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed();
 
 CREATE TRIGGER instances_removed_alerts AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_alerts();
+
+CREATE TRIGGER instances_removed_callbacks AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_callbacks();
 
 CREATE TRIGGER instances_removed_children AFTER DELETE ON pawl.instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pawl.instances_removed_children();
 
