@@ -1,4 +1,4 @@
-import { lifecycle } from "pawl";
+import { lifecycle, type Pawl } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { TestClock } from "../../src/testing/clock.ts";
@@ -7,6 +7,16 @@ import { eachStore } from "../support/each-store.ts";
 import { lenient, strict, submission, told } from "../support/submission.ts";
 
 let broken = true;
+
+/** Never called: what must not compile. */
+export function misspelt(pawl: Pawl): void {
+  // @ts-expect-error There is no such event.
+  void pawl.receive(submission, "s", "grade", { score: 1 }, { dedupe: "r" });
+  // @ts-expect-error A score is a number.
+  void pawl.receive(submission, "s", "graded", { score: "1" }, { dedupe: "r" });
+  // @ts-expect-error Nothing tells it from others.
+  void pawl.receive(submission, "s", "graded", { score: 1 });
+}
 
 /** Works until it is told, by itself or from outside; and has an edge that its author got wrong. */
 const errand = lifecycle("errand", {
@@ -461,6 +471,21 @@ eachStore((store) => {
       expect(await get(requeued)).toMatchObject({ state: "failed", timedOutAt: t.now() });
       await t.pawl.send(submission, requeued, "restart");
       expect((await get(requeued)).deadlineAt!.getTime() - t.now().getTime()).toBe(1_200_000);
+    });
+
+    test("a requeue before the deadline puts a new one in the place of the old", async () => {
+      const key = `requeued-${store.kind}`;
+      await t.pawl.start(errand, { key, data: {} });
+      await t.pawl.send(errand, key, "fail", { reason: "no", error: null, type: null, attempts: 0 });
+      await t.advance("9m");
+      const letter = (await t.pawl.deadLetters(errand)).find((one) => one.key === key)!;
+      await t.pawl.requeue(letter.id);
+      expect((await t.pawl.get(errand, key))!.deadlineAt!.getTime() - t.now().getTime()).toBe(600_000);
+      expect(await t.pawl.verify()).toEqual([]);
+      await t.advance("9m");
+      expect(await t.pawl.get(errand, key)).toMatchObject({ state: "running" });
+      await t.advance("1m");
+      expect(await t.pawl.get(errand, key)).toMatchObject({ state: "failed", timedOutAt: t.now() });
     });
 
     test("a step's result that loses to the deadline is kept as a late callback, and can be accepted", async () => {
