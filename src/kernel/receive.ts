@@ -112,6 +112,10 @@ export async function receiveAll(kernel: Kernel, arrivals: readonly Arrival[]): 
     if (kernel.faults !== undefined) await kernel.faults.at("receive.stored");
     await matchAll(kernel, rows);
     await answer(kernel.db, open);
+    for (const { arrival, result } of open) {
+      if (result?.ok === true && !result.duplicate)
+        kernel.telemetry.meters.received(arrival.lifecycle.name, result.callback.status);
+    }
   }
   return coming.map((one) => one.result!);
 }

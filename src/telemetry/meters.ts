@@ -57,6 +57,7 @@ export class Meters {
   readonly #pruned = new Map<string, number>();
   readonly #messages = new Map<string, number>();
   readonly #flips = new Map<string, Map<string, number>>();
+  readonly #callbacks = new Map<string, Map<string, number>>();
   readonly #batches = { claim: new Histogram(batchBounds), report: new Histogram(batchBounds) };
   readonly #mirror: Mirror | undefined;
 
@@ -92,9 +93,12 @@ export class Meters {
   }
 
   flipped(breaker: string, to: string): void {
-    const flips = this.#flips.get(breaker) ?? new Map<string, number>();
-    flips.set(to, (flips.get(to) ?? 0) + 1);
-    this.#flips.set(breaker, flips);
+    addTo(this.#flips, breaker, to);
+  }
+
+  /** What a callback came to when it was received. */
+  received(lifecycle: string, status: string): void {
+    addTo(this.#callbacks, lifecycle, status);
   }
 
   read(): Readings {
@@ -109,9 +113,8 @@ export class Meters {
         schedule_ticks: samples(this.#ticks, "schedule"),
         instances_pruned: samples(this.#pruned, "lifecycle"),
         messages: samples(this.#messages, "outcome"),
-        breaker_flips: [...this.#flips].flatMap(([breaker, flips]) =>
-          [...flips].map(([to, value]) => ({ labels: { breaker, to }, value })),
-        ),
+        breaker_flips: samplesByTwo(this.#flips, "breaker", "to"),
+        callbacks: samplesByTwo(this.#callbacks, "lifecycle", "status"),
         workers: samples(summed([...this.workers].map(({ state }) => ({ [state]: 1 }))), "state"),
         worker_slots: samples(summed([...this.workers].map(({ slots }) => slots)), "state"),
       },
@@ -122,6 +125,22 @@ export class Meters {
       },
     };
   }
+}
+
+function addTo(counts: Map<string, Map<string, number>>, name: string, what: string): void {
+  const own = counts.get(name) ?? new Map<string, number>();
+  own.set(what, (own.get(what) ?? 0) + 1);
+  counts.set(name, own);
+}
+
+function samplesByTwo(
+  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  label: string,
+  other: string,
+): Sample<number>[] {
+  return [...counts].flatMap(([name, own]) =>
+    [...own].map(([what, value]) => ({ labels: { [label]: name, [other]: what }, value })),
+  );
 }
 
 function samples(values: ReadonlyMap<string, number>, label: string): Sample<number>[] {

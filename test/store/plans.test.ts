@@ -303,9 +303,9 @@ const million = [
   from generate_series(1, 50000) as n`,
   `insert into pawl.callbacks (id, instance_id, lifecycle, run, event, dedupe, hash, source, received_at, status, looked, version, settled_at)
   select gen_random_uuid(), instance_id, 'chain', 1, 'answer', 'd', 'h', 'call', now(), 'applied', true, 2, now()
-  from pawl.journal where version = 2 limit 200000 on conflict do nothing`,
+  from pawl.journal where version = 2 limit 50000 on conflict do nothing`,
   `insert into pawl.callback_tokens (id, hash, instance_id, run, event, created_at, expires_at)
-  select gen_random_uuid(), 'h', gen_random_uuid(), 1, 'answer', now(), now() + interval '1 year' from generate_series(1, 50000) as n`,
+  select gen_random_uuid(), 'h', gen_random_uuid(), 1, 'answer', now(), now() + interval '1 year' from generate_series(1, 20000) as n`,
   `insert into pawl.progress (instance_id, task_id, token, fraction, at)
   select gen_random_uuid(), gen_random_uuid(), 1, 0.5, now() from generate_series(1, 20000) as n`,
 ];
