@@ -73,6 +73,7 @@ const calls: Readonly<Record<string, (desk: Desk) => Promise<unknown>>> = {
     if (!(await start(desk, key))) return;
     await told(desk, "end", 1, (actor) => desk.pawl.send(errand, key, "ended", { actor }));
   },
+  receive: (desk) => receive(desk, desk.random.pick(desk.keys), desk.random.pick(["noted", "turned", "booked"])),
   work,
   // What keeps time is nobody's call: what it does is seen by its moves alone.
   maintain: (desk) => told(desk, "maintain", 0, () => maintain(desk.kernel, desk.lanes)),
@@ -104,6 +105,14 @@ async function startKnown(desk: Desk): Promise<boolean> {
 
 function send(desk: Desk, key: string, event: Event): Promise<Answer> {
   return told(desk, "send", 1, (actor) => desk.pawl.send(errand, key, event, { actor }));
+}
+
+/** A callback that waits may be carried out by whoever brings its instance to where it is taken. */
+async function receive(desk: Desk, key: string, event: "noted" | "turned" | "booked"): Promise<void> {
+  const mark = `${newMark(desk)} receive`;
+  desk.book.begin(mark, 1);
+  const received = await tolerant(desk, () => desk.pawl.receive(errand, key, event, { dedupe: mark, actor: mark }));
+  if (received?.status === "applied") desk.book.answer(mark, "done");
 }
 
 async function work(desk: Desk): Promise<void> {

@@ -20,6 +20,7 @@ const victims: Record<FaultPoint, Victim> = {
   "renew.before": "a caller",
   "promote.before": "a caller",
   "promote.after": "a caller",
+  "receive.stored": "a caller",
   "fire.before": "a caller",
   "fire.after": "a caller",
   "lapse.read": "a caller",
