@@ -186,8 +186,9 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
 
 /** A hook threw at what came for these: from now on it is tried apart, and holds up nothing. */
 async function noteStumbles(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
-  if (failures.length === 0) return;
-  const stumbles = failures.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));
+  const byAuthor = failures.filter(({ error }) => asPawlError(error).who === "author");
+  if (byAuthor.length === 0) return;
+  const stumbles = byAuthor.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));
   await markStumbles(kernel.db, stumbles);
 }
 
