@@ -1,4 +1,4 @@
-import { chance } from "./services/chance.ts";
+import { chance } from "../chance.ts";
 
 /** Who takes part in a simulation. */
 export interface Candidate {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
-import { chance } from "./chance.ts";
+import { chance } from "../../chance.ts";
 import type { Request } from "./listen.ts";
 import { startService } from "./service.ts";
 import type { Trouble } from "./trouble.ts";

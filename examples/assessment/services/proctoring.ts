@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { chance } from "./chance.ts";
+import { chance } from "../../chance.ts";
 import type { Listener } from "./listen.ts";
 import { startService } from "./service.ts";
 import type { Trouble } from "./trouble.ts";

@@ -1,4 +1,4 @@
-import { chance } from "./chance.ts";
+import { chance } from "../../chance.ts";
 
 /** It says no at once; it does its work and never answers; it dies over the request. */
 export const faults = ["refuses", "hangs", "crashes"] as const;

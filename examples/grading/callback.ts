@@ -1,0 +1,25 @@
+import type { ReadCallback } from "pawl/rabbitmq";
+import { z } from "zod";
+import type { SubmissionLifecycle } from "./submission.ts";
+
+const about = { requestId: z.string(), submissionId: z.string() };
+
+const Callback = z.discriminatedUnion("status", [
+  z.object({ ...about, status: z.literal("completed"), score: z.unknown(), feedback: z.unknown() }),
+  z.object({ ...about, status: z.literal("failed"), error: z.object({ message: z.string() }) }),
+]);
+
+/**
+ * Reads what the grader sends: a grade, which Pawl holds against the schema of the event, or that it could not grade. One that
+ * comes twice is recognised by the request that it answers.
+ */
+export function callbackReader(lifecycle: SubmissionLifecycle): (json: unknown) => ReadCallback {
+  return (json) => {
+    const said = Callback.parse(json);
+    const { requestId, submissionId, status } = said;
+    const to = { lifecycle, instance: { id: submissionId }, event: "graded", actor: "grader" };
+    const dedupe = `${requestId} ${status}`; // A grader that failed may be asked again by whoever restarts it.
+    if (said.status === "failed") return { ...to, dedupe, error: said.error };
+    return { ...to, dedupe, payload: { score: said.score, feedback: said.feedback } };
+  };
+}
