@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PawlError } from "../base/errors.ts";
-import { type Db, type KeeperOptions, type ListenOptions, sql } from "../store/db.ts";
+import { type Db, type Statement, sql, type Tx } from "../store/db.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPglite } from "../store/pglite/open.ts";
 import { openPostgres } from "../store/postgres/open.ts";
@@ -83,7 +83,7 @@ export async function newPostgresStore(serverUrl: string, { pooler }: OnServer =
   };
 }
 
-/** Stores that tests gave back, emptied, by what they are. */
+/** Stores that tests gave back, by what they are. */
 const idle = new Map<string, TestStore[]>();
 
 /**
@@ -106,39 +106,88 @@ export function borrowMemoryStore(): Promise<TestStore> {
 async function borrow(what: string, make: () => Promise<TestStore>): Promise<TestStore> {
   const shelf = idle.get(what) ?? [];
   idle.set(what, shelf);
-  const store = shelf.pop() ?? (await make());
+  const store = (await takeFrom(shelf)) ?? (await make());
+  const db = new LentDb(store.db);
   return {
-    db: lent(store.db),
+    db,
     url: store.url,
     async dispose() {
-      try {
-        await empty(store.db);
-        shelf.push(store);
-      } catch {
-        await store.dispose();
-      }
+      await db.close();
+      if (await db.isQuiet()) shelf.push(store);
+      else await store.dispose();
     },
   };
 }
 
+/** Emptied by who takes it, not by who gives it back: what was under way then is over now. */
+async function takeFrom(shelf: TestStore[]): Promise<TestStore | undefined> {
+  const store = shelf.pop();
+  try {
+    if (store !== undefined) await empty(store.db);
+    return store;
+  } catch {
+    await store!.dispose();
+    return undefined;
+  }
+}
+
+/** Much longer than any statement of a test that has ended should take. */
+const patienceMs = 5_000;
+
 /** A database that whoever borrowed it can close for himself only. */
-function lent(db: Db): Db {
-  let closed = false;
-  const open = (): Db => {
-    if (closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
-    return db;
-  };
-  return {
-    kind: db.kind,
-    rows: async (statement) => open().rows(statement),
-    transaction: async (work) => open().transaction(work),
-    script: async (text) => open().script(text),
-    ...(db.keepLeases && { keepLeases: (options: KeeperOptions) => open().keepLeases!(options) }),
-    ...(db.listen && { listen: (options: ListenOptions) => open().listen!(options) }),
-    close: async () => {
-      closed = true;
-    },
-  };
+class LentDb implements Db {
+  readonly kind: Db["kind"];
+  readonly keepLeases?: NonNullable<Db["keepLeases"]>;
+  readonly listen?: NonNullable<Db["listen"]>;
+  readonly #db: Db;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(db: Db) {
+    this.kind = db.kind;
+    this.#db = db;
+    if (db.keepLeases !== undefined) this.keepLeases = (options) => this.#open().keepLeases!(options);
+    if (db.listen !== undefined) this.listen = (options) => this.#open().listen!(options);
+  }
+
+  rows<Row>(statement: Statement): Promise<Row[]> {
+    return this.#noted(async () => this.#open().rows<Row>(statement));
+  }
+
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#noted(async () => this.#open().transaction(work));
+  }
+
+  script(text: string): Promise<void> {
+    return this.#noted(async () => this.#open().script(text));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  /** Whether all that was under way has come to its end; what has not by now keeps the database for itself. */
+  async isQuiet(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, patienceMs, false);
+    });
+    const quiet = Promise.allSettled(this.#underWay).then(() => true);
+    return Promise.race([quiet, tooLong]).finally(() => clearTimeout(timer));
+  }
+
+  #open(): Db {
+    if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+    return this.#db;
+  }
+
+  #noted<T>(call: () => Promise<T>): Promise<T> {
+    const answer = call();
+    this.#underWay.add(answer);
+    const forget = () => this.#underWay.delete(answer);
+    answer.then(forget, forget);
+    return answer;
+  }
 }
 
 /** What every new database has, too. */
