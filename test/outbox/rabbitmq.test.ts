@@ -3,6 +3,7 @@ import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "a
 import { PermanentError } from "pawl";
 import { consume, consumeDeadLetters, grading, type IncomingMessage, rabbitmq, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectTo, cut } from "../../src/outbox/brokers/rabbitmq/connect.ts";
 import { onRabbitmq, rabbitmqUrl } from "../setup/suites.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type Arrived, aMessage, brokerConformance } from "./conformance.ts";
@@ -50,6 +51,13 @@ onRabbitmq("RabbitMQ", () => {
     };
     return { exchange, inbox, graveyard, topology };
   }
+
+  test("a connection that is cut is over at once, and keeps no process alive", async () => {
+    const one = await connectTo(url, "soon gone");
+    const closed = new Promise((resolve) => one.on("close", resolve));
+    cut(one);
+    await closed; // Without a word to the driver: when it has missed two beats, 20 seconds later.
+  }, 10_000);
 
   /** Reads from a queue without Pawl. */
   async function read(queue: string): Promise<Arrivals<ConsumeMessage>> {

@@ -51,9 +51,13 @@ function withHeartbeat(url: string): string {
   return parsed.href;
 }
 
-/** Ends a connection without a word to the other side, which may not be there to hear it. */
+/**
+ * Ends a connection without a word to the other side, which may not be there to hear it. The driver must be told that it
+ * was: otherwise its heart goes on beating, and keeps the process alive, until it has missed two beats of the other side.
+ */
 export function cut(connection: ChannelModel): void {
-  (connection.connection as unknown as { stream?: { destroy(): void } }).stream?.destroy();
+  const { stream } = connection.connection as unknown as { stream?: { destroy(error: Error): void } };
+  stream?.destroy(new Error("The connection was cut."));
 }
 
 export function checkedUrl(url: unknown): string {
