@@ -203,6 +203,6 @@ function refuseUnacceptable({ id, status, error, is_current }: CallbackView): vo
     throw new PawlError("callback_decided", `Callback ${id} cannot be accepted: ${why}.`, { callback: id, status });
   };
   if (status !== "kept") refuse(`it is ${status}, and only one that was kept as late can be`);
-  if (error !== null) refuse("it tells of an error, which completes nothing");
+  if (error !== null) refuse(`it tells of an error, which completes nothing (${error.message})`);
   if (!is_current) refuse("its instance has begun anew since it came");
 }

@@ -510,6 +510,23 @@ eachStore((store) => {
       });
     });
 
+    test("a late result of a step that published something with it is kept, but cannot be accepted without that", async () => {
+      const key = `late-publisher-${store.kind}`;
+      await t.pawl.start(errand, { key, data: {} });
+      const slow = await t.claim("errand/running");
+      await sleepUntil(t.now().getTime() + 11 * 60_000);
+      const told = slow.report("told", { note: "done" }, { publish: [{ type: "errand.told", payload: {} }] });
+      await expect(told).rejects.toMatchObject({ code: "lease_lost" });
+      const [late] = await t.pawl.callbacks({ lifecycle: errand, instance: key });
+      expect(late).toMatchObject({ status: "kept", isLate: true, payload: { note: "done" } });
+      await expect(t.pawl.acceptLate(late!.id, { actor: "ada" })).rejects.toMatchObject({
+        code: "callback_decided",
+        message: expect.stringContaining(
+          "what it published, started or sent with it was not kept; restart the instance",
+        ),
+      });
+    });
+
     test("callbacks go with their instance when its time is over", async () => {
       const key = await grading();
       const { id } = await receive(key);
