@@ -1,8 +1,8 @@
-import { writeSync } from "node:fs";
 import { createPawl } from "pawl";
 import { assessment } from "../../examples/assessment/assessment.ts";
 import { type Addresses, servicesAt } from "../../examples/assessment/services/clients.ts";
 import type { LifecycleModel, StateModel } from "../../src/definition/model.ts";
+import { say } from "./say.ts";
 
 /**
  * A worker of the assessment that is made to be killed. It begins when it is told to, and holds the steps that it is told
@@ -38,11 +38,6 @@ function hold(lifecycle: LifecycleModel): void {
 function stay(candidate: string): Promise<never> {
   say("held", candidate);
   return new Promise(() => {});
-}
-
-/** At once, and not by way of a stream: what is said has left this process when the next line runs. */
-function say(...words: string[]): void {
-  writeSync(1, `${words.join("\t")}\n`);
 }
 
 const { lifecycles, breakers } = assessment(servicesAt(JSON.parse(addresses!) as Addresses, 10_000), {

@@ -1,4 +1,3 @@
-import { writeSync } from "node:fs";
 import { openOn } from "../../src/create.ts";
 import type { Faults } from "../../src/kernel/faults.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
@@ -9,6 +8,7 @@ import { verify } from "../../src/views/verify.ts";
 import { callUntil } from "./callers.ts";
 import { createBooked, errand } from "./errand.ts";
 import { Random } from "./random.ts";
+import { say } from "./say.ts";
 
 /**
  * A program that is made to be killed. It opens a Pawl, looks whether the last one left everything in order, and then
@@ -49,8 +49,3 @@ await callUntil(
   },
   () => false,
 );
-
-/** At once, and not by way of a stream: what is said has left this process when the next line runs. */
-function say(...words: string[]): void {
-  writeSync(1, `${words.join("\t")}\n`);
-}

@@ -1,9 +1,9 @@
-import { writeSync } from "node:fs";
 import { openOn } from "../../src/create.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../src/testing/faults.ts";
 import type { WorkOptions } from "../../src/worker/settings.ts";
 import { lifecycles, outside } from "./relay.ts";
+import { say } from "./say.ts";
 
 /** A worker process that is made to be killed and stopped. What its steps do is written before they go on. */
 const { PAWL_VICTIM_URL: url = "", PAWL_FAULT: fault, ...given } = process.env;
@@ -30,7 +30,3 @@ pawl.work({
   onFailure: (error) => say("failure", String(error)),
 });
 say("ready");
-
-function say(...words: string[]): void {
-  writeSync(1, `${words.join("\t")}\n`);
-}
