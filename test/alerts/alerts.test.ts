@@ -57,7 +57,7 @@ eachStore((store) => {
     return t;
   }
 
-  test("R6 R7 R11 R12 people are told on the third failure only, once, also when its error is a transient one", async () => {
+  test("R6 R7 people are told on the third failure only, once, also when its error is a transient one", async () => {
     const [sink, log] = [keeping(), new KeptLog()];
     const attempt = attemptOn(new Services());
     await using t = await store.open({ lifecycles: [attempt, solve], alerts: [sink], logger: log });
@@ -90,6 +90,24 @@ eachStore((store) => {
     expect(log.lines.filter((one) => one.message === message)).toMatchObject([{ level: "error", fields: details }]);
     await t.advance("1d");
     expect(await t.tellAlerts()).toBe(0);
+  });
+
+  test("R11 the last failure schedules nothing: what was processed and how it failed is logged as an error", async () => {
+    const log = new KeptLog();
+    const attempt = attemptOn(new Services());
+    await using t = await store.open({ lifecycles: [attempt, solve], logger: log });
+    await t.pawl.start(attempt, { key: "a", data: {} });
+    await t.pawl.send(attempt, "a", "complete");
+    const tasks = () => t.db.rows({ text: "select lane from pawl.tasks", values: [], name: "" });
+    const given = () => log.lines.filter((one) => one.level === "error" && one.fields?.reason === "recovery_exhausted");
+    for (const failure of [1, 2, 3]) {
+      await (await t.claim("attempt/completed")).fail(new Error(`broken ${failure}`));
+      expect([(await tasks()).length, given().length]).toEqual(failure === 3 ? [0, 1] : [1, 0]);
+      await t.advance("10m");
+      if (failure < 3) await (await t.claim("attempt/failed")).run();
+    }
+    const history = [1, 2, 3].map((failure) => ({ state: "completed", error: `Error: broken ${failure}` }));
+    expect(given()[0]!.fields).toMatchObject({ state: "completed", failures: 3, maxFailures: 3, history });
   });
 
   test("R26 what is transient is retried without a word, what is permanent or unknown is told when nothing is left to try", async () => {

@@ -353,7 +353,15 @@ eachStore((store) => {
       await t.pawl.resume(submission);
     });
 
-    test("R75 R76 a late result is kept with isLate, and neither the state nor anything that follows changes", async () => {
+    test("R75 a result that comes after the deadline is still taken, and can be read", async () => {
+      const key = await grading();
+      await t.advance("20m");
+      const { id, accepted } = await receive(key);
+      expect(accepted).toBe(true);
+      expect(await t.pawl.callback(id)).toMatchObject({ event: "graded", payload: { score: 7 }, receivedAt: t.now() });
+    });
+
+    test("R76 a late result is kept with isLate, and neither the state nor anything that follows changes", async () => {
       const key = await grading();
       await t.advance("20m");
       const before = await get(key);

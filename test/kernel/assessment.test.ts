@@ -79,7 +79,7 @@ class Scene {
 }
 
 eachStore((store) => {
-  test("R25 R10 R17 R18 example 1: what failed at indexing is parked again after ten minutes, and the scheduler fires", async () => {
+  test("R25 example 1: what failed at indexing is parked again after ten minutes, and the scheduler fires", async () => {
     await using s = await Scene.open(store);
     await s.start("a", "indexing_for_plagiarism");
     await s.fail();
@@ -141,7 +141,7 @@ eachStore((store) => {
     expect(s.services.called.filter((call) => call.startsWith("reset"))).toEqual([]); // It lies behind solves_processed.
   });
 
-  test("R25 R8 R9 R11 R12 example 3: the third failure is the last, and it stays failed until a person acts", async () => {
+  test("R25 R8 R9 example 3: the third failure is the last, and it stays failed until a person acts", async () => {
     await using s = await Scene.open(store);
     await s.start("a", "completed");
     for (const failure of ["first", "second", "third"]) {
@@ -184,7 +184,7 @@ eachStore((store) => {
     expect((await s.sinceFailure()).slice(0, 2)).toEqual(["completed -fail-> failed", "failed -recover-> completed"]);
   });
 
-  test("R19 R14 R15 every scenario resumes where it should: at the checkpoint of the state that failed, else there", async () => {
+  test("R19 every scenario resumes where it should: at the checkpoint of the state that failed, else there", async () => {
     await using s = await Scene.open(store);
     const scenarios = {
       indexing_for_plagiarism: ["failed -recover-> enqueued_for_plagiarism_index"],
@@ -202,6 +202,76 @@ eachStore((store) => {
       expect(await s.sinceFailure(state)).toEqual([`${state} -fail-> failed`, ...moves]);
       await s.t.pawl.send(s.attempt, state, "discard"); // so that no other step is claimed for it
     }
+  });
+
+  test("R10 a failure that is not the last schedules the recovery of that instance, ten minutes later", async () => {
+    await using s = await Scene.open(store);
+    await s.start("a", "completed");
+    await s.start("b", "completed");
+    for (const _ of ["first", "second"]) {
+      await s.fail();
+      await s.t.advance(10 * 60_000 - 1);
+      expect(await s.state()).toBe("failed");
+      await expect(s.t.claim("attempt/failed")).rejects.toThrow("Nothing is ready in attempt@1/failed");
+      await s.t.advance(1);
+      await (await s.t.claim("attempt/failed")).run();
+      expect([await s.state(), await s.state("b")]).toEqual(["completed", "completed"]);
+    }
+  });
+
+  test("R14 what failed last is what is resumed: the state that the last failure came from", async () => {
+    await using s = await Scene.open(store);
+    await s.start("a", "completed");
+    await s.fail();
+    await s.t.advance("10m");
+    await (await s.t.claim("attempt/failed")).run();
+    await s.goTo("score_calculated");
+    await s.fail();
+    await s.t.advance("10m");
+    await (await s.t.claim("attempt/failed")).run();
+    expect(await s.sinceFailure()).toEqual(["score_calculated -fail-> failed", "failed -recover-> score_calculated"]);
+  });
+
+  test("R15 a state with a checkpoint is resumed there, one without at itself", async () => {
+    await using s = await Scene.open(store);
+    for (const [state, target] of [
+      ["solves_processing", "attempt_cleanup"],
+      ["proctoring_results_generated", "proctoring_results_generated"],
+    ] as const) {
+      expect(s.attempt.states.get(state)!.checkpoint ?? state).toBe(target);
+      await s.start(state, state);
+      await s.fail(state);
+      await s.t.advance("10m");
+      await (await s.t.claim("attempt/failed")).run();
+      expect(await s.state(state)).toBe(target);
+      await s.t.pawl.send(s.attempt, state, "discard");
+    }
+  });
+
+  test("R17 what a scheduler sends on is only put back: no event follows the recovery", async () => {
+    await using s = await Scene.open(store);
+    await s.start("a", "indexing_for_plagiarism");
+    await s.fail();
+    await s.t.advance("10m");
+    expect(await s.t.work()).toBe(1);
+    expect(await s.t.work()).toBe(0);
+    expect(await s.sinceFailure()).toEqual([
+      "indexing_for_plagiarism -fail-> failed",
+      "failed -recover-> enqueued_for_plagiarism_index",
+    ]);
+  });
+
+  test("R18 elsewhere the event that retries is sent with the recovery", async () => {
+    await using s = await Scene.open(store);
+    await s.start("a", "created");
+    await s.fail();
+    await s.t.advance("10m");
+    await (await s.t.claim("attempt/failed")).run();
+    expect(await s.sinceFailure()).toEqual([
+      "created -fail-> failed",
+      "failed -recover-> created",
+      "created -force_complete-> completed",
+    ]);
   });
 
   test("R16 R30 what failed in indexed_for_plagiarism stays failed until its own event leads on, and is proctored again", async () => {

@@ -89,7 +89,7 @@ eachStoreAndPooler((store) => {
       );
     });
 
-    test("R61 R62 sends what is pending, the oldest first and a hundred at a time, and marks it published", async () => {
+    test("R61 sends what is pending, the oldest first and a hundred at a time", async () => {
       const batches: number[] = [];
       await using opened = await open(store, { outbox: { concurrency: 1 } });
       const { t } = opened;
@@ -109,6 +109,18 @@ eachStoreAndPooler((store) => {
       expect(batches).toEqual([100]);
       expect(opened.sent().slice(0, 100).sort()).toEqual(ids.slice(0, 100).map((id) => `${id} a`));
       expect(await t.pawl.outbox.lag()).toEqual({ pending: 0, dead: 0, oldestPendingMs: null });
+    });
+
+    test("R62 a message is marked as published, with the time, once it was sent: not before", async () => {
+      await using opened = await open(store);
+      const { t } = opened;
+      await publish(t, "1 a");
+      const seen: unknown[] = [];
+      t.faults.plant("relay.afterConfirm", async () => void seen.push(opened.sent(), await rowsOf(t)));
+      await t.relay();
+      const row = { type: "a", error: null, retry_count: 0 };
+      expect(seen).toEqual([["1 a"], [{ ...row, status: "pending", processed: false }]]);
+      expect(await rowsOf(t)).toEqual([{ ...row, status: "published", processed: true }]);
     });
 
     test("R63 a failure counts, is told in the row, leaves it pending, and is tried again after a pause", async () => {
