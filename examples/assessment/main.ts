@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { setTimeout as rest } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { isPawlError } from "pawl";
 import picocolors from "picocolors";
+import { exitCodeOf, interruptibly, sayInterrupted, watch } from "../program.ts";
 import { numberIn } from "../terminal.ts";
 import { reportOf } from "./report.ts";
 import { Simulation } from "./simulation.ts";
@@ -18,27 +17,14 @@ const usage = `npm run example:assessment -- [--attempts 200] [--faults 0.1] [--
   DATABASE_URL names a PostgreSQL instead.`;
 
 const ownFolder = join(import.meta.dirname, ".pawl");
-const longestMs = 300_000;
-const lookEveryMs = 200;
 
-process.exitCode = await main().catch((error: unknown) => {
-  if (!isPawlError(error)) throw error;
-  console.error(error.message);
-  return 1;
-});
+process.exitCode = await exitCodeOf(main);
 
 async function main(): Promise<number> {
   const options = readOptions();
   if (options === undefined) return 2;
   const simulation = await Simulation.open({ ...options, database: process.env.DATABASE_URL });
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  try {
-    return await run(simulation, options, interrupted.signal);
-  } finally {
-    await simulation.close();
-  }
+  return interruptibly(simulation, (one, interrupted) => run(one, options, interrupted));
 }
 
 async function run(simulation: Simulation, options: Options, interrupted: AbortSignal): Promise<number> {
@@ -49,21 +35,8 @@ async function run(simulation: Simulation, options: Options, interrupted: AbortS
   const wrong = `${Math.round(options.faults * 100)} % of all calls go wrong`;
   console.log(`\n  ${bold(who)} · ${wrong} · ${dim(`a minute lasts ${options.minuteMs / 1_000} s`)}\n`);
   const view = viewOn(process.stdout, simulation.states);
-  try {
-    const giveUpAt = performance.now() + longestMs;
-    while (performance.now() < giveUpAt && !interrupted.aborted) {
-      const look = await simulation.look();
-      view.show(look);
-      if (look.isOver) break;
-      await rest(lookEveryMs, undefined, { signal: interrupted }).catch(() => {});
-    }
-  } finally {
-    view.end();
-  }
-  if (interrupted.aborted) {
-    console.log("\n  Interrupted. Everything is kept: run it again, and it goes on from here.\n");
-    return 130;
-  }
+  const isOver = await watch(simulation, view, interrupted);
+  if (interrupted.aborted) return sayInterrupted();
   const result = await simulation.result();
   console.log(reportOf(result, process.stdout.columns ?? 100));
   const [first] = result.explained;
@@ -73,7 +46,7 @@ async function run(simulation: Simulation, options: Options, interrupted: AbortS
       `    cd examples/assessment\n    npx pawl explain attempt ${first.key}\n    npx pawl instance show attempt ${first.key}\n    npx pawl dead list\n`,
     );
   }
-  return result.unsettled.length === 0 && result.violations.length === 0 ? 0 : 1;
+  return isOver && result.unsettled.length === 0 && result.violations.length === 0 ? 0 : 1;
 }
 
 interface Options {

@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { setTimeout as rest } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { isPawlError } from "pawl";
 import picocolors from "picocolors";
 import { startRabbitmq } from "../../test/setup/rabbitmq.ts";
+import { exitCodeOf, interruptibly, sayInterrupted, watch } from "../program.ts";
 import { numberIn } from "../terminal.ts";
 import { type Exchange, inMemory, overRabbitmq } from "./exchange.ts";
 import { reportOf } from "./report.ts";
@@ -23,14 +22,8 @@ const usage = `npm run example:grading -- [--submissions 120] [--trouble …] [-
 
 const ordeals: readonly Ordeal[] = ["none", "slow", "down", "limited", "wrong", "late"];
 const ownFolder = join(import.meta.dirname, ".pawl");
-const longestMs = 300_000;
-const lookEveryMs = 200;
 
-process.exitCode = await main().catch((error: unknown) => {
-  if (!isPawlError(error)) throw error;
-  console.error(error.message);
-  return 1;
-});
+process.exitCode = await exitCodeOf(main);
 
 async function main(): Promise<number> {
   const options = readOptions();
@@ -38,14 +31,7 @@ async function main(): Promise<number> {
   const mail = await findExchange(options);
   try {
     const simulation = await Simulation.open({ ...options, database: process.env.DATABASE_URL }, mail.exchange);
-    const interrupted = new AbortController();
-    const interrupt = () => interrupted.abort();
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-    try {
-      return await run(simulation, options, mail.name, interrupted.signal);
-    } finally {
-      await simulation.close();
-    }
+    return await interruptibly(simulation, (one, interrupted) => run(one, options, mail.name, interrupted));
   } finally {
     await mail.stop();
   }
@@ -83,22 +69,8 @@ async function run(simulation: Simulation, options: Options, via: string, interr
   const who = how === "new" ? `${options.submissions} submissions` : "What was interrupted is taken up";
   console.log(`\n  ${bold(who)} · ${via} · ${dim(`a minute lasts ${options.minuteMs / 1_000} s`)}\n`);
   const view = viewOn(process.stdout, simulation.states);
-  let isOver = false;
-  try {
-    const giveUpAt = performance.now() + longestMs;
-    while (!isOver && performance.now() < giveUpAt && !interrupted.aborted) {
-      const look = await simulation.look();
-      view.show(look);
-      isOver = look.isOver;
-      await rest(lookEveryMs, undefined, { signal: interrupted }).catch(() => {});
-    }
-  } finally {
-    view.end();
-  }
-  if (interrupted.aborted) {
-    console.log("\n  Interrupted. Everything is kept: run it again, and it goes on from here.\n");
-    return 130;
-  }
+  const isOver = await watch(simulation, view, interrupted);
+  if (interrupted.aborted) return sayInterrupted();
   await simulation.acceptLate();
   const result = await simulation.result();
   console.log(reportOf(result));

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { setTimeout as rest } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { isPawlError } from "pawl";
 import picocolors from "picocolors";
+import { exitCodeOf, interruptibly, sayInterrupted, watch } from "../program.ts";
 import { numberIn } from "../terminal.ts";
 import { team } from "./labelers.ts";
 import { reportOf } from "./report.ts";
@@ -18,14 +17,8 @@ const usage = `npm run example:labeling -- [--seed 1] [--minute 250] [--folder �
   DATABASE_URL names a PostgreSQL instead.`;
 
 const ownFolder = join(import.meta.dirname, ".pawl");
-const longestMs = 300_000;
-const lookEveryMs = 200;
 
-process.exitCode = await main().catch((error: unknown) => {
-  if (!isPawlError(error)) throw error;
-  console.error(error.message);
-  return 1;
-});
+process.exitCode = await exitCodeOf(main);
 
 async function main(): Promise<number> {
   const options = readOptions();
@@ -37,14 +30,7 @@ async function main(): Promise<number> {
     console.log(`Round ${number} waits: pawl queue next messages --labeler me --start`);
     return 0;
   }
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  try {
-    return await run(simulation, options, interrupted.signal);
-  } finally {
-    await simulation.close();
-  }
+  return interruptibly(simulation, (one, interrupted) => run(one, options, interrupted));
 }
 
 async function run(simulation: Simulation, options: Options, interrupted: AbortSignal): Promise<number> {
@@ -56,21 +42,8 @@ async function run(simulation: Simulation, options: Options, interrupted: AbortS
   const how = round.isTakenUp ? " · some are begun already" : "";
   console.log(`\n  ${bold(what)}${how} · ${dim(`a minute lasts ${options.minuteMs / 1_000} s`)}\n`);
   const view = viewOn(process.stdout);
-  try {
-    const giveUpAt = performance.now() + longestMs;
-    while (performance.now() < giveUpAt && !interrupted.aborted) {
-      const look = await simulation.look();
-      view.show(look);
-      if (look.isOver) break;
-      await rest(lookEveryMs, undefined, { signal: interrupted }).catch(() => {});
-    }
-  } finally {
-    view.end();
-  }
-  if (interrupted.aborted) {
-    console.log("\n  Interrupted. Everything is kept: run it again, and it goes on from here.\n");
-    return 130;
-  }
+  const isOver = await watch(simulation, view, interrupted);
+  if (interrupted.aborted) return sayInterrupted();
   const result = await simulation.result();
   console.log(reportOf(result));
   if (process.env.DATABASE_URL === undefined && options.folder === ownFolder) {
@@ -80,7 +53,7 @@ async function run(simulation: Simulation, options: Options, interrupted: AbortS
     );
   }
   const isSound = result.violations.length === 0 && result.queues.every(({ overshot }) => overshot.length === 0);
-  return isSound ? 0 : 1;
+  return isOver && isSound ? 0 : 1;
 }
 
 interface Options {
