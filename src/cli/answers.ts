@@ -1,8 +1,8 @@
 import type { Pawl } from "../pawl.ts";
-import type { DeadLetter } from "../shown.ts";
+import type { Callback, DeadLetter } from "../shown.ts";
 
 /** What the verbs answer, as it comes over a socket: dates are ISO texts. */
-type InJson<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: InJson<T[Key]> } : T;
+export type InJson<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: InJson<T[Key]> } : T;
 
 /** One of those that a verb lists. */
 type Each<Verb extends keyof Pawl> = Pawl[Verb] extends (...args: never[]) => Promise<readonly (infer One)[]>
@@ -89,24 +89,7 @@ export interface PermissionAnswer {
 
 export type DeadLetterAnswer = InJson<DeadLetter>;
 
-export interface CallbackAnswer {
-  readonly id: string;
-  readonly lifecycle: string;
-  readonly instance: string;
-  readonly key: string | null;
-  readonly event: string;
-  readonly dedupe: string;
-  readonly source: "call" | "token" | "step";
-  readonly actor: string | null;
-  readonly payload: unknown;
-  readonly error: { readonly name: string; readonly message: string } | null;
-  readonly receivedAt: string;
-  readonly isLate: boolean;
-  readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
-  readonly reason: string | null;
-  readonly version: number | null;
-  readonly settledAt: string | null;
-}
+export type CallbackAnswer = InJson<Callback>;
 
 export interface ScheduleAnswer {
   readonly name: string;
