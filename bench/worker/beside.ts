@@ -14,7 +14,7 @@ export async function fillBeside(url: string, many: number): Promise<void> {
     );
     await client.query(
       `insert into pawl.tasks (id, instance_id, kind, lane, queue, due_at, visit, since)
-       select id, id, 'step', 'other@1/working', case when n <= $1 then 'other@1/working' end,
+       select id, id, 'step', 'other@1/working', 'other@1/working',
          case when n > $1 then now() + interval '1 day' end, 1, now()
        from (select id, row_number() over () as n from pawl.instances where lifecycle = 'other') as numbered`,
       [many],

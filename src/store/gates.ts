@@ -50,7 +50,7 @@ export function readGates(db: Executor, gates: readonly GateRow[]): Promise<Gate
       from gate
       where exists (
         select from unnest(gate.lanes::text[]) as lane(name)
-        cross join lateral (select from pawl.tasks as each where each.queue = lane.name limit 1) as ready
+        cross join lateral (select from pawl.tasks as each where each.queue = lane.name and each.due_at is null limit 1) as ready
       )
     )
     select stands.name, stands.room, pawl.ms(full_at.at) + stands.per_ms + stands.slice_ms - 1 - pawl.ms(clock.now) as wait_ms
@@ -82,7 +82,7 @@ function throughGates(claim: GatedClaim) {
         from unnest(let_through.lanes::text[]) as lane(name)
         cross join lateral (
           select each.id from pawl.tasks as each
-          where each.queue = lane.name
+          where each.queue = lane.name and each.due_at is null
           order by each.priority, each.id
           limit let_through.room for update skip locked
         ) as next
@@ -93,7 +93,7 @@ function throughGates(claim: GatedClaim) {
     few as materialized (
       select few.id from unnest((select array_agg(ready.id) from ready)) as few(id) limit (select ${claim.limit}::int)
     ),
-    ${leaseFew(claim)},
+    ${leaseFew(claim, part`task.lane`)},
     begun as (
       insert into pawl.begun as begun (gate, at, steps)
       select gate.name, pawl.at(floor(pawl.ms(clock.now) / gate.slice_ms) * gate.slice_ms), count(*)
@@ -143,7 +143,7 @@ export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): 
         -- Where nothing is ready, nothing is locked.
         and exists (
           select from unnest((select ${textArray(claim.gates.flatMap((gate) => gate.lanes))}::text)::text[]) as lane(name)
-          cross join lateral (select from pawl.tasks as each where each.queue = lane.name limit 1) as ready
+          cross join lateral (select from pawl.tasks as each where each.queue = lane.name and each.due_at is null limit 1) as ready
         )
       for no key update skip locked
     ),

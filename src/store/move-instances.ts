@@ -1,4 +1,5 @@
-import { type Executor, noPart, type Part, part, partsInARow, sql, textArray } from "./db.ts";
+import { batch } from "./batch.ts";
+import { type Executor, noPart, type Part, part, partsInARow, sql } from "./db.ts";
 import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
 import type { LastMove, NextStep, Written } from "./start-instances.ts";
 
@@ -54,6 +55,54 @@ export interface MovedInstance {
   readonly step: NextStep | null;
 }
 
+const decisions = batch<MovedInstance>("decided", {
+  id: ["uuid", (row) => row.id],
+  expected_version: ["int", (row) => row.expectedVersion],
+  expected_alarms: ["int", (row) => row.expectedAlarms],
+  token: ["bigint", (row) => row.token],
+  lapsed: ["boolean", (row) => row.lapsed],
+  settled_ms: ["float8", (row) => row.settledMs],
+  definition: ["int", (row) => row.definition],
+  state: ["text", (row) => row.state],
+  shelf: ["text", (row) => row.shelf],
+  version: ["int", (row) => row.version],
+  alarms: ["int", (row) => row.alarms],
+  visit: ["int", (row) => row.visit],
+  run: ["int", (row) => row.run],
+  data: ["text", (row) => row.dataText],
+  deadline_ms: ["float8", (row) => row.deadlineAfterMs],
+  failed_from: ["text", (row) => row.failedFrom],
+  failed_visit: ["int", (row) => row.failedVisit],
+  timed_out: ["boolean", (row) => row.timedOut || null],
+  settled_callbacks: ["int", (row) => row.settledCallbacks || null],
+  outcome: ["text", (row) => row.outcome],
+  child_outcome: ["text", (row) => row.childOutcome],
+  has_children: ["boolean", (row) => row.hasChildren],
+  key_held: ["boolean", (row) => row.keyHeld],
+  leaves: ["boolean", (row) => row.leaves],
+  ends_run: ["boolean", (row) => row.endsRun],
+  drops_task: ["boolean", (row) => row.dropsTask],
+  due_after_ms: ["float8", (row) => row.dueAfterMs],
+  due_ms: ["float8", (row) => row.dueAtMs],
+  event: ["text", (row) => row.move.event],
+  source: ["text", (row) => row.move.source],
+  actor: ["text", (row) => row.move.actor],
+  reason: ["text", (row) => row.move.reason],
+  payload: ["text", (row) => row.move.payloadText],
+  patch: ["text", (row) => row.move.patchText],
+  cleared: ["text", (row) => keysText(row.move.cleared)],
+  request_id: ["uuid", (row) => row.move.requestId],
+  messages: ["int", (row) => row.move.messages],
+  from_state: ["text", (row) => row.from],
+  reported: ["boolean", (row) => row.reported],
+  lane: ["text", (row) => row.step?.lane],
+  priority: ["int", (row) => row.step?.priority],
+  step_after_ms: ["float8", (row) => row.step?.afterMs],
+  step_at_ms: ["float8", (row) => row.step?.atMs],
+  worker: ["text", (row) => row.step?.grant?.worker],
+  lease_ms: ["float8", (row) => row.step?.grant?.leaseMs],
+});
+
 /**
  * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back the
  * ids moved. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
@@ -72,58 +121,7 @@ export function moveInstances(
     free as materialized (
       select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state,
         lease.token is not null as leased
-      from clock, unnest(
-        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
-        (select ${textArray(rows.map((row) => row.expectedVersion))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.expectedAlarms))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.token))}::text)::bigint[],
-        (select ${textArray(rows.map((row) => row.lapsed))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.settledMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.state))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.version))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.alarms))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.visit))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.run))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.failedFrom))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.failedVisit))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.timedOut || null))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.settledCallbacks || null))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.childOutcome))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.hasChildren))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.keyHeld))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.leaves))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.endsRun))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.dropsTask))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.dueAtMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.move.event))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.source))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.actor))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.reason))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.payloadText))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.patchText))}::text)::text[],
-        (select ${textArray(rows.map((row) => keysText(row.move.cleared)))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
-        (select ${textArray(rows.map((row) => row.move.messages))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.from))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.reported))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.step?.priority))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.step?.grant?.worker))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.step?.grant?.leaseMs))}::text)::float8[]
-      ) as decided(
-        id, expected_version, expected_alarms, token, lapsed, settled_ms, definition, state, shelf, version, alarms, visit, run, data, deadline_ms,
-        failed_from, failed_visit, timed_out, settled_callbacks, outcome, child_outcome, has_children, key_held, leaves, ends_run, drops_task, due_after_ms, due_ms,
-        event, source, actor, reason, payload, patch, cleared, request_id, messages, from_state, reported,
-        lane, priority, step_after_ms, step_at_ms, worker, lease_ms
-      )
+      from clock, ${decisions(rows)}
       cross join lateral (
         select instance.next_due_at, instance.lifecycle, instance.state
         from pawl.instances as instance
@@ -226,12 +224,16 @@ const heldLease = part`
       ) as lease on true
       where decided.token is null or lease.token is not null`;
 
+/** The same row goes on. A lease that is young yet stays as it is: then no index hears of the move. */
 const movedOn = part`
     moved_on as (
       update pawl.tasks as task
       set lane = written.lane, priority = written.priority,
-        queue = case when written.due_at is null and written.worker is null then written.lane end, due_at = written.due_at,
-        worker = written.worker, leased_until = written.leased_until, token = coalesce(written.granted, nextval('pawl.tokens')),
+        queue = case when written.worker is null then written.lane end, due_at = written.due_at, gate = null,
+        worker = written.worker, token = coalesce(written.granted, nextval('pawl.tokens')),
+        leased_until = case
+          when task.leased_until between written.now + (written.leased_until - written.now) * 2 / 3 and written.leased_until
+          then task.leased_until else written.leased_until end,
         attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now
       from written
       where task.id = written.id and written.leased and written.lane is not null
@@ -240,13 +242,12 @@ const movedOn = part`
 const stepped = part`
     stepped as (
       insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
-      select written.id, written.id, 'step', written.lane, written.priority,
-        case when written.due_at is null then written.lane end, written.due_at, 0, written.visit, written.now
+      select written.id, written.id, 'step', written.lane, written.priority, written.lane, written.due_at, 0, written.visit, written.now
       from written
       where not written.leased and written.lane is not null
       on conflict (id) do update set
         lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
-        worker = null, leased_until = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
+        worker = null, leased_until = null, gate = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
         since = excluded.since
     ),`;
 

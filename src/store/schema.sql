@@ -27,8 +27,7 @@ CREATE FUNCTION pawl.gate_left(gate_name text, of_lifecycle text, in_states text
         select from pawl.lifecycles as known
         cross join unnest(in_states) as state(name)
         cross join lateral (
-          select from pawl.tasks as task
-          where task.lane = known.name || '@' || known.version || '/' || state.name and task.worker is not null
+          select from pawl.tasks as task where task.gate = known.name || '@' || known.version || '/' || state.name
         ) as held
         where known.name = of_lifecycle
         limit most
@@ -858,8 +857,11 @@ CREATE TABLE pawl.tasks (
     visit integer NOT NULL,
     work jsonb,
     since timestamp with time zone NOT NULL,
-    CONSTRAINT tasks_are_ready_scheduled_or_running CHECK ((num_nonnulls(queue, due_at, worker) = 1)),
+    gate text COLLATE pg_catalog."C",
+    CONSTRAINT tasks_are_ready_scheduled_or_running CHECK (((num_nonnulls(queue, worker) = 1) AND (num_nonnulls(due_at, worker) < 2))),
     CONSTRAINT tasks_attempt_check CHECK ((attempt >= 0)),
+    CONSTRAINT tasks_behind_gates_run CHECK (((gate IS NULL) OR (worker IS NOT NULL))),
+    CONSTRAINT tasks_gate_is_the_lane CHECK ((gate = lane)),
     CONSTRAINT tasks_kind_check CHECK ((kind = ANY (ARRAY['step'::text, 'effect'::text]))),
     CONSTRAINT tasks_lease_has_end CHECK (((worker IS NULL) = (leased_until IS NULL))),
     CONSTRAINT tasks_queue_is_the_lane CHECK ((queue = lane)),
@@ -1130,11 +1132,13 @@ CREATE INDEX slots_open ON pawl.slots USING btree (open_in, rank, sample_id, no)
 
 CREATE INDEX tasks_effects ON pawl.tasks USING btree (instance_id) WHERE (kind = 'effect'::text);
 
-CREATE INDEX tasks_ready ON pawl.tasks USING btree (queue, priority, id) WHERE (queue IS NOT NULL);
+CREATE INDEX tasks_gated ON pawl.tasks USING btree (gate) WHERE (gate IS NOT NULL);
 
-CREATE INDEX tasks_running ON pawl.tasks USING btree (lane, leased_until, id) WHERE (worker IS NOT NULL);
+CREATE INDEX tasks_ready ON pawl.tasks USING btree (queue, priority, id) WHERE ((queue IS NOT NULL) AND (due_at IS NULL));
 
-CREATE INDEX tasks_scheduled ON pawl.tasks USING btree (lane, due_at, id) WHERE (due_at IS NOT NULL);
+CREATE INDEX tasks_running ON pawl.tasks USING btree (leased_until, id) WHERE (worker IS NOT NULL);
+
+CREATE INDEX tasks_scheduled ON pawl.tasks USING btree (queue, due_at, id) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX tickets_due ON pawl.tickets USING btree (due_at) WHERE (due_at IS NOT NULL);
 

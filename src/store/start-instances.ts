@@ -1,4 +1,5 @@
-import { type Executor, type Part, sql, textArray } from "./db.ts";
+import { batch } from "./batch.ts";
+import { type Executor, type Part, sql } from "./db.ts";
 import type { JournalRow } from "./journal.ts";
 
 /** The move that an instance stands behind, in the words of its journal; what the instance's own row tells is not said twice. */
@@ -63,6 +64,33 @@ export interface Written {
   readonly granted: number | null;
 }
 
+const beginnings = batch<NewInstance>("fresh", {
+  id: ["uuid", (row) => row.id],
+  lifecycle: ["text", (row) => row.lifecycle],
+  definition: ["int", (row) => row.definition],
+  key: ["text", (row) => row.key],
+  parent_lifecycle: ["text", (row) => row.parent?.lifecycle],
+  parent_id: ["uuid", (row) => row.parent?.id],
+  parent_run: ["int", (row) => row.parent?.run],
+  child_name: ["text", (row) => row.parent?.name],
+  state: ["text", (row) => row.state],
+  shelf: ["text", (row) => row.shelf],
+  data_text: ["text", (row) => row.dataText],
+  deadline_ms: ["float8", (row) => row.deadlineAfterMs],
+  due_ms: ["float8", (row) => row.dueAfterMs],
+  outcome: ["text", (row) => row.outcome],
+  event: ["text", (row) => row.move.event],
+  source: ["text", (row) => row.move.source],
+  actor: ["text", (row) => row.move.actor],
+  reason: ["text", (row) => row.move.reason],
+  payload: ["text", (row) => row.move.payloadText],
+  request_id: ["uuid", (row) => row.move.requestId],
+  lane: ["text", (row) => row.step?.lane],
+  priority: ["int", (row) => row.step?.priority],
+  step_after_ms: ["float8", (row) => row.step?.afterMs],
+  step_at_ms: ["float8", (row) => row.step?.atMs],
+});
+
 /**
  * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
  * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
@@ -79,35 +107,7 @@ export function insertInstances(
     fresh as materialized (
       select fresh.*, fresh.data_text::jsonb as data,
         coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
-      from clock, unnest(
-        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
-        (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.definition))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.key))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.parent?.lifecycle))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.parent?.id))}::text)::uuid[],
-        (select ${textArray(rows.map((row) => row.parent?.run))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.parent?.name))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.state))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.shelf))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.dataText))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.deadlineAfterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.dueAfterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.outcome))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.event))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.source))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.actor))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.reason))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.payloadText))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.move.requestId))}::text)::uuid[],
-        (select ${textArray(rows.map((row) => row.step?.lane))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.step?.priority))}::text)::int[],
-        (select ${textArray(rows.map((row) => row.step?.afterMs))}::text)::float8[],
-        (select ${textArray(rows.map((row) => row.step?.atMs))}::text)::float8[]
-      ) as fresh(
-        id, lifecycle, definition, key, parent_lifecycle, parent_id, parent_run, child_name, state, shelf, data_text,
-        deadline_ms, due_ms, outcome, event, source, actor, reason, payload, request_id, lane, priority, step_after_ms, step_at_ms
-      )
+      from clock, ${beginnings(rows)}
     ),
     written as (
       insert into pawl.instances (
@@ -126,8 +126,7 @@ export function insertInstances(
     ),
     stepped as (
       insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since)
-      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority,
-        case when fresh.step_due_at is null then fresh.lane end, fresh.step_due_at, 1, clock.now
+      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, fresh.lane, fresh.step_due_at, 1, clock.now
       from clock, fresh
       where fresh.lane is not null and (fresh.id in (select id from written)) is true
     ),

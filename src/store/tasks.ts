@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "./db.ts";
+import { type Executor, type Part, part, sql, textArray } from "./db.ts";
 import { type DeadLetterRow, insertTaskLetters } from "./dead-letters.ts";
 import { type InstanceRow, instanceColumns } from "./instances.ts";
 
@@ -95,7 +95,7 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
       ) as lane(name, after_priority, after_id)
       cross join lateral (
         select each.id from pawl.tasks as each
-        where each.queue = lane.name and (each.priority, each.id) > (lane.after_priority, lane.after_id)
+        where each.queue = lane.name and each.due_at is null and (each.priority, each.id) > (lane.after_priority, lane.after_id)
         order by each.priority, each.id
         limit ${claim.share}::int for update skip locked
       ) as task
@@ -104,16 +104,16 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
     few as materialized (
       select few.id from unnest((select array_agg(ready.id) from ready)) as few(id) limit (select ${claim.limit}::int)
     ),
-    ${leaseFew(claim)}
+    ${leaseFew(claim, part`null`)}
     ${claimedFew}`);
 }
 
-/** The tasks of `few`, leased: a part of every claim. */
-export function leaseFew({ worker, leaseMs }: Holder) {
+/** The tasks of `few`, leased: a part of every claim. `gate` is where they count while they run. */
+export function leaseFew({ worker, leaseMs }: Holder, gate: Part) {
   return part`
     claimed as (
       update pawl.tasks as task
-      set queue = null, worker = ${worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
+      set queue = null, gate = ${gate}, worker = ${worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
         leased_until = clock.now + ${leaseMs}::float8 * interval '1 millisecond', since = clock.now
       from few, clock
       where task.id = few.id
@@ -177,7 +177,7 @@ export function promoteTasks(
       from clock, unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
       cross join lateral (
         select each.id from pawl.tasks as each
-        where each.lane = lane.name and each.due_at is not null and each.due_at <= clock.now
+        where each.queue = lane.name and each.due_at is not null and each.due_at <= clock.now
         order by each.due_at, each.id
         limit ${limit}::int for update skip locked
       ) as task
@@ -188,7 +188,7 @@ export function promoteTasks(
     ),
     promoted as (
       update pawl.tasks as task
-      set queue = task.lane, due_at = null, since = clock.now
+      set due_at = null, since = clock.now
       from few, clock where task.id = few.id
       returning task.lane
     )
@@ -233,10 +233,9 @@ export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promis
     ),
     put_back as (
       update pawl.tasks as task
-      set worker = null, leased_until = null, since = clock.now,
+      set worker = null, leased_until = null, gate = null, queue = task.lane, since = clock.now,
         token = nextval('pawl.tokens'),
         attempt = task.attempt - case when held.refund then 1 else 0 end,
-        queue = case when held.retry_ms is null then task.lane end,
         due_at = clock.now + held.retry_ms * interval '1 millisecond'
       from held, clock where task.id = held.id
       returning task.id as task_id, task.lane
@@ -294,10 +293,10 @@ export function readLapsedLeases(db: Executor, lanes: readonly string[], limit: 
     with clock as materialized (select pawl.now() as now)
     select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
       task.visit as task_visit, task.work, ${instanceColumns}
-    from clock, unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
-    cross join lateral (
+    from clock cross join lateral (
       select * from pawl.tasks as each
-      where each.lane = lane.name and each.worker is not null and each.leased_until <= clock.now
+      where each.lane = any ((select ${textArray(lanes)}::text)::text[])
+        and each.worker is not null and each.leased_until <= clock.now
       order by each.leased_until, each.id
       limit ${limit}::int
     ) as task

@@ -9,7 +9,7 @@ export function readLaneAges(db: Executor, lanes: readonly string[]): Promise<{ 
     cross join lateral (
       select min(next.since) as since from (
         select each.since from pawl.tasks as each
-        where each.queue = lane.name
+        where each.queue = lane.name and each.due_at is null
         order by each.priority, each.id limit 100
       ) as next
     ) as oldest

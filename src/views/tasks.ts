@@ -34,13 +34,9 @@ export function findRunning(
   return db.rows<InstanceRow>(sql`
     with clock as materialized (select pawl.now() as now),
     running as materialized (
-      select task.instance_id
-      from unnest((select ${textArray(lanes)}::text)::text[]) as lane(name)
-      cross join lateral (
-        select each.instance_id from pawl.tasks as each
-        where each.lane = lane.name and each.worker is not null
-          and each.instance_id < ${page.beforeId ?? lastId}::uuid
-      ) as task
+      select task.instance_id from pawl.tasks as task
+      where task.worker is not null and task.lane = any ((select ${textArray(lanes)}::text)::text[])
+        and task.instance_id < ${page.beforeId ?? lastId}::uuid
       order by task.instance_id desc limit ${page.limit}::int
     )
     select ${instanceColumns}

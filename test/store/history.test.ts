@@ -288,9 +288,12 @@ eachStoreAndPooler((store) => {
     await using t = await store.open({ lifecycles: [letter, memo] });
     const { id } = await t.pawl.start(letter, { key: "l" });
     const set = (changes: string) => `update pawl.tasks set ${changes} where id = '${id}'`;
-    await refused(t, set("due_at = pawl.now()"), "23514", "tasks_are_ready_scheduled_or_running");
     await refused(t, set("worker = 'w', leased_until = pawl.now()"), "23514", "tasks_are_ready_scheduled_or_running");
     await refused(t, set("queue = null"), "23514", "tasks_are_ready_scheduled_or_running");
+    const run = "queue = null, worker = 'w', leased_until = pawl.now()";
+    await refused(t, set(`${run}, due_at = pawl.now()`), "23514", "tasks_are_ready_scheduled_or_running");
+    await refused(t, set("gate = lane"), "23514", "tasks_behind_gates_run");
+    await refused(t, set(`${run}, gate = 'letter@1/ready'`), "23514", "tasks_gate_is_the_lane");
     await refused(t, set("queue = null, worker = 'w'"), "23514", "tasks_lease_has_end");
     await refused(t, set("leased_until = pawl.now()"), "23514", "tasks_lease_has_end");
     await refused(t, set("queue = 'letter@1/ready'"), "23514", "tasks_queue_is_the_lane");

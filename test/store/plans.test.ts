@@ -277,7 +277,7 @@ const million = [
   `insert into pawl.timers (instance_id, id, kind, visit, due_at, event)
   select id, id, 'timeout', 2, next_due_at, 'expire' from pawl.instances where next_due_at is not null and closed_at is null`,
   `insert into pawl.tasks (id, instance_id, kind, lane, queue, due_at, visit, since)
-  select ${nextId}, lpad(to_hex(n + 1000000), 32, '0')::uuid, 'effect', 'other@1/x' || n % 3, case when n % 2 = 0 then 'other@1/x' || n % 3 end,
+  select ${nextId}, lpad(to_hex(n + 1000000), 32, '0')::uuid, 'effect', 'other@1/x' || n % 3, 'other@1/x' || n % 3,
     case when n % 2 = 1 then now() + interval '1 year' end, 1, now()
   from generate_series(1, 300000) as n`,
   `insert into pawl.tasks (id, instance_id, kind, lane, worker, leased_until, visit, since)
