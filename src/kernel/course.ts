@@ -81,7 +81,7 @@ export class Course {
   /** The instance as the decisions so far leave it. */
   instance: InstanceModel;
   readonly #newId: () => string;
-  readonly #journal: JournalRow[] = [];
+  #journal: readonly JournalRow[] = none;
   /** Messages, effects, requests and notes: made when there are any, since most courses are one plain move. */
   #rest: Rows | undefined;
   #timers: readonly TimerRow[] = none;
@@ -114,15 +114,15 @@ export class Course {
   }
 
   /** All that was decided, in its order. */
-  readonly decisions: Decision[] = [];
+  decisions: readonly Decision[] = none;
   /** Decisions with a `before` hook, which holds in a transaction only. */
-  readonly hooked: Decision[] = [];
+  hooked: readonly Decision[] = none;
   /** What kept this course from being decided: nothing of it is written. */
   failure: unknown;
   /** Callbacks that have come and that no state has taken yet. */
   waiting: readonly WaitingCallback[] = none;
   /** What the definition threw at some of them: they wait on. */
-  readonly stumbles: unknown[] = [];
+  stumbles: readonly unknown[] = none;
   /**
    * How far callbacks may go: in `passing`, where something else happens to the instance, not into hooks, which could fail
    * that; where something is `due`, also there, since it comes after them; `looking` at nothing else, once more into what
@@ -188,7 +188,7 @@ export class Course {
     const effects = effectRows(decision, this.#newId);
     const changesData = decision.patch !== null || decision.cleared !== null;
     const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
-    this.#journal.push(journal);
+    this.#journal = [...this.#journal, journal];
     if (messages.length > 0) this.#more.messages.push(...messages);
     if (effects.length > 0) this.#more.effects.push(...effects);
     if (said.sends !== undefined && said.sends.length > 0)
@@ -212,8 +212,8 @@ export class Course {
       this.#token = maker.lease.token;
       this.#lapsed = maker.lease.lapsed === true;
     }
-    this.decisions.push(decision);
-    if (decision.before !== undefined) this.hooked.push(decision);
+    this.decisions = [...this.decisions, decision];
+    if (decision.before !== undefined) this.hooked = [...this.hooked, decision];
     if (decision.deadLetter) this.bury(letterOfMove(this.#newId(), this.lifecycle, decision, maker));
     if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failing = { decision, maker };
     else if (decision.leaves) this.#letGo(decision);

@@ -47,7 +47,7 @@ function tryToSettle(course: Course, callback: WaitingCallback): Settled | undef
     if (settled === undefined && !callback.looked) note(course, callback, { looked: true, reason: null });
     return settled;
   } catch (thrown) {
-    course.stumbles.push(thrown);
+    course.stumbles = [...course.stumbles, thrown];
     const reason = cleanText(messageOf(thrown), 500);
     if (callback.looked || callback.reason !== reason) note(course, callback, { looked: false, reason });
     return undefined;

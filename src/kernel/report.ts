@@ -122,35 +122,41 @@ async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> 
 async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgain: boolean): Promise<void> {
   // The claim has told of callbacks that wait: they are not with it.
   const again = readAgain || filings.some(({ unsure, report }) => unsure || report.taken.row.inbox > 0);
-  const courses = again ? await coursesAnew(kernel, kernel.db, filings) : coursesAsClaimed(kernel, filings);
-  const free: Course[] = [];
-  for (const [course, filing] of courses) {
+  const moves = again ? await movesAnew(kernel, kernel.db, filings) : movesAsClaimed(kernel, filings);
+  const free: Move[] = [];
+  for (const move of moves) {
+    const { course, filing } = move;
     if (filing.result !== undefined) continue;
     decideMove(kernel, course, filing);
     if (filing.move === undefined) continue;
     course.attempt(() => match(course));
     if (!course.changes && course.failure === undefined) filing.result = "lease_lost";
     else if (course.failure !== undefined || course.hooked.length > 0) filing.alone = true;
-    else free.push(course);
+    else free.push(move);
   }
   if (free.length === 0) return;
   let written: Map<string, number>;
   try {
-    written = await commit(kernel, kernel.db, free);
+    written = await commit(
+      kernel,
+      kernel.db,
+      free.map(({ course }) => course),
+    );
   } catch (error) {
-    if (isPawlError(error, "outcome_unknown")) for (const course of free) courses.get(course)!.unsure = true;
+    if (isPawlError(error, "outcome_unknown")) for (const { filing } of free) filing.unsure = true;
     if (asPawlError(error).who === "surroundings") throw error;
     // One that the database refuses is not to keep its neighbours from being taken down.
-    for (const course of free) courses.get(course)!.alone = true;
+    for (const { filing } of free) filing.alone = true;
     return;
   }
-  for (const course of free) if (written.has(course.row.id)) finish(kernel, course, courses.get(course)!);
+  for (const { course, filing } of free) if (written.has(course.row.id)) finish(kernel, course, filing);
 }
 
 async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void> {
   await lockInstances(tx, [filing.report.taken.row.id]);
-  const [[course] = []] = await coursesAnew(kernel, tx, [filing]);
-  if (course === undefined || filing.result !== undefined) return;
+  const [move] = await movesAnew(kernel, tx, [filing]);
+  if (move === undefined || filing.result !== undefined) return;
+  const { course } = move;
   course.hold();
   decideMove(kernel, course, filing);
   if (filing.move === undefined) return;
@@ -163,31 +169,38 @@ async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void>
   else throw leaseBusy();
 }
 
-function coursesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Map<Course, Filing> {
-  return new Map(
-    filings.map((filing) => {
-      const { lifecycle, row } = filing.report.taken;
-      return [new Course(lifecycle, row, kernel.newId), filing];
-    }),
-  );
+/** A report and what it makes of its instance. */
+interface Move {
+  readonly course: Course;
+  readonly filing: Filing;
+}
+
+function movesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Move[] {
+  return filings.map((filing) => {
+    const { lifecycle, row } = filing.report.taken;
+    return { course: new Course(lifecycle, row, kernel.newId), filing };
+  });
 }
 
 /** Reads the instances anew, for those whose lease still holds, and lets what is due come first. */
-async function coursesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Map<Course, Filing>> {
+async function movesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Move[]> {
   const ids = filings.map(({ report }) => report.taken.row.id);
   const rows = new Map((await readInstances(db, ids)).map((row) => [row.id, row]));
   const held = await heldOf(db, filings);
   // Last of all: an earlier try of ours that ended the visit or the lease between these looks is found by now.
   await settleLostReplies(db, filings);
   const open = filings.filter((filing) => filing.result === undefined);
-  const courses = new Map<Course, Filing>();
+  const moves: Move[] = [];
   for (const filing of open) {
     const row = rows.get(filing.report.taken.row.id);
     if (row === undefined || !held.has(filing.lease.taskId) || isNewer(kernel, row)) filing.result = "lease_lost";
-    else courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), filing);
+    else moves.push({ course: new Course(lifecycleOf(kernel, row), row, kernel.newId), filing });
   }
-  await catchUp(db, [...courses.keys()]);
-  return courses;
+  await catchUp(
+    db,
+    moves.map(({ course }) => course),
+  );
+  return moves;
 }
 
 async function settleLostReplies(db: Executor, filings: readonly Filing[]): Promise<void> {

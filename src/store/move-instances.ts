@@ -1,7 +1,7 @@
 import { batch } from "./batch.ts";
 import { type Executor, noPart, type Part, part, partsInARow, sql } from "./db.ts";
 import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
-import type { LastMove, NextStep, Written } from "./start-instances.ts";
+import { type Answer, type LastMove, type NextStep, type Written, writtenOf } from "./start-instances.ts";
 
 /** What a list of decisions makes of one instance. */
 export interface MovedInstance {
@@ -104,19 +104,19 @@ const decisions = batch<MovedInstance>("decided", {
 });
 
 /**
- * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back the
- * ids moved. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
+ * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back which
+ * were. They come in the order of their ids, so that the answer is their number when all of them were. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
  * waits for a row. `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
  * An instance, its last move and its next step are one row of the batch: every list that is sent and joined costs time.
  */
-export function moveInstances(
+export async function moveInstances(
   db: Executor,
   rows: readonly MovedInstance[],
   earlier: readonly JournalRow[],
   beside: Part,
 ): Promise<Written[]> {
   const tasks = tasksMoved(rows);
-  return db.rows<Written>(sql`
+  const [answer] = await db.rows<Answer>(sql`
     with clock as materialized (select pawl.now() as now),
     free as materialized (
       select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state,
@@ -199,8 +199,15 @@ export function moveInstances(
       group by change.lifecycle, change.state
       having sum(change.delta) <> 0
     )
-    select written.id::text as id, pawl.ms(written.now) as now_ms, written.granted::float8 as granted from written`);
+    select count(*)::int as many, pawl.ms(min(written.now)) as now_ms,
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${rows.length}::int)::text as ids,
+      ${rows.some((row) => row.step?.grant != null) ? grantedTokens : noTokens} as granted
+    from written`);
+  return writtenOf(rows, answer!);
 }
+
+const grantedTokens = part`array_agg(written.granted order by written.id)::text`;
+const noTokens = part`null::text`;
 
 /** What becomes of the tasks, as far as there are any: a call moves no lease, and most moves drop no task. */
 function tasksMoved(rows: readonly MovedInstance[]): { readonly lease: Part; readonly written: Part } {

@@ -56,6 +56,33 @@ export interface NewInstance {
   readonly step: NextStep | null;
 }
 
+/** What was written, in one row: lists of a few hundred short ones cost time on both sides. */
+export interface Answer {
+  readonly many: number;
+  readonly now_ms: number;
+  /** An array of those written, in their order; null when all were. */
+  readonly ids: string | null;
+  /** An array of the tokens of theirs, in the same order; null when there are none. */
+  readonly granted: string | null;
+}
+
+/** Which of these rows, that came in the order of their ids where tokens are asked for, were written. */
+export function writtenOf(rows: readonly { readonly id: string }[], answer: Answer): Written[] {
+  if (answer.many === 0) return [];
+  const ids = answer.ids === null ? undefined : elements(answer.ids);
+  const tokens = answer.granted === null ? undefined : elements(answer.granted);
+  return Array.from({ length: answer.many }, (_, index) => {
+    const token = tokens?.[index] ?? "NULL";
+    const id = ids === undefined ? rows[index]!.id : ids[index]!;
+    return { id, now_ms: answer.now_ms, granted: token === "NULL" ? null : Number(token) };
+  });
+}
+
+/** What is in an array of plain words. */
+function elements(array: string): string[] {
+  return array.slice(1, -1).split(",");
+}
+
 /** An instance that was written, and when. */
 export interface Written {
   readonly id: string;
@@ -96,12 +123,12 @@ const beginnings = batch<NewInstance>("fresh", {
  * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
  * wait for each other crosswise.
  */
-export function insertInstances(
+export async function insertInstances(
   db: Executor,
   rows: readonly NewInstance[],
   beside: { readonly first: Part; readonly gate: Part; readonly rest: Part },
 ): Promise<Written[]> {
-  return db.rows<Written>(sql`
+  const [answer] = await db.rows<Answer>(sql`
     with clock as materialized (select pawl.now() as now),
     ${beside.first}
     fresh as materialized (
@@ -145,5 +172,9 @@ export function insertInstances(
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
     )
-    select written.id::text as id, pawl.ms(clock.now) as now_ms, null::float8 as granted from written, clock`);
+    select count(*)::int as many, pawl.ms(min(clock.now)) as now_ms,
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${rows.length}::int)::text as ids,
+      null::text as granted
+    from written, clock`);
+  return writtenOf(rows, answer!);
 }

@@ -154,20 +154,32 @@ export class Hands {
     }
   }
 
+  /** Runs a task and reports what became of it, together with those that end at the same time. */
   async #process(held: Held): Promise<void> {
     const { taken, abort } = held;
     const { states, settings, fakes, isGated } = this.#options;
-    const { faults, signals } = this.#kernel;
+    const { faults, signals, telemetry } = this.#kernel;
     states.slot("Claiming", "Processing");
     if (faults !== undefined) await faults.at("run.before");
+    const began = performance.now();
     const outcome = await runObserved(this.#kernel, taken, { abort, log: settings.log, fakes });
+    telemetry.meters.lane(taken.lane).ran(performance.now() - began);
     if (faults !== undefined) await faults.at("run.after");
     this.#running -= 1;
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
     states.slot("Processing", to);
     this.#fill();
     held.isReported = true;
-    if (!held.isGivenBack) await this.#tell(held, outcome);
+    if (!held.isGivenBack) {
+      try {
+        const reported = await this.#reports.ask({ taken, outcome });
+        this.#pace.finished(1);
+        if (reported === "lease_lost") settings.onFailure(lostBy(taken));
+      } catch (error) {
+        // Nobody knows of this outcome: the lease will lapse, and the attempt counts as one whose worker was lost.
+        settings.onFailure(error);
+      }
+    }
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
     states.slot(to, "Polling");
     this.#release(held);
@@ -183,19 +195,6 @@ export class Hands {
     );
     this.take(granted);
     return reported;
-  }
-
-  /** Reports an outcome, together with those that end at the same time; again when the database is away for a while. */
-  async #tell(held: Held, outcome: Outcome): Promise<void> {
-    const { onFailure } = this.#options.settings;
-    try {
-      const reported = await this.#reports.ask({ taken: held.taken, outcome });
-      this.#pace.finished(1);
-      if (reported === "lease_lost") onFailure(lostBy(held.taken));
-    } catch (error) {
-      // Nobody knows of this outcome: the lease will lapse, and the attempt counts as one whose worker was lost.
-      onFailure(error);
-    }
   }
 
   #release(held: Held): void {

@@ -21,13 +21,9 @@ export function reportObserved(kernel: Kernel, reports: readonly Report[]): Prom
   return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => report(kernel, reports));
 }
 
-/** Runs a task, and measures it: how long it took, and as a span where somebody traces. */
-export async function runObserved(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
-  const { meters, tracing } = kernel.telemetry;
-  const began = performance.now();
-  const outcome = tracing.isOn ? await runTraced(kernel, taken, options) : await run(kernel, taken, options);
-  meters.lane(taken.lane).ran(performance.now() - began);
-  return outcome;
+/** Runs a task, as a span where somebody traces. */
+export function runObserved(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
+  return kernel.telemetry.tracing.isOn ? runTraced(kernel, taken, options) : run(kernel, taken, options);
 }
 
 /** Nothing that the instance holds goes into a span: who may see traces need not be who may see data. */

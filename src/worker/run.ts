@@ -3,18 +3,14 @@ import { broken, isPawlError, PawlError } from "../base/errors.ts";
 import { CircuitOpenError } from "../base/step-errors.ts";
 import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { tellProgress, type Word } from "../kernel/progress.ts";
 import { isRecovery, recoveryOf } from "../kernel/recover.ts";
 import type { Taken } from "../kernel/take.ts";
-import { Progress } from "./progress.ts";
-import { type Log, makeStep, type Returned, type Said } from "./step.ts";
+import { type Returned, Said, type Surroundings, TaskStep } from "./step.ts";
 
 /** A handler, or what a test puts in its place. */
 export type Handler = (step: never) => unknown;
 
-export interface RunOptions {
-  readonly abort: { readonly signal: AbortSignal };
-  readonly log: Log;
+export interface RunOptions extends Surroundings {
   /** Handlers that stand in for the real ones, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
 }
@@ -24,16 +20,10 @@ const laterMs = 10_000;
 /** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
 export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
   if (taken.delivery !== undefined) return { kind: "deliver" };
-  const said: Said = { patch: {}, messages: [], starts: [], sends: [] };
-  let told: Progress | undefined;
-  const progress = (word: Word): void => {
-    told ??= new Progress((newest) => tellProgress(kernel, taken, newest));
-    told.say(word);
-  };
+  const said = new Said();
   try {
-    const { abort, log } = options;
     kernel.breakers.begin(taken);
-    const step = makeStep(taken, said, { kernel, abort, log, progress });
+    const step = new TaskStep(kernel, taken, said, options);
     if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
     const handler = handlerOf(taken, options.fakes);
     const returned = await handler(step as never);
@@ -50,7 +40,7 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
       return { kind: "retry_later", afterMs: error.retryAfterMs, reason: error.message };
     return { kind: "failed", error };
   } finally {
-    told?.stop();
+    said.progress?.stop();
   }
 }
 
@@ -88,7 +78,8 @@ function outcomeOf(taken: Taken, said: Said, given: unknown): Outcome {
   if (taken.kind === "effect") return { kind: "done", starts: said.starts, sends: said.sends };
   const go = returned?.kind === "go" ? returned : undefined;
   const event = go?.event ?? onlyOutcome(taken);
-  return { kind: "event", event, payload: go?.payload, ...said };
+  const { patch, messages, starts, sends } = said;
+  return { kind: "event", event, payload: go?.payload, patch, messages, starts, sends };
 }
 
 /** It put itself off, or gave up. */

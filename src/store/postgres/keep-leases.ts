@@ -58,8 +58,9 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
   return {
     keep: (leases) => {
       for (const { taskId, token } of leases) {
-        strikeOut(taskId);
-        places.set(taskId, note(taskId, token));
+        const place = places.get(taskId);
+        if (place === undefined) places.set(taskId, note(taskId, token));
+        else place.table.change(place.slot, token);
       }
     },
     drop: (taskIds) => {

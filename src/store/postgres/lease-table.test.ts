@@ -12,6 +12,8 @@ test("what one side notes the other reads, until it is struck out", () => {
     { taskId: id(1), token: 41 },
     { taskId: id(2), token: 2 ** 53 - 1 },
   ]);
+  table.change(first, 42);
+  expect(beside.read()[0]).toEqual({ taskId: id(1), token: 42 });
   table.strikeOut(first);
   expect(beside.read()).toEqual([{ taskId: id(2), token: 2 ** 53 - 1 }]);
   table.note(id(3), 43);

@@ -40,6 +40,13 @@ export class LeaseTable {
     return slot;
   }
 
+  /** The same task under a new token. */
+  change(slot: number, token: number): void {
+    Atomics.add(this.#marks, slot, 1);
+    this.#tokens[((slot + 1) * slotBytes - 8) / 8] = token;
+    Atomics.add(this.#marks, slot, 1);
+  }
+
   strikeOut(slot: number): void {
     Atomics.add(this.#marks, slot, 1);
     this.#free.push(slot);
