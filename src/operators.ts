@@ -278,7 +278,7 @@ export abstract class Operators {
   /** @internal */
   protected startedOf<L extends AnyLifecycle>(lifecycle: L, started: Started): StartedInstance<L> {
     if (!started.ok) throw started.error;
-    return { ...this.instanceOf(lifecycle, started.instance), created: started.created };
+    return Object.assign(this.instanceOf(lifecycle, started.instance), { created: started.created });
   }
 
   /** As a caller is shown it: in its state by the name that it has today, also before the move that writes it so. @internal */

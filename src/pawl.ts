@@ -143,8 +143,9 @@ export class Pawl extends Receiving {
     options: StartCallOptions = {},
   ): Promise<StartedInstance<L>[]> {
     const call = checkedOptions(options, callKeys, "startMany");
+    const requestId = this.kernel.newId();
     const starts = checkedItems(items, (item) =>
-      this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call),
+      this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call, { requestId }),
     );
     const started = await this.verbs.startMany(starts, call.tx);
     return started.map((one) => this.startedOf(lifecycle, one));
@@ -172,7 +173,10 @@ export class Pawl extends Receiving {
   ): Promise<StartedInstance<J>[]> {
     const { tx } = checkedOptions(options, ["tx"], "enqueueMany");
     const keys = ["payload", "actor", "reason", ...jobKeys];
-    const starts = checkedItems(items, (item) => this.#enqueueOf(job, checkedOptions(item, keys, "enqueueMany")));
+    const requestId = this.kernel.newId();
+    const starts = checkedItems(items, (item) =>
+      this.#enqueueOf(job, checkedOptions(item, keys, "enqueueMany"), requestId),
+    );
     const started = await this.verbs.startMany(starts, tx);
     return started.map((one) => this.startedOf(job, one));
   }
@@ -493,6 +497,7 @@ export class Pawl extends Receiving {
     lifecycle: L,
     item: { key?: string; data?: StartDataOf<L> },
     options: StartCallOptions,
+    { requestId = this.kernel.newId(), first }: { requestId?: string; first?: Start["first"] } = {},
   ): Start {
     return {
       lifecycle: this.known(lifecycle),
@@ -500,19 +505,20 @@ export class Pawl extends Receiving {
       data: item.data,
       actor: textOrNull(options.actor, "The actor"),
       reason: textOrNull(options.reason, "The reason"),
-      requestId: this.kernel.newId(),
+      requestId,
+      first,
     };
   }
 
-  #enqueueOf<J extends AnyJob>(job: J, item: EnqueueItem<J>): Start {
+  #enqueueOf<J extends AnyJob>(job: J, item: EnqueueItem<J>, requestId?: string): Start {
     this.#job(job);
     const { priority } = item;
     if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) <= 1_000_000)) {
       throw new PawlError("option_invalid", "`priority` must be a whole number; lower runs sooner.");
     }
-    const when = delayOf(item) ?? { afterMs: null, atMs: null };
-    const start = this.#startOf(job, { key: item.key, data: item.payload as never }, item);
-    return { ...start, first: { ...when, priority } };
+    const { afterMs, atMs } = delayOf(item) ?? noDelay;
+    const first = { afterMs, atMs, priority };
+    return this.#startOf(job, { key: item.key, data: item.payload as never }, item, { requestId, first });
   }
 
   #sendOf(lifecycle: AnyLifecycle, instance: unknown, event: unknown, payload: unknown, options: SendOptions): Send {
@@ -547,6 +553,7 @@ export class Pawl extends Receiving {
   }
 }
 
+const noDelay = { afterMs: null, atMs: null };
 const callKeys = ["tx", "actor", "reason"];
 const startKeys = ["key", "data"];
 const jobKeys = ["key", "priority", "after", "at"];

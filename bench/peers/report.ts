@@ -34,7 +34,8 @@ function head({ node, postgres, redis, count, rounds, command }: Facts): string 
 
 Made by \`${command}\` on ${new Date().toISOString().slice(0, 10)}; repeat it on your machine. Each
 number is the median of ${rounds} ${rounds === 1 ? "round" : "rounds"} with ${count.toLocaleString("en")} items, each round in a fresh database and a fresh process, one system at a
-time. Throughput runs are checked: all items stored, as many runs of handlers as there are steps, nothing left.
+time. A quarter as many come first and are not timed, so that processes are warm, as those of a worker are all day.
+Throughput runs are checked: all items stored, as many runs of handlers as there are steps, nothing left.
 
 ${cpus().length} cores (${processor}), ${memory} GiB, PostgreSQL ${postgres} with fsync on${redis === undefined ? "" : `, Redis ${redis}`}, Node ${nodeVersion} for all. Client, worker and
 server share the cores.`;

@@ -13,13 +13,13 @@ export const workloads: readonly Measured[] = [
     title: "Five-state lifecycle",
     unit: "steps a second",
     about:
-      "Pawl: a lifecycle of five `run` states. Queues: a job whose handler enqueues the next, five times. DBOS: a workflow of five steps. All are stored before the clock starts; it stops when the store says that nothing is left.",
+      "Pawl: a lifecycle of five `run` states. Queues: a job whose handler enqueues the next, five times. DBOS: a workflow of five steps. All are stored before; the clock stops when the store says that nothing is left.",
   },
   {
     name: "jobs",
     title: "One-step jobs",
     unit: "jobs a second",
-    about: "Jobs with an empty handler, stored before the clock starts.",
+    about: "Jobs with an empty handler, stored before.",
   },
   {
     name: "bulk",

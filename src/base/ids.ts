@@ -15,17 +15,24 @@ export function derivedId(one: string, other: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-const pool = Buffer.alloc(8 * 512);
-let used = pool.length;
+const tailBytes = 8;
+const pool = Buffer.alloc(tailBytes * 512);
+let tails = "";
+let used = 0;
 
-function randomBytes(): Buffer {
-  if (used === pool.length) {
+/** The random end of an id, as its 16 digits, variant included. Many are made at once, since asking for a few bytes is dear. */
+function randomTail(): string {
+  if (used === tails.length) {
     randomFillSync(pool);
+    for (let at = 0; at < pool.length; at += tailBytes) pool[at] = (pool[at]! & 0x3f) | 0x80;
+    tails = pool.toString("hex");
     used = 0;
   }
-  used += 8;
-  return pool.subarray(used - 8, used);
+  used += tailBytes * 2;
+  return `${tails.slice(used - 16, used - 12)}-${tails.slice(used - 12, used)}`;
 }
+
+const counters = Array.from({ length: 0x1000 }, (_, count) => count.toString(16).padStart(3, "0"));
 
 /**
  * Makes UUIDv7 ids from the time that `now` tells (the database's, in milliseconds). Ids of one maker rise strictly,
@@ -33,27 +40,26 @@ function randomBytes(): Buffer {
  */
 export function idMaker(now: () => number): () => string {
   let lastMs = 0;
+  let time = timeOf(lastMs);
   let counter = 0;
   return () => {
     const ms = Math.floor(now());
-    if (ms > lastMs) {
-      lastMs = ms;
-      counter = 0;
-    } else if (++counter > 0xfff) {
-      lastMs += 1;
+    if (ms <= lastMs && counter < 0xfff) counter += 1;
+    else {
+      lastMs = Math.max(ms, lastMs + 1);
+      time = timeOf(lastMs);
       counter = 0;
     }
-    const time = lastMs.toString(16).padStart(12, "0");
-    const random = randomBytes();
-    random[0] = (random[0]! & 0x3f) | 0x80;
-    const tail = random.toString("hex");
-    const count = counter.toString(16).padStart(3, "0");
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+    return `${time}-7${counters[counter]}-${randomTail()}`;
   };
+}
+
+function timeOf(ms: number): string {
+  const digits = ms.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 /** The lowest id that can be made at a moment: whatever was made earlier has a lower one. */
 export function firstIdAt(ms: number): string {
-  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  return `${timeOf(Math.max(0, Math.floor(ms)))}-7000-8000-000000000000`;
 }

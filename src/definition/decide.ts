@@ -66,7 +66,7 @@ export function decideStart(
   const event = { name: "start", payload: undefined, actor: start.actor, reason: start.reason };
   const context = contextOf(born, data, event, nowMs);
   const deadline = deadlineOf(lifecycle, context);
-  const starting = { ...born, deadlineAtMs: deadlineAt(deadline, nowMs) };
+  const starting = deadline === undefined ? born : { ...born, deadlineAtMs: deadlineAt(deadline, nowMs) };
   const occasion = { event, change: { data, patch: data, cleared: null }, context, nowMs };
   const decision = enter(lifecycle, starting, lifecycle.initial, occasion);
   return { ...decision, from: null, timers: deadline === undefined ? decision.timers : [deadline, ...decision.timers] };

@@ -10,7 +10,7 @@ import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MovedInstance } from "../store/move-instances.ts";
-import type { Grant, LastMove, NextStep } from "../store/start-instances.ts";
+import type { Grant, NextStep } from "../store/start-instances.ts";
 import type { TimerRow } from "../store/timers.ts";
 import { type AlertKind, alertOfLetter } from "./alerts.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
@@ -24,6 +24,7 @@ import {
   journalRow,
   messageRows,
   modelOf,
+  noMove,
   noRows,
   type Rows,
   rowAfter,
@@ -477,15 +478,3 @@ export class Course {
     };
   }
 }
-
-const noMove: LastMove = {
-  event: null,
-  source: "pawl",
-  actor: null,
-  reason: null,
-  payloadText: null,
-  patchText: null,
-  cleared: null,
-  requestId: null,
-  messages: null,
-};

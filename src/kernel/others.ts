@@ -4,9 +4,10 @@ import { sendNotice } from "../store/notices.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Signals } from "./signals.ts";
 
-const gatherMs = 10;
-/** While there is no end of it, everybody is busy anyway. */
-const mostGatherMs = 100;
+/** The time from one notification to the next. It grows with what there is to tell: then everybody is busy anyway. */
+const leastApartMs = 10;
+const mostApartMs = 50;
+const muchToTell = 20;
 /** Well below the 8,000 bytes that a notification holds. */
 const mostBytes = 7_000;
 /** So many instances are told of by name; beyond that, whoever waits for one finds it by looking. */
@@ -15,8 +16,9 @@ const mostInstances = 50;
 const everything = "*";
 
 /**
- * Tells other processes what this one hints at, and hears what they tell. Hints are gathered for a moment and sent as one
- * notification, outside of the transactions that they are about. Whatever is lost on the way, looking finds.
+ * Tells other processes what this one hints at, and hears what they tell: after a silence at once, else what has gathered
+ * meanwhile as one notification, and always outside of the transactions that it is about. Whatever is lost on the way,
+ * looking finds.
  */
 export class Others {
   readonly #db: Db;
@@ -27,7 +29,8 @@ export class Others {
   readonly #lanes = new Set<string>();
   readonly #instances = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  #waitMs = gatherMs;
+  #apartMs = leastApartMs;
+  #hints = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #sending = false;
   #listener: Listener | undefined;
@@ -62,10 +65,10 @@ export class Others {
     if (this.#closed) return;
     if (!topic.includes("-") || topic.includes("@")) this.#lanes.add(topic);
     else if (this.#instances.size <= mostInstances) this.#instances.add(topic);
+    this.#hints += 1;
     if (this.#timer !== undefined || this.#sending) return;
-    const isOngoing = performance.now() - this.#sentAt < 2 * this.#waitMs;
-    this.#waitMs = isOngoing ? Math.min(this.#waitMs * 2, mostGatherMs) : gatherMs;
-    this.#timer = setTimeout(() => void this.#send(), this.#waitMs);
+    const silentMs = performance.now() - this.#sentAt;
+    this.#timer = setTimeout(() => void this.#send(), Math.max(0, this.#apartMs - silentMs));
     this.#timer.unref();
   }
 
@@ -73,6 +76,9 @@ export class Others {
     this.#timer = undefined;
     const instances = this.#instances.size <= mostInstances ? [...this.#instances] : [];
     const text = this.#textOf([...this.#lanes, ...instances]) ?? this.#textOf([...this.#lanes]);
+    this.#apartMs =
+      this.#hints > muchToTell ? Math.min(this.#apartMs * 2, mostApartMs) : Math.max(this.#apartMs / 2, leastApartMs);
+    this.#hints = 0;
     this.#lanes.clear();
     this.#instances.clear();
     this.#sending = true;

@@ -12,6 +12,7 @@ import type { InstanceRow } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { RequestRow } from "../store/requests.ts";
+import type { LastMove } from "../store/start-instances.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import type { TimerRow } from "../store/timers.ts";
 import type { Maker, Outgoing } from "./course.ts";
@@ -47,6 +48,19 @@ export function noRows(): Rows {
     callbacks: [],
   };
 }
+
+/** The move of an instance of which only timers or notes change. */
+export const noMove: LastMove = {
+  event: null,
+  source: "pawl",
+  actor: null,
+  reason: null,
+  payloadText: null,
+  patchText: null,
+  cleared: null,
+  requestId: null,
+  messages: null,
+};
 
 export function journalRow(
   id: string,

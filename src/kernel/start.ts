@@ -14,7 +14,7 @@ import { asPawlError, itemInvalid } from "./errors.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { partsOf } from "./parts.ts";
-import { deadlineAfterMs, earliest, journalRow, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
+import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow } from "./rows.ts";
 import { type Snapshot, snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /** An instance on its way into the world. */
@@ -31,11 +31,9 @@ export interface Start {
   /** The instance whose step starts it, and its name among the children of that run. */
   readonly parent?: NonNullable<NewInstance["parent"]>;
   /** When its first step is to run, and before which others; a job's own. */
-  readonly first?: {
-    readonly afterMs: number | null;
-    readonly atMs: number | null;
-    readonly priority?: number | undefined;
-  };
+  readonly first?:
+    | { readonly afterMs: number | null; readonly atMs: number | null; readonly priority?: number | undefined }
+    | undefined;
 }
 
 export type Started =
@@ -168,14 +166,13 @@ function takenMeanwhile(key: string | null): PawlError {
 }
 
 /** Checks a start and works out what is to be written. Throws what its caller or its author has to mend. */
-export function planStart(kernel: Kernel, start: Start): Planned {
-  const { lifecycle } = start;
+export function planStart(kernel: Kernel, start: Start, nowMs = kernel.clock.nowMs()): Planned {
+  const { lifecycle, key, data, actor, reason } = start;
   const id = kernel.newId();
   const parent = start.parent ?? null;
-  const decision = decideStart(lifecycle, { ...start, parent: parentOf(parent), id }, kernel.clock.nowMs());
+  const decision = decideStart(lifecycle, { id, key, parent: parentOf(parent), data, actor, reason }, nowMs);
   const dataText = storableText(decision.instance.data, `The data of \`${lifecycle.name}\``);
   const source = start.source ?? (parent === null ? ("call" as const) : ("pawl" as const));
-  const maker = { source, requestId: start.requestId, lease: null };
   return {
     start,
     decision,
@@ -184,7 +181,7 @@ export function planStart(kernel: Kernel, start: Start): Planned {
       id,
       lifecycle: lifecycle.name,
       definition: lifecycle.version,
-      key: start.key,
+      key,
       parent,
       state: decision.to,
       shelf: shelfOf(lifecycle, decision.to),
@@ -192,7 +189,7 @@ export function planStart(kernel: Kernel, start: Start): Planned {
       deadlineAfterMs: deadlineAfterMs(decision),
       dueAfterMs: earliest(decision.timers, "afterMs"),
       outcome: decision.instance.outcome,
-      move: journalRow(id, lifecycle, { ...decision, patch: null }, maker),
+      move: { ...noMove, event: decision.event, source, actor, reason, requestId: start.requestId },
       step: firstStep(decision, start.first),
     },
   };
@@ -204,9 +201,10 @@ function parentOf(parent: NewInstance["parent"]): InstanceModel["parent"] {
 
 /** Checks a list as a whole, so that one bad element keeps nothing and nobody half done. */
 export function planStarts(kernel: Kernel, starts: readonly Start[]): Planned[] {
+  const nowMs = kernel.clock.nowMs();
   return starts.map((start, index) => {
     try {
-      return planStart(kernel, start);
+      return planStart(kernel, start, nowMs);
     } catch (thrown) {
       throw itemInvalid(thrown, index);
     }

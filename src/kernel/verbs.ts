@@ -20,6 +20,8 @@ import { type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
 import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
 const batchSize = 500;
+/** Nobody else can want what does not exist yet: the larger, the cheaper. */
+const startBatchSize = 2_000;
 
 /** The kernel's verbs as calls: gathered into group commits, or carried out inside the caller's own transaction. */
 export class Verbs {
@@ -48,13 +50,15 @@ export class Verbs {
     const kernel = this.#kernel;
     const planned = planStarts(kernel, starts);
     if (tx !== undefined)
-      return this.#inTransaction(tx, (own) => inBatches(planned, (batch) => startAll(kernel, own, batch)));
+      return this.#inTransaction(tx, (own) =>
+        inBatches(planned, startBatchSize, (batch) => startAll(kernel, own, batch)),
+      );
     refuseInside(kernel, "startMany");
     const keys = new Set(starts.map((start) => start.key));
     const inTurn = keys.size === starts.length || (keys.size === 1 && keys.has(null)) ? twoAtOnce : inBatches;
     let isBegun = false;
     try {
-      return await inTurn(planned, async (batch) => {
+      return await inTurn(planned, startBatchSize, async (batch) => {
         const started = await startAll(kernel, kernel.db, batch);
         isBegun = true;
         return started;
@@ -117,10 +121,10 @@ export class Verbs {
   async sendMany(sends: readonly Send[], tx: unknown): Promise<Sent[]> {
     const kernel = this.#kernel;
     if (tx !== undefined)
-      return this.#inTransaction(tx, (own) => inBatches(sends, (batch) => sendAllIn(kernel, own, batch)));
+      return this.#inTransaction(tx, (own) => inBatches(sends, batchSize, (batch) => sendAllIn(kernel, own, batch)));
     refuseInside(kernel, "sendMany");
     const inTurn = areApart(sends) ? twoAtOnce : inBatches;
-    return inTurn(sends, (batch) => sendAll(kernel, batch));
+    return inTurn(sends, batchSize, (batch) => sendAll(kernel, batch));
   }
 
   /** What a call reads from: the caller's own transaction, if it is made in one. */
@@ -195,21 +199,21 @@ export class Verbs {
 /** In batches, one after the other: within one transaction, or where the order between batches matters. */
 async function inBatches<Asked, Answer>(
   list: readonly Asked[],
+  most: number,
   run: (batch: Asked[]) => Promise<Answer[]>,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let from = 0; from < list.length; from += batchSize) {
-    answers.push(...(await run(list.slice(from, from + batchSize))));
-  }
+  for (let from = 0; from < list.length; from += most) answers.push(...(await run(list.slice(from, from + most))));
   return answers;
 }
 
 /** In halves of batches, two at a time, so that database and process are both busy. For what has no order in itself. */
 async function twoAtOnce<Asked, Answer>(
   list: readonly Asked[],
+  most: number,
   run: (batch: Asked[]) => Promise<Answer[]>,
 ): Promise<Answer[]> {
-  const size = Math.max(1, Math.min(batchSize / 2, Math.ceil(list.length / 2)));
+  const size = Math.max(1, Math.min(most / 2, Math.ceil(list.length / 2)));
   const batches = Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),
   );
