@@ -1,6 +1,8 @@
 /** The files that stand before the rooms: `Pawl`, what makes one, its config, and the care of its database. */
 const front = [
   "pawl.ts",
+  "looking.ts",
+  "starting.ts",
   "receiving.ts",
   "operators.ts",
   "given.ts",

@@ -1,0 +1,162 @@
+import { type Duration, durationMs } from "./base/duration.ts";
+import { PawlError } from "./base/errors.ts";
+import type { AnyLifecycle, StateOf } from "./definition/face.ts";
+import type { Permission } from "./definition/permissions.ts";
+import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
+import { underTodaysName } from "./kernel/children.ts";
+import { refuseInside } from "./kernel/kernel.ts";
+import { refOf } from "./kernel/refs.ts";
+import { snapshotOf } from "./kernel/snapshot.ts";
+import { waitFor } from "./kernel/wait.ts";
+import {
+  type AttemptEntry,
+  attemptOf,
+  type Children,
+  comesBefore,
+  entryOf,
+  type Instance,
+  type JournalEntry,
+  noInstance,
+} from "./shown.ts";
+import { Starting } from "./starting.ts";
+import { adoptTx } from "./store/foreign-tx.ts";
+import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
+import { readCounts } from "./views/counts.ts";
+import { readAttempts, readMoves } from "./views/history.ts";
+import { findAll, findInStates, findResting } from "./views/instances.ts";
+import { readProgress } from "./views/progress.ts";
+
+/** The verbs that look at instances, and wait for them. A part of `Pawl`. */
+export abstract class Looking extends Starting {
+  /** The instance, or undefined when there is none. */
+  async get<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions = {},
+  ): Promise<Instance<L> | undefined> {
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) return undefined;
+    const found = this.instanceOf(lifecycle, snapshotOf(row));
+    if (row.outcome !== null) return found;
+    const word = await readProgress(options.tx === undefined ? this.kernel.db : adoptTx(options.tx), row.id);
+    if (word === undefined) return found;
+    return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
+  }
+
+  /** What may be sent now: yes, no with the reasons, or it depends on the payload. */
+  async permitted<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions & { actor?: string } = {},
+  ): Promise<Permission[]> {
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    return this.verbs.permitted(row, options.actor ?? null);
+  }
+
+  /** Instances of a lifecycle, newest first. */
+  async find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
+    const { states, name } = this.known(lifecycle);
+    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+    if (options.tx === undefined) refuseInside(this.kernel, "find");
+    const wanted = options.state === undefined ? undefined : this.#knownStates(lifecycle, options.state);
+    const limit = checkedLimit(options.limit ?? 100);
+    const beforeId = options.after === undefined ? null : idOf(options.after);
+    if (options.parent !== undefined) {
+      const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
+      const found =
+        wanted === undefined ? await findChildren(db, children) : await findChildrenInStates(db, wanted, children);
+      return found.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+    }
+    const page = { lifecycle: name, beforeId, limit };
+    const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
+    const find = resting ? findResting : findInStates;
+    const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
+    return rows.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+  }
+
+  /** The children of an instance's present run: how many stand how, and the first of them. */
+  async children<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions & { limit?: number } = {},
+  ): Promise<Children> {
+    const { limit = 100 } = options;
+    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    const first = await readFirstChildren(db, row, checkedLimit(limit));
+    return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.kernel, child)) };
+  }
+
+  /** States that a caller names, each with the names that it had in earlier versions. */
+  #knownStates(lifecycle: AnyLifecycle, given: string | readonly string[]): string[] {
+    const { states, renamed, name } = this.known(lifecycle);
+    return [given].flat().flatMap((state) => {
+      if (states.has(state)) return [state, ...Object.keys(renamed).filter((old) => renamed[old] === state)];
+      const known = [...states.keys()].join(", ");
+      throw new PawlError("option_invalid", `\`${name}\` has no state \`${String(state)}\`; it has ${known}.`);
+    });
+  }
+
+  /** How many instances stand in each state. */
+  async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
+    refuseInside(this.kernel, "counts");
+    const rows = await readCounts(this.kernel.db, [this.known(lifecycle).name]);
+    return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
+  }
+
+  /** Waits until the instance stands in one of these states (or has ended, when none is named). */
+  async wait<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: { until?: StateOf<L> | readonly StateOf<L>[]; timeout?: Duration; signal?: AbortSignal } = {},
+  ): Promise<Instance<L>> {
+    const until = options.until === undefined ? undefined : new Set(this.#knownStates(lifecycle, options.until));
+    const row = await waitFor(this.kernel, {
+      read: () => this.verbs.read(this.known(lifecycle), refOf(instance), undefined),
+      missing: () => noInstance(lifecycle, instance),
+      until,
+      timeoutMs: durationMs(options.timeout ?? "60s", "timeout"),
+      signal: options.signal,
+    });
+    return this.instanceOf(lifecycle, snapshotOf(row));
+  }
+
+  /** All moves of an instance, in their order; with `attempts: true` also what was tried without moving it. */
+  journal<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options?: CallOptions & { attempts?: false },
+  ): Promise<JournalEntry[]>;
+  journal<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options: CallOptions & { attempts: true },
+  ): Promise<(JournalEntry | AttemptEntry)[]>;
+  async journal(
+    lifecycle: AnyLifecycle,
+    instance: InstanceRef,
+    options: CallOptions & { attempts?: boolean } = {},
+  ): Promise<(JournalEntry | AttemptEntry)[]> {
+    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    const moves = (await readMoves(db, row.id, 0, 100_000)).map(entryOf);
+    if (options.attempts !== true) return moves;
+    const attempts = (await readAttempts(db, row.id, 100_000)).map(attemptOf);
+    // Moves keep their own order, which is the version; attempts are laid between them by time.
+    const history: (JournalEntry | AttemptEntry)[] = [];
+    for (const move of moves) {
+      while (attempts.length > 0 && comesBefore(attempts[0]!, move)) history.push(attempts.shift()!);
+      history.push(move);
+    }
+    return [...history, ...attempts];
+  }
+
+  /** The lifecycle that an instance lives through, if it is one of this process. */
+  async lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
+    const name = await this.verbs.lifecycleOf(refOf({ id }));
+    return name === undefined ? undefined : this.kernel.lifecycles.get(name);
+  }
+}
