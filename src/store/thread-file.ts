@@ -1,10 +1,15 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-/** A file for a thread: the TypeScript source while we develop, the JavaScript made of it in the package. */
+const root = new URL("../../", import.meta.url);
+
+/** A file for a thread: the JavaScript made of it in the package and where tests have made some, else its source. */
 export function threadFile(source: URL): { file: URL; execArgv: string[] } {
-  if (import.meta.url.endsWith(".ts")) return { file: source, execArgv: typescriptArguments() };
-  return { file: new URL(source.href.replace(/\.ts$/, ".js")), execArgv: [] };
+  const script = source.href.replace(/\.ts$/, ".js");
+  if (!import.meta.url.endsWith(".ts")) return { file: new URL(script), execArgv: [] };
+  const compiled = process.env.PAWL_COMPILED;
+  if (compiled === undefined) return { file: source, execArgv: typescriptArguments() };
+  return { file: new URL(script.slice(root.href.length), pathToFileURL(`${compiled}/`)), execArgv: [] };
 }
 
 /** Node 20 cannot read TypeScript by itself, and on it `--import tsx` is for the main thread only. */

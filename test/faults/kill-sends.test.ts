@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
@@ -19,7 +19,7 @@ import { type Death, type Died, Victims } from "./victims.ts";
 /** How many processes are killed in all, and how many of them on the embedded database, which takes longer to open. */
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
 const embedded = Math.round(kills * 0.14);
-/** A machine that is too slow for them kills fewer: each point once, and then as many as there is time for. */
+/** A machine that is too slow for them kills fewer: so many on each, and then as many as there is time for. */
 const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 30);
 
 /** Where a commit can be torn from what surrounds it. */
@@ -45,24 +45,21 @@ function shuffled<T>(list: readonly T[], random: Random): T[] {
 }
 
 describe("processes that are killed in the middle of their calls", { concurrent: true }, () => {
-  let victims: Victims;
-  beforeAll(async () => {
-    victims = await Victims.prepare();
-  });
+  const victims = new Victims();
   afterAll(() => victims.end());
 
   /** Kills one process after the other, several at a time if there is room for them. */
   async function killAll(
     list: readonly Death[],
     env: Record<string, string>,
-    atOnce: number,
+    { atOnce, least }: { readonly atOnce: number; readonly least: number },
   ): Promise<[Ledger, Died[]]> {
     const ledger = new Ledger();
     const died: Died[] = [];
     const endAt = performance.now() + withinMs;
     let next = 0;
     const slot = async (): Promise<void> => {
-      while (next < list.length && (next < points.length || performance.now() < endAt)) {
+      while (next < list.length && (next < least || performance.now() < endAt)) {
         const index = next++;
         const own = { PAWL_VICTIM_NAME: `v${index}`, PAWL_SEED: String(seed + index) };
         died.push(await victims.live({ ...env, ...own }, list[index]!, ledger));
@@ -78,7 +75,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
     const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
     try {
       const list = deaths(embedded, new Random(seed));
-      const [ledger, died] = await killAll(list, { PAWL_VICTIM_FOLDER: join(folder, "db") }, 1);
+      const [ledger, died] = await killAll(list, { PAWL_VICTIM_FOLDER: join(folder, "db") }, { atOnce: 1, least: 6 });
       await expectTruth(await openPglite({ folder: join(folder, "db") }), ledger, died);
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -92,7 +89,11 @@ describe("processes that are killed in the middle of their calls", { concurrent:
       const server: PostgresServer = await startPostgres({ durable: true });
       try {
         const list = deaths(kills - embedded, new Random(seed + 1));
-        const [ledger, died] = await killAll(list, { PAWL_VICTIM_URL: server.url }, 2);
+        const [ledger, died] = await killAll(
+          list,
+          { PAWL_VICTIM_URL: server.url },
+          { atOnce: 2, least: points.length },
+        );
         await expectTruth(await openPostgres({ url: server.url }), ledger, died);
       } finally {
         await server.stop();

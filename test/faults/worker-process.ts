@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
-
-const root = join(import.meta.dirname, "../..");
-const tsx = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
+import { compiled } from "../setup/compile.ts";
 
 /** A line that a worker process said. */
 export interface Said {
@@ -25,9 +22,9 @@ export class WorkerProcess {
   readonly #ended: Promise<NodeJS.Signals | null>;
 
   constructor(env: Record<string, string>, hear: (said: Said) => void, program = "worker-child.ts") {
-    const file = join(import.meta.dirname, program);
+    const file = compiled(join("test/faults", program));
     const { NODE_OPTIONS: _, ...rest } = process.env;
-    this.#child = spawn(process.execPath, ["--import", tsx, file], {
+    this.#child = spawn(process.execPath, [file], {
       env: { ...rest, ...env },
       stdio: ["pipe", "pipe", "inherit"],
     });

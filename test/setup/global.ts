@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { prepareTestStores } from "../../src/testing/stores.ts";
+import { compilePrograms, removePrograms } from "./compile.ts";
 import { endGroup } from "./keep.ts";
 import { startServices } from "./services.ts";
 
 type Teardown = () => Promise<void>;
 
 /**
- * Once per run, before any test file: the servers, unless `npm test` has started them already, and the stores that
- * every test's own database is copied from.
+ * Once per run, before any test file: the servers, unless `npm test` has started them already, the stores that every
+ * test's own database is copied from, and the programs that tests start.
  */
 export default async function setUp(): Promise<Teardown> {
   // `npm test` holds the other end of this channel, and its servers go with it.
@@ -15,9 +16,12 @@ export default async function setUp(): Promise<Teardown> {
   process.channel?.unref();
   const stopServices = process.env.PAWL_TEST_SERVICES === "started" ? async () => {} : await startOurOwn();
   try {
+    const compiling = compilePrograms();
+    process.env.PAWL_COMPILED = await compiling; // The test files' processes inherit it.
     const preparing = prepareTestStores({ postgresUrl: process.env.PAWL_TEST_POSTGRES_URL });
     const removeStores = await Promise.race([preparing, patience(60_000)]);
     return async () => {
+      await removePrograms(await compiling);
       await removeStores();
       await stopServices();
     };

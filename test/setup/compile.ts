@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const root = join(import.meta.dirname, "../..");
+
+/** What is started as a process or as a thread of its own. */
+const programs = [
+  "src/store/pglite/thread.ts",
+  "src/store/postgres/lease-thread.ts",
+  "test/faults/assessment-child.ts",
+  "test/faults/child.ts",
+  "test/faults/family-child.ts",
+  "test/faults/pruner-child.ts",
+  "test/faults/relays/relay-child.ts",
+  "test/faults/worker-child.ts",
+  "test/schedules/keeper-child.ts",
+];
+
+/**
+ * Makes JavaScript of these programs, once a run: hundreds of processes and threads would each take longer to read
+ * TypeScript than to do what they are killed for. It lies below the root, where its packages are found; `pawl` is there
+ * what it is made of, and not what was built last. Gives back the folder.
+ */
+export async function compilePrograms(): Promise<string> {
+  const cache = join(root, "node_modules/.cache");
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, "pawl-programs-"));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const options = ["--ignoreConfig", "--noCheck", "--rewriteRelativeImportExtensions", "--skipLibCheck"];
+  const target = [
+    "--target",
+    "es2023",
+    "--module",
+    "nodenext",
+    "--types",
+    "node",
+    "--rootDir",
+    ".",
+    "--outDir",
+    folder,
+  ];
+  const all = [...programs, "src/index.ts"];
+  await promisify(execFile)(process.execPath, [tsc, ...all, ...options, ...target], { cwd: root });
+  await cp(join(root, "src/store/migrations"), join(folder, "src/store/migrations"), { recursive: true });
+  const manifest = await readFile(join(root, "package.json"), "utf8");
+  await writeFile(join(folder, "package.json"), manifest.replaceAll('"./dist/', '"./src/'));
+  return folder;
+}
+
+/** Where one of them lies; throws outside of a test run. */
+export function compiled(program: string): string {
+  const folder = process.env.PAWL_COMPILED;
+  if (folder === undefined || !programs.includes(program)) throw new Error(`${program} was not compiled for this run.`);
+  return join(folder, program.replace(/\.ts$/, ".js"));
+}
+
+export async function removePrograms(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
