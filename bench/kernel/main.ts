@@ -5,8 +5,10 @@
  *   npm run bench:kernel            20,000 instances
  *   npm run bench:kernel -- 100000
  */
+
 import { createPawl, lifecycle, type Pawl } from "pawl";
 import { startPostgres } from "../../test/setup/postgres.ts";
+import { perSecond, Runs } from "../progress.ts";
 import { moveBare } from "./bare.ts";
 
 const ping = lifecycle("ping", {
@@ -69,12 +71,11 @@ const server = await startPostgres({ durable: true });
 const pawl = await createPawl({ database: server.url, lifecycles: [ping] });
 try {
   const results = new Map<string, number[]>();
+  const progress = new Runs(rounds * Object.keys(runs).length);
   for (let round = 0; round < rounds; round++) {
     for (const [name, run] of Object.entries(runs)) {
-      process.stderr.write(`round ${round + 1} of ${rounds}: ${name}\n`);
-      const list = results.get(name) ?? [];
-      list.push(await run(pawl));
-      results.set(name, list);
+      const speed = await progress.run(name, () => run(pawl), perSecond);
+      results.set(name, [...(results.get(name) ?? []), speed]);
     }
   }
   print(results);

@@ -7,9 +7,11 @@
  *   npm run bench:labeling              up to 100,000 samples
  *   npm run bench:labeling -- 1000000
  */
+
 import { createPawl, type Pawl, queue } from "pawl";
 import pg from "pg";
 import { startPostgres } from "../../test/setup/postgres.ts";
+import { perSecond, Runs } from "../progress.ts";
 import { fill, overlap } from "./fill.ts";
 
 const label = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] } as const;
@@ -39,11 +41,12 @@ try {
     "| order | samples waiting | 64 labelers, cycles/s | of the fewest | one, a cycle, ms (p95) | next, far ahead, ms (p95) |\n",
   );
   process.stdout.write("|---|---:|---:|---:|---:|---:|\n");
+  const progress = new Runs(orders.length * sizes.length);
   for (const order of orders) {
     const measured: Measured[] = [];
     for (const size of sizes) {
-      process.stderr.write(`${order.name}, ${size}\n`);
-      measured.push(await inNewDatabase((url, client) => measure(url, client, size, order.rank)));
+      const work = () => inNewDatabase((url, client) => measure(url, client, size, order.rank));
+      measured.push(await progress.run(`${order.name}, ${size}`, work, (one) => perSecond(one.perSecond)));
       print(order.name, measured.at(-1)!, measured[0]!);
     }
     const speeds = measured.map((one) => one.perSecond);

@@ -5,12 +5,14 @@
  *   npm run bench:outbox                     20,000 messages, a relay of its own settings
  *   npm run bench:outbox -- 100000 --batch 500 --queue classic
  */
+
 import { parseArgs } from "node:util";
 import { createPawl } from "pawl";
 import { rabbitmq } from "pawl/rabbitmq";
 import pg from "pg";
 import { startPostgres } from "../../test/setup/postgres.ts";
 import { startRabbitmq } from "../../test/setup/rabbitmq.ts";
+import { perSecond, Runs } from "../progress.ts";
 import { publishBare } from "./bare.ts";
 
 const { values, positionals } = parseArgs({
@@ -33,14 +35,12 @@ const client = new pg.Client({ connectionString: server.url });
 await client.connect();
 const results = { relay: [] as number[], bare: [] as number[] };
 try {
+  const progress = new Runs(2 * rounds);
   for (let round = 1; round <= rounds; round++) {
-    process.stderr.write(`round ${round} of ${rounds}\n`);
-    results.bare.push(
-      await timed(() =>
-        publishBare(broker.url, topologyOf(`bare${round}`), { count, body, window: batch * concurrency }),
-      ),
-    );
-    results.relay.push(await relayed(`relay${round}`));
+    const bare = () =>
+      timed(() => publishBare(broker.url, topologyOf(`bare${round}`), { count, body, window: batch * concurrency }));
+    results.bare.push(await progress.run("bare amqplib", bare, perSecond));
+    results.relay.push(await progress.run("relay", () => relayed(`relay${round}`), perSecond));
   }
   print();
 } finally {

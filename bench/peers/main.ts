@@ -5,11 +5,13 @@
  *   npm run bench
  *   npm run bench -- --count 2000 --rounds 1 --only pawl,pg-boss --workloads chain,jobs
  */
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { startPostgres } from "../../test/setup/postgres.ts";
+import { perSecond, Runs } from "../progress.ts";
 import { ask } from "./child.ts";
 import type { Answer } from "./harness.ts";
 import { installPeers } from "./install.ts";
@@ -60,20 +62,22 @@ try {
 /** Rounds go over all systems, so that a slow minute of the machine does not fall on one of them alone. */
 async function runAll(): Promise<Map<string, Answer[]>> {
   const answers = new Map<string, Answer[]>();
+  const turns = asked.flatMap(({ name: workload }) =>
+    compared.filter(({ only }) => only?.includes(workload) !== false).map((system) => ({ workload, system })),
+  );
+  const progress = new Runs(rounds * turns.length);
   for (let round = 1; round <= rounds; round++) {
-    for (const { name: workload } of asked) {
-      for (const system of compared) {
-        if (system.only?.includes(workload) === false) continue;
-        const answer = await runOne(system, workload);
-        const said =
-          answer.error ?? (answer.rate ? `${Math.round(answer.rate)}/s` : `p50 ${answer.p50?.toFixed(1)} ms`);
-        process.stderr.write(`round ${round} of ${rounds}, ${workload}, ${system.name}: ${said}\n`);
-        const key = `${workload} ${system.name}`;
-        answers.set(key, [...(answers.get(key) ?? []), answer]);
-      }
+    for (const { workload, system } of turns) {
+      const answer = await progress.run(`${workload}, ${system.name}`, () => runOne(system, workload), said);
+      const key = `${workload} ${system.name}`;
+      answers.set(key, [...(answers.get(key) ?? []), answer]);
     }
   }
   return answers;
+}
+
+function said({ error, rate, p50 = 0 }: Answer): string {
+  return error ?? (rate === undefined ? `p50 ${p50.toFixed(1)} ms` : perSecond(rate));
 }
 
 async function runOne(system: System, workload: (typeof workloads)[number]["name"]): Promise<Answer> {

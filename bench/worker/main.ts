@@ -6,11 +6,13 @@
  *   npm run bench:worker
  *   npm run bench:worker -- --only ceiling,log --count 20000
  */
+
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createPawl, job, lifecycle, type Pawl } from "pawl";
 import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../test/setup/postgres.ts";
+import { Runs } from "../progress.ts";
 import { chainBare } from "./bare.ts";
 import { fillBeside } from "./beside.ts";
 
@@ -104,13 +106,15 @@ const sections: Record<string, (pawl: Pawl, server: PostgresServer) => Promise<v
 };
 
 process.stdout.write("| | | ratio |\n|---|---:|---:|\n");
-for (const name of values.only.split(",")) {
+const wanted = values.only.split(",");
+const progress = new Runs(wanted.length);
+for (const name of wanted) {
   const section = sections[name];
   if (section === undefined) throw new Error(`There is no section ${name}: ${Object.keys(sections).join(", ")}.`);
   const server = await startPostgres({ durable: true, settings: { max_wal_size: "4GB" } });
   const pawl = await createPawl({ database: server.url, lifecycles: [chain, single] });
   try {
-    await section(pawl, server);
+    await progress.run(name, () => section(pawl, server));
   } finally {
     await pawl.close();
     await server.stop();

@@ -5,7 +5,7 @@ import { wholeNumber } from "../arguments.ts";
 import type { GroupAnswer, OperationAnswer, PreviewAnswer } from "../dead-answers.ts";
 import { exitCodes } from "../failure.ts";
 import type { Act, Context } from "../program.ts";
-import { progressBar } from "../progress-bar.ts";
+import { Progress } from "../progress.ts";
 import type { Reached } from "../reach.ts";
 import { type Column, printJson, printTable, type Terminal, visible } from "../terminal.ts";
 import { reached } from "./reached.ts";
@@ -77,12 +77,13 @@ async function follow(
   begun: OperationAnswer,
   rate: number | undefined,
 ): Promise<OperationAnswer> {
-  const bar = progressBar(terminal);
+  const progress = new Progress(terminal, begun.letters);
   const patienceMs = Math.max(shortestPatienceMs, rate === undefined ? 0 : 3_000 / rate);
   let [operation, movedAt] = [begun, performance.now()];
   try {
     for (;;) {
-      bar.show(operation.done, operation.letters, outcomesOf(operation.outcomes));
+      const { done, letters, outcomes } = operation;
+      progress.show(done, `${done} of ${letters}${done === 0 ? "" : `: ${outcomesOf(outcomes)}`}`);
       if (operation.status !== "running" || performance.now() - movedAt > patienceMs) return operation;
       const next = (await pawl.call("operation", { id: begun.id, carryOn: true })) as OperationAnswer;
       if (next.done > operation.done) movedAt = performance.now();
@@ -90,7 +91,7 @@ async function follow(
       operation = next;
     }
   } finally {
-    bar.end();
+    progress.end();
   }
 }
 
