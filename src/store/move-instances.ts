@@ -105,8 +105,9 @@ const decisions = batch<MovedInstance>("decided", {
 
 /**
  * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back which
- * were. They come in the order of their ids, so that the answer is their number when all of them were. The rest is read and decided anew by the caller, so no lock is held over a round trip and no batch ever
- * waits for a row. `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ * were. They come in the order of their ids, so that the answer is their number when all of them were. The rest is read
+ * and decided anew by the caller, so no lock is held over a round trip and no batch ever waits for a row.
+ * `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
  * An instance, its last move and its next step are one row of the batch: every list that is sent and joined costs time.
  */
 export async function moveInstances(
