@@ -43,6 +43,27 @@ function suite(open: () => Promise<{ db: Db; [Symbol.asyncDispose](): Promise<vo
     expect(await applied(store.db)).toEqual(names);
   });
 
+  test("tasks of a Pawl before `tasks_in_place` wait, are due and run on as they did, and count where they run", async () => {
+    await using store = await open();
+    await migrate(store.db, known.slice(0, names.indexOf("tasks_in_place")));
+    await store.db.script(`
+      insert into pawl.tasks (id, instance_id, kind, lane, queue, due_at, worker, leased_until, visit, since)
+      select gen_random_uuid(), gen_random_uuid(), 'effect', 'door@1:after', queue, due_at::timestamptz, worker,
+        leased_until::timestamptz, 1, now()
+      from (values ('door@1:after', null, null, null), (null, '2030-01-01', null, null), (null, null, 'w', '2030-01-02'))
+        as old(queue, due_at, worker, leased_until)`);
+    await migrate(store.db);
+    expect(
+      await store.db.rows(
+        sql`select queue, gate, due_at is not null as due, worker from pawl.tasks order by worker, due`,
+      ),
+    ).toEqual([
+      { queue: null, gate: "door@1:after", due: false, worker: "w" },
+      { queue: "door@1:after", gate: null, due: false, worker: null },
+      { queue: "door@1:after", gate: null, due: true, worker: null },
+    ]);
+  });
+
   test("a migration that fails leaves nothing of itself, and can be mended and tried again", async () => {
     await using store = await open();
     const { db } = store;
