@@ -75,7 +75,7 @@ async function perform(adapter: Adapter, { workload, count, url }: Request): Pro
   if (workload === "chain") return drain(adapter, count, chainLength);
   if (workload === "jobs") return drain(adapter, count, 1);
   if (workload === "bulk") return store(adapter, count, (many) => adapter.fill(many));
-  if (workload === "enqueue") return store(adapter, count, (many) => sendFromClients(adapter, many));
+  if (workload === "enqueue") return store(adapter, Math.ceil(count / 4), (many) => sendFromClients(adapter, many));
   return latency(adapter, workload === "latency" ? () => sendSlowly(adapter) : () => sendFromElsewhere(url));
 }
 

@@ -22,7 +22,7 @@ import { workloads } from "./workloads.ts";
 
 const { values } = parseArgs({
   options: {
-    count: { type: "string", default: "20000" },
+    count: { type: "string", default: "40000" },
     rounds: { type: "string", default: "3" },
     only: { type: "string" },
     workloads: { type: "string" },

@@ -16,7 +16,7 @@ export interface System {
 }
 
 /** Handlers that store their next step each for itself, as documentation shows it, not many by one call. */
-const jobByJob = { only: ["chain"], env: { BENCH_JOB_BY_JOB: "1" } } as const;
+const jobByJob = { only: ["chain"], share: 0.1, env: { BENCH_JOB_BY_JOB: "1" } } as const;
 
 export const systems: readonly System[] = [
   {
@@ -38,7 +38,7 @@ export const systems: readonly System[] = [
     package: "pg-boss",
     script: "pg-boss/adapter.mjs",
     store: "postgres",
-    settings: "the same, but the next step of each job is a `send` of its own",
+    settings: "the same, but the next step of each job is a `send` of its own; a tenth of the items",
     ...jobByJob,
   },
   {
@@ -54,7 +54,7 @@ export const systems: readonly System[] = [
     package: "graphile-worker",
     script: "graphile-worker/adapter.mjs",
     store: "postgres",
-    settings: "the same, but the next step of each job is an `addJob` of its own",
+    settings: "the same, but the next step of each job is an `addJob` of its own; a tenth of the items",
     ...jobByJob,
   },
   {
@@ -69,7 +69,8 @@ export const systems: readonly System[] = [
     package: "bullmq",
     script: "bullmq/postgres.mjs",
     store: "postgres",
-    settings: "the same on its PostgreSQL backend, 40 connections",
+    share: 0.1,
+    settings: "the same on its PostgreSQL backend, 40 connections; a tenth of the items",
   },
   {
     name: "dbos",
