@@ -5,7 +5,7 @@ import type { Outcome } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { isRecovery, recoveryOf } from "../kernel/recover.ts";
 import type { Taken } from "../kernel/take.ts";
-import { type Returned, Said, type Surroundings, TaskStep } from "./step.ts";
+import { makeStep, type Returned, Said, type Surroundings } from "./step.ts";
 
 /** A handler, or what a test puts in its place. */
 export type Handler = (step: never) => unknown;
@@ -23,7 +23,7 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
   const said = new Said();
   try {
     kernel.breakers.begin(taken);
-    const step = new TaskStep(kernel, taken, said, options);
+    const step = makeStep(kernel, taken, said, options);
     if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
     const handler = handlerOf(taken, options.fakes);
     const returned = await handler(step as never);

@@ -44,119 +44,63 @@ export interface Surroundings {
 }
 
 /**
- * The object that a state's `run`, or an edge's `after`, is called with. Its functions may be taken out of it, as in
- * `({ data, set }) => …`: each is made when it is asked for, since a step needs a few of them at most.
+ * The object that a state's `run`, or an edge's `after`, is called with: all of it its own, so that it can be taken apart,
+ * as in `({ data, ...step }) => …`. It is made for every step, and what needs nothing of that step is made once.
  */
-export class TaskStep {
-  readonly data: unknown;
-  readonly payload: unknown;
-  readonly id: string;
-  readonly key: string | null;
-  readonly attempt: number;
-  readonly #kernel: Kernel;
-  readonly #taken: Taken;
-  readonly #said: Said;
-  readonly #surroundings: Surroundings;
-
-  constructor(kernel: Kernel, taken: Taken, said: Said, surroundings: Surroundings) {
-    const { row, work } = taken;
-    this.data = row.data;
-    this.payload = taken.lifecycle.job ? row.data : (work?.payload ?? undefined);
-    this.id = row.id;
-    this.key = row.key;
-    this.attempt = taken.attempt;
-    this.#kernel = kernel;
-    this.#taken = taken;
-    this.#said = said;
-    this.#surroundings = surroundings;
-  }
-
-  get parent() {
-    const { parent_id: id, parent_lifecycle: lifecycle } = this.#taken.row;
-    return id === null ? null : { lifecycle, id };
-  }
-
-  /** An effect belongs to the move that caused it, a step to its visit: the same over all their attempts. */
-  get idempotencyKey(): string {
-    const { row, work, visit } = this.#taken;
-    return work === null ? `${row.id}:${row.state}:${visit}` : `${row.id}:${work.event}:${work.version}`;
-  }
-
-  get signal(): AbortSignal {
-    return this.#surroundings.abort.signal;
-  }
-
-  get set() {
-    return (patch: Record<string, unknown>): void => {
+export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings: Surroundings) {
+  const { row, work, lane, attempt, visit } = taken;
+  return {
+    data: row.data,
+    payload: taken.lifecycle.job ? row.data : (work?.payload ?? undefined),
+    id: row.id,
+    key: row.key,
+    parent: row.parent_id === null ? null : { lifecycle: row.parent_lifecycle, id: row.parent_id },
+    attempt,
+    // An effect belongs to the move that caused it, a step to its visit: the same over all their attempts.
+    idempotencyKey: work === null ? `${row.id}:${row.state}:${visit}` : `${row.id}:${work.event}:${work.version}`,
+    get signal(): AbortSignal {
+      return surroundings.abort.signal;
+    },
+    go,
+    retryLater,
+    giveUp,
+    set: (patch: Record<string, unknown>): void => {
       storableText(patch, "What the step set");
-      this.#said.patch = { ...this.#said.patch, ...patch };
-    };
-  }
-
-  get publish() {
-    return (type: string, payload: unknown): void => {
+      said.patch = { ...said.patch, ...patch };
+    },
+    publish: (type: string, payload: unknown): void => {
       storableText(payload, `The message \`${type}\``);
-      this.#said.messages = withOne(this.#said.messages, { type, payload });
-    };
-  }
-
-  get go() {
-    return (event: string, payload?: unknown): Returned => ({ kind: "go", event, payload });
-  }
-
-  get retryLater() {
-    return (options: { after?: Duration; reason?: string } = {}): Returned => {
-      if (options.after !== undefined) durationMs(options.after, "retryLater({ after })");
-      return { kind: "retry_later", after: options.after, reason: options.reason };
-    };
-  }
-
-  get giveUp() {
-    return (reason: string): Returned => ({ kind: "give_up", reason: String(reason) });
-  }
-
-  get log() {
-    const { row, lane, attempt } = this.#taken;
-    return (message: string, fields: Record<string, unknown> = {}): void =>
-      this.#surroundings.log(message, { ...fields, instance: row.id, lane, attempt });
-  }
-
-  get start() {
-    return (lifecycle: unknown, options?: unknown): void => {
-      const { starts } = this.#said;
-      const child = planChild(this.#kernel, this.#taken, lifecycle, options, starts.length);
-      this.#said.starts = withOne(starts, child);
-    };
-  }
-
-  get children() {
-    return (lifecycle?: unknown) => childrenOf(this.#kernel, this.#taken, lifecycle);
-  }
-
-  get send() {
-    return (lifecycle: unknown, to: unknown, event: unknown, payload?: unknown): void => {
-      this.#said.sends = withOne(this.#said.sends, planSend(this.#kernel, lifecycle, to, event, payload));
-    };
-  }
-
-  get once() {
-    return (name: string, work: () => unknown) => once(this.#kernel, this.#taken, name, work);
-  }
-
-  get progress() {
-    return (fraction: unknown, note?: unknown): void => {
+      said.messages = withOne(said.messages, { type, payload });
+    },
+    log: (message: string, fields: Record<string, unknown> = {}): void =>
+      surroundings.log(message, { ...fields, instance: row.id, lane, attempt }),
+    start: (lifecycle: unknown, options?: unknown): void => {
+      said.starts = withOne(said.starts, planChild(kernel, taken, lifecycle, options, said.starts.length));
+    },
+    children: (lifecycle?: unknown) => childrenOf(kernel, taken, lifecycle),
+    send: (lifecycle: unknown, to: unknown, event: unknown, payload?: unknown): void => {
+      said.sends = withOne(said.sends, planSend(kernel, lifecycle, to, event, payload));
+    },
+    once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
+    progress: (fraction: unknown, note?: unknown): void => {
       const word = wordOf(fraction, note);
-      this.#said.progress ??= new Progress((newest) => tellProgress(this.#kernel, this.#taken, newest));
-      this.#said.progress.say(word);
-    };
-  }
+      said.progress ??= new Progress((newest) => tellProgress(kernel, taken, newest));
+      said.progress.say(word);
+    },
+    callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, taken, event, options),
+    call: (dependency: unknown, work: unknown) => call(kernel, taken, surroundings.abort, dependency, work),
+  };
+}
 
-  get callbackToken() {
-    return (event: unknown, options?: unknown) => makeToken(this.#kernel, this.#taken, event, options);
-  }
+function go(event: string, payload?: unknown): Returned {
+  return { kind: "go", event, payload };
+}
 
-  get call() {
-    return (dependency: unknown, work: unknown) =>
-      call(this.#kernel, this.#taken, this.#surroundings.abort, dependency, work);
-  }
+function retryLater(options: { after?: Duration; reason?: string } = {}): Returned {
+  if (options.after !== undefined) durationMs(options.after, "retryLater({ after })");
+  return { kind: "retry_later", after: options.after, reason: options.reason };
+}
+
+function giveUp(reason: string): Returned {
+  return { kind: "give_up", reason: String(reason) };
 }

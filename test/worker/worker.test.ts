@@ -169,6 +169,33 @@ eachStoreAndPooler((store) => {
     expect(ran.sort()).toEqual(["after packed", "mail", "packing", "shipping", "sweep"]);
   });
 
+  test("what a step is given can be taken apart and passed on, and loses nothing by it", async () => {
+    const rest: object[] = [];
+    const parcel = lifecycle("parcel", {
+      data: z.object({ n: z.number().default(1) }),
+      initial: "packing",
+      states: {
+        packing: {
+          run: ({ data, ...step }) => {
+            rest.push({ ...step });
+            step.set({ n: data.n + 1 });
+            return step.signal.aborted ? step.giveUp("aborted") : step.go("packed");
+          },
+          on: { packed: "done" },
+        },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [parcel] });
+    await t.pawl.start(parcel, { key: "p", data: {} });
+    const { worker } = new Watched(t);
+    expect((await t.pawl.wait(parcel, "p")).data).toEqual({ n: 2 });
+    await worker.stop();
+    expect(Object.keys(rest[0]!).sort().join(" ")).toBe(
+      "attempt call callbackToken children giveUp go id idempotencyKey key log once parent payload progress publish retryLater send set signal start",
+    );
+  });
+
   test("at concurrency 1 a task is claimed, processed, reported as a success, and polling goes on", async () => {
     steps.run = () => {};
     await using t = await open();
