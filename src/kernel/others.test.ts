@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Db, ListenOptions, Statement } from "../store/db.ts";
 import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
@@ -50,6 +50,39 @@ test("hints of a moment go to other processes as one notification, and do not co
   expect(sent).toHaveLength(1);
   expect(there).toEqual(["essay@1/grading", "send-email@1/pending", id]);
   expect(here, "at once, and once for each hint").toEqual(["essay@1/grading", "essay@1/grading", id]);
+});
+
+test("after a silence a hint is told at once, however often; many are told ten to fifty milliseconds apart", async () => {
+  vi.useFakeTimers();
+  try {
+    const { one, sent } = pair();
+    const hints = (count: number) => {
+      for (let n = 0; n < count; n++) one.signals.hint("lane@1/x");
+    };
+    for (let turn = 1; turn <= 50; turn++) {
+      hints(1);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(sent).toHaveLength(turn);
+      await vi.advanceTimersByTimeAsync(turn % 2 === 0 ? 11 : 20);
+    }
+    sent.length = 0;
+    // A hundred hints a millisecond, for half a second: ten, twenty and forty milliseconds apart, then fifty each time.
+    for (let ms = 0; ms < 500; ms++) {
+      hints(100);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    expect(sent.length).toBeGreaterThan(8);
+    expect(sent.length).toBeLessThan(16);
+    await vi.advanceTimersByTimeAsync(100);
+    sent.length = 0;
+    for (let turn = 1; turn <= 5; turn++) {
+      hints(1);
+      await vi.advanceTimersByTimeAsync(51);
+      expect(sent, "it has calmed down").toHaveLength(turn);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a notification stays far below what one may hold: many instances are not named, too many lanes become a call to all", async () => {
