@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { TestProject } from "vitest/node";
 import { prepareTestStores } from "../../src/testing/stores.ts";
-import { compilePrograms, removePrograms } from "./compile.ts";
+import { compileAgain, compilePrograms, removePrograms } from "./compile.ts";
 import { endGroup } from "./keep.ts";
 import { startServices } from "./services.ts";
 
@@ -10,18 +11,19 @@ type Teardown = () => Promise<void>;
  * Once per run, before any test file: the servers, unless `npm test` has started them already, the stores that every
  * test's own database is copied from, and the programs that tests start.
  */
-export default async function setUp(): Promise<Teardown> {
+export default async function setUp(project: TestProject): Promise<Teardown> {
   // `npm test` holds the other end of this channel, and its servers go with it.
   process.on("disconnect", () => endGroup(process.pid));
   process.channel?.unref();
   const stopServices = process.env.PAWL_TEST_SERVICES === "started" ? async () => {} : await startOurOwn();
   try {
-    const compiling = compilePrograms();
-    process.env.PAWL_COMPILED = await compiling; // The test files' processes inherit it.
+    const folder = await compilePrograms();
+    process.env.PAWL_COMPILED = folder; // The test files' processes inherit it.
+    project.onTestsRerun(() => compileAgain(folder));
     const preparing = prepareTestStores({ postgresUrl: process.env.PAWL_TEST_POSTGRES_URL });
     const removeStores = await Promise.race([preparing, patience(60_000)]);
     return async () => {
-      await removePrograms(await compiling);
+      await removePrograms(folder);
       await removeStores();
       await stopServices();
     };
