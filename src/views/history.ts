@@ -38,9 +38,10 @@ export interface AttemptRow {
   readonly detail: unknown;
 }
 
+/** In their order: a claim comes before how it ended, also within one millisecond. */
 export function readAttempts(db: Executor, id: string, limit: number): Promise<AttemptRow[]> {
   return db.rows<AttemptRow>(sql`
     select what, pawl.ms(at) as at_ms, lane, attempt, worker, token::float8 as token, detail
     from pawl.attempts where instance_id = ${id}::uuid
-    order by at, token limit ${limit}::int`);
+    order by at, token, what <> 'claimed' limit ${limit}::int`);
 }

@@ -258,6 +258,18 @@ eachStoreAndPooler((store) => {
     expect(await t.pawl.deadLetters(told)).toHaveLength(1);
   });
 
+  test("within one moment a claim is told before its end, wherever the table has put them", async () => {
+    await using t = await open();
+    await (await t.claim("parcel/labeling")).fail(new Error("no ink"));
+    await t.db.script(`
+      set session_replication_role = replica;
+      with claim as (delete from pawl.attempts where what = 'claimed' returning *) insert into pawl.attempts select * from claim;
+      set session_replication_role = origin;
+      analyze pawl.attempts;`);
+    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    expect(history.map((one) => (one.kind === "move" ? one.event : one.what))).toEqual(["start", "claimed", "failed"]);
+  });
+
   test("R100 every claim, failure and lapse leaves a row that nobody can change", async () => {
     await using t = await open();
     await t.claim("parcel/labeling");

@@ -745,6 +745,20 @@ describe("the lock", () => {
     }
   });
 
+  test("a draft is never taken for a claim, which whoever wins removes", async () => {
+    const folder = newFolder();
+    writeFileSync(`${folder}.lock`, JSON.stringify({ ...dead, id: "gone" }));
+    const seen = new Set<string>();
+    const watcher = watch(place, (_, name) => seen.add(name ?? ""));
+    const lock = await lockFolder(folder);
+    const claim = `${basename(folder)}.lock-after-gone`;
+    await vi.waitFor(() => expect(seen).toContain(claim));
+    await lock.release();
+    await vi.waitFor(() => expect(leftBeside(folder)).toEqual([]));
+    watcher.close();
+    expect([...seen].filter((name) => name.startsWith(claim))).toEqual([claim]);
+  });
+
   test("of several processes that find a dead holder at once, exactly one takes over", async () => {
     const folder = newFolder();
     const go = `${folder}-go`;

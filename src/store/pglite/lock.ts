@@ -82,7 +82,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
  */
 async function succeed(path: string, dead: Found, me: LockHolder, folder: string): Promise<boolean> {
   let claim = `${path}-after-${dead.id}`;
-  while (!(await create(claim, me))) {
+  while (!(await create(claim, me, path))) {
     const rival = await read(claim);
     if (rival === undefined) return false; // It came to an end; look again.
     refuseUnlessDead(folder, rival);
@@ -184,8 +184,8 @@ function startOf(pid: number): string | null {
 }
 
 /** Makes a file that nobody ever sees half-written; false when there is one already. */
-async function create(path: string, holder: LockHolder): Promise<boolean> {
-  const draft = await writeDraft(path, holder);
+async function create(path: string, holder: LockHolder, lock = path): Promise<boolean> {
+  const draft = await writeDraft(lock, holder);
   try {
     await link(draft, path);
     return true;
@@ -213,8 +213,9 @@ async function replace(path: string, holder: LockHolder): Promise<void> {
   await rename(await writeDraft(path, holder), path);
 }
 
-async function writeDraft(path: string, holder: LockHolder): Promise<string> {
-  const draft = `${path}-draft-${holder.id}`;
+/** Named after the lock, also when it is to become a claim: whoever wins removes all claims, and drafts only of the dead. */
+async function writeDraft(lock: string, holder: LockHolder): Promise<string> {
+  const draft = `${lock}-draft-${holder.id}`;
   await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
   return draft;
 }
