@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../base/canonical-json.ts";
 import { PawlError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import { columnsOf, type GivenLabel, type LabelColumns } from "./label-columns.ts";
@@ -65,7 +66,8 @@ const trustedRight = 0.75;
  * ```
  */
 export function dawidSkene(labels: Iterable<GivenLabel>, options: DawidSkeneOptions = {}): DawidSkene {
-  const columns = columnsOf(labels, options.classes);
+  const given = [...labels];
+  const columns = columnsOf(inOneOrder(given), options.classes);
   const model = new Model(columns, options.trust ?? 4);
   const maxRounds = options.maxRounds ?? 100;
   const tolerance = options.tolerance ?? 1e-6;
@@ -80,12 +82,35 @@ export function dawidSkene(labels: Iterable<GivenLabel>, options: DawidSkeneOpti
   return {
     classes: columns.values,
     priors,
-    samples: new Map(columns.samples.map((sample, index) => [sample, model.sample(index)])),
-    labelers: new Map(columns.labelers.map((labeler, index) => [labeler, model.labeler(index)])),
+    samples: estimates(given, "sample", columns.samples, (index) => model.sample(index)),
+    labelers: estimates(given, "labeler", columns.labelers, (index) => model.labeler(index)),
     logLikelihood,
     rounds,
     settled,
   };
+}
+
+/**
+ * The labels in an order of their own. Sums depend on the order of what is added, if only in their last digit; where two
+ * answers are equally good, that digit grows round by round until it decides.
+ */
+function inOneOrder(labels: readonly GivenLabel[]): GivenLabel[] {
+  const told = (one: string, other: string) => (one < other ? -1 : Number(one > other));
+  const text = ({ label }: GivenLabel) => canonicalJson(label as Json);
+  return [...labels].sort(
+    (one, other) => told(one.sample, other.sample) || told(one.labeler, other.labeler) || told(text(one), text(other)),
+  );
+}
+
+/** What is known of each, in the order in which they turn up among the labels. */
+function estimates<Estimate>(
+  labels: readonly GivenLabel[],
+  of: "sample" | "labeler",
+  names: readonly string[],
+  estimate: (index: number) => Estimate,
+): Map<string, Estimate> {
+  const numbers = new Map(names.map((name, index) => [name, index]));
+  return new Map([...new Set(labels.map((label) => label[of]))].map((name) => [name, estimate(numbers.get(name)!)]));
 }
 
 class Model {

@@ -171,9 +171,7 @@ describe("Dawid-Skene", () => {
       fc.property(
         someLabels.chain((labels) => fc.tuple(fc.constant(labels), shuffled(labels))),
         ([labels, other]) => {
-          const [one, two] = [dawidSkene(labels, { maxRounds: 20 }), dawidSkene(other, { maxRounds: 20 })];
-          for (const [sample, { probability }] of one.samples) same(probability, two.samples.get(sample)!.probability);
-          for (const [labeler, { accuracy }] of one.labelers) same(accuracy, two.labelers.get(labeler)!.accuracy);
+          expect(dawidSkene(other)).toEqual(dawidSkene(labels));
         },
       ),
     );
