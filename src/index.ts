@@ -4,7 +4,7 @@ export { type WebhookAlertsOptions, webhookAlerts } from "./alerts/webhook-alert
 export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
-export { CircuitOpenError, PermanentError, TransientError } from "./base/step-errors.ts";
+export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
 export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
 export type {
@@ -16,7 +16,15 @@ export type {
   ThrownError,
   Unanswered,
 } from "./definition/built-in.ts";
-export { type AnyCrowd, type Crowd, crowd } from "./definition/crowd.ts";
+export {
+  type AnyCrowd,
+  type Crowd,
+  type CrowdDefinition,
+  crowd,
+  type DecidedWork,
+  type FinishedWork,
+  type SubmissionWork,
+} from "./definition/crowd.ts";
 export type { Blocker } from "./definition/decide.ts";
 export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
 export type { ExplainedFailure, ExplainedRetry, NextByItself, RecoveryExplanation } from "./definition/explain.ts";

@@ -16,6 +16,11 @@ export class TransientError extends Error {
   }
 }
 
+/** Throw this from a crowd's `onSubmitted`: the submission is rejected, and its worker is told the message. */
+export class RejectSubmission extends Error {
+  override readonly name = "RejectSubmission";
+}
+
 /**
  * What `step.call` throws while the breaker of its dependency is open. A step that does not catch it is put off until the
  * breaker may let it through, and its attempt does not count.

@@ -1,34 +1,92 @@
+import type { Json } from "../base/json.ts";
+import { type CrowdOptions, type CrowdSettings, crowdSettingKeys, readCrowdSettings } from "./crowd-settings.ts";
 import { Faults, shown } from "./fault.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { LabelOf, LabelSchema } from "./queue.ts";
 import { readLabel } from "./queue.ts";
-import { outerNamePattern, readFields, readInteger, readName, whole } from "./read.ts";
+import { outerNamePattern, readFields, readFunction, readName, whole } from "./read.ts";
+import type { Effect } from "./step.ts";
 import type { StorableValue } from "./storable.ts";
 
+/** What a hook of a crowd can do: it is a task of its own, tried again when it throws. */
+type HookWork = Pick<
+  Effect,
+  "id" | "attempt" | "idempotencyKey" | "signal" | "publish" | "once" | "progress" | "log" | "call"
+>;
+
+/** What was submitted, as the hooks of a crowd see it. */
+export interface SubmissionWork<Label = unknown> extends HookWork {
+  readonly label: Label;
+  /** What the worker was shown. */
+  readonly content: Json;
+  /** The worker, the submission and the job, by their ids at the marketplace. */
+  readonly worker: string;
+  readonly submission: string;
+  readonly job: string;
+  /** The crowd job, by its id in Pawl. */
+  readonly jobId: string;
+  readonly submittedAt: string;
+}
+
+/** What was decided about it. */
+export interface DecidedWork<Label = unknown> extends SubmissionWork<Label> {
+  /** The marketplace decided before Pawl did: its time was up, or somebody was there by hand. */
+  readonly auto: boolean;
+  /** What the worker was told; null where nothing was. */
+  readonly feedback: string | null;
+}
+
+/** A crowd job that has ended. */
+export interface FinishedWork<Label = unknown> extends HookWork {
+  readonly key: string | null;
+  readonly content: Json;
+  readonly labels: readonly Label[];
+  /** Null where there are too few labels, or they tie. */
+  readonly consensus: Label | null;
+  readonly agreement: number | null;
+  readonly approved: number;
+  readonly rejected: number;
+  /** Why it has fewer labels than it wanted; null when it has them all. */
+  readonly reason: string | null;
+}
+
 /** What is asked of a crowd. */
-export interface CrowdDefinition<Schema> {
+export interface CrowdDefinition<Schema> extends CrowdOptions {
   /** What a worker of the marketplace answers; shown as a form. */
   readonly label: Schema & StorableValue<LabelOf<Schema>>;
-  /** The marketplace that it is published on, by the name under which it is configured. */
+  /** The marketplace that it is published on, by its name in `createPawl({ marketplaces })`. */
   readonly marketplace: string;
-  /** How many approved submissions each question needs. 1 unless given. */
-  readonly submissions?: number;
+  /**
+   * Looks at what came in. A `RejectSubmission` that it throws rejects it, and its message is what the worker is told; a
+   * `TransientError` is tried again; on anything else a person decides.
+   */
+  readonly onSubmitted?: (work: SubmissionWork<LabelOf<Schema>>) => unknown;
+  readonly onApproved?: (work: DecidedWork<LabelOf<Schema>>) => unknown;
+  readonly onRejected?: (work: DecidedWork<LabelOf<Schema>>) => unknown;
+  /** The job has ended. What it leaves at the marketplace is deleted there only after this has succeeded. */
+  readonly onJobFinished?: (work: FinishedWork<LabelOf<Schema>>) => unknown;
 }
 
 /** A job for a crowd; a state asks it with `ask: { crowd }`. */
-export interface Crowd<Label = unknown> {
+export interface Crowd<Label = unknown> extends CrowdSettings {
   readonly kind: "crowd";
   readonly name: string;
   readonly label: LabelSchema;
   /** The JSON Schema of what a worker fills in. */
   readonly form: JsonSchema;
   readonly marketplace: string;
-  readonly submissions: number;
+  readonly onSubmitted: ((work: SubmissionWork) => unknown) | undefined;
+  readonly onApproved: ((work: DecidedWork) => unknown) | undefined;
+  readonly onRejected: ((work: DecidedWork) => unknown) | undefined;
+  readonly onJobFinished: ((work: FinishedWork) => unknown) | undefined;
   /** Exists for the compiler only. */
   readonly "~label"?: Label;
 }
 
 export type AnyCrowd = Crowd;
+
+const hooks = ["onSubmitted", "onApproved", "onRejected", "onJobFinished"] as const;
+const keys = ["label", "marketplace", ...hooks, ...crowdSettingKeys];
 
 /**
  * A job that is published on a marketplace, with the answers that it wants.
@@ -43,13 +101,17 @@ export function crowd<const Schema extends LabelSchema>(
 ): Crowd<LabelOf<Schema>> {
   const faults = new Faults();
   readName(name, "name", faults, outerNamePattern);
-  const fields = readFields(definition, ["label", "marketplace", "submissions"], whole, faults) ?? {};
+  const fields = readFields(definition, keys, whole, faults) ?? {};
   const made: Crowd<LabelOf<Schema>> = {
     kind: "crowd",
     name,
     ...readLabel(fields.label, faults),
     marketplace: readName(fields.marketplace, "marketplace", faults, outerNamePattern) ?? "",
-    submissions: readInteger(fields.submissions, [1, 1_000], 1, "submissions", faults),
+    ...readCrowdSettings(fields, name, faults),
+    onSubmitted: readFunction(fields.onSubmitted, "onSubmitted", faults),
+    onApproved: readFunction(fields.onApproved, "onApproved", faults),
+    onRejected: readFunction(fields.onRejected, "onRejected", faults),
+    onJobFinished: readFunction(fields.onJobFinished, "onJobFinished", faults),
   };
   faults.throwIfAny(`crowd ${shown(name)}`);
   return made;

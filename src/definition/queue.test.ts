@@ -147,10 +147,38 @@ describe("a crowd", () => {
       form: expect.objectContaining({ type: "object", required: ["score"] }),
       marketplace: "local",
       submissions: 1,
+      maxPlaces: 3,
+      title: "receipts",
+      description: "",
+      keywords: [],
+      reward: null,
+      lifetime: "7d",
+      workTime: "1h",
+      approvedAfter: "30d",
+      autoApprove: true,
+      whenExpired: "extend",
+      maxExtensions: 3,
+      sweepEvery: "10m",
+      disposeAfter: null,
     });
     expect(faultsOf(() => crowd("receipts", { label } as never))).toEqual(["name_invalid marketplace"]);
-    expect(faultsOf(() => crowd("receipts", { label, marketplace: "local", submissions: 0 }))).toEqual([
-      "number_invalid submissions",
-    ]);
+  });
+
+  const withField = (fields: object) => () => crowd("receipts", { label, marketplace: "local", ...fields } as never);
+  test.each([
+    ["number_invalid submissions", { submissions: 0 }],
+    ["number_invalid maxPlaces", { submissions: 5, maxPlaces: 4 }],
+    ["shape_invalid title", { title: "" }],
+    ["shape_invalid keywords", { keywords: "receipts" }],
+    ["shape_invalid reward", { reward: 0.25 }],
+    ["shape_invalid reward", { reward: "0.255" }],
+    ["duration_invalid lifetime", { lifetime: "soon" }],
+    ["shape_invalid autoApprove", { autoApprove: "yes" }],
+    ["shape_invalid whenExpired", { whenExpired: "wait" }],
+    ["number_invalid maxExtensions", { maxExtensions: -1 }],
+    ["shape_invalid onSubmitted", { onSubmitted: "check" }],
+    ["key_unknown onSubmit", { onSubmit: () => {} }],
+  ])("is refused for %s", (fault, fields) => {
+    expect(faultsOf(withField(fields))).toEqual([fault]);
   });
 });
