@@ -7,6 +7,15 @@ export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
 export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
+export {
+  type MarketplaceCall,
+  type MarketplaceFault,
+  type MemoryMarketplace,
+  type MemoryMarketplaceOptions,
+  memoryMarketplace,
+} from "./crowd/marketplaces/memory.ts";
+export type { MemoryAssignment, MemoryJob } from "./crowd/marketplaces/memory-jobs.ts";
+export type { MemoryWorkers } from "./crowd/marketplaces/memory-workers.ts";
 export type {
   Answered,
   BuiltInEvent,
