@@ -2,6 +2,10 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AlertTarget, sinksOf } from "./alerts/sink.ts";
 import { PawlError } from "./base/errors.ts";
+import { askCrowds } from "./crowd/asker.ts";
+import { declaredFamilies, type Marketplaces } from "./crowd/declared-crowds.ts";
+import { lifecyclesOf } from "./crowd/family.ts";
+import type { AnyCrowd } from "./definition/crowd.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { AnyQueue } from "./definition/queue.ts";
@@ -33,6 +37,10 @@ export interface PawlOptions {
   readonly schedules?: readonly AnySchedule[] | undefined;
   /** The queues in which people label samples; see `pawl.people`. */
   readonly queues?: readonly AnyQueue[] | undefined;
+  /** The crowds that are asked on marketplaces; see `pawl.crowd`. */
+  readonly crowds?: readonly AnyCrowd[] | undefined;
+  /** Where crowds are asked, by the names that they give: `{ mturk: mturk({ … }) }`. */
+  readonly marketplaces?: Marketplaces | undefined;
   /** How the breakers of outside dependencies behave, by the name that states and steps give them; defaults unless given. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
   /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
@@ -79,6 +87,8 @@ export async function openOn(
     | "lifecycles"
     | "schedules"
     | "queues"
+    | "crowds"
+    | "marketplaces"
     | "breakers"
     | "migrate"
     | "logger"
@@ -95,8 +105,10 @@ export async function openOn(
     const { schedules, breakers, notify } = options;
     const declared = options.lifecycles as readonly LifecycleModel[];
     const queues = declaredQueues(options.queues ?? [], declared);
-    const lifecycles = [...declared, ...peopleLifecycles];
-    const rooms = { besides: peopleBesides, askers: peopleAskers, chores: peopleChores };
+    const families = declaredFamilies(options.crowds ?? [], declared, options.marketplaces ?? {});
+    const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
+    const askers = { ...peopleAskers, crowd: askCrowds(families) };
+    const rooms = { besides: peopleBesides, askers, chores: peopleChores };
     const kernel = makeKernel({ db, lifecycles, schedules, breakers, notify, ...rooms, ...seams, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
@@ -107,12 +119,14 @@ export async function openOn(
     };
     const pawl = new Pawl(kernel, {
       queues,
+      families: [...families.values()],
       close,
       outbox: options.outbox,
       alerts: sinksOf(options.alerts),
       letters: letterSettings(options.deadLetters),
     });
     await pawl.people.open();
+    await pawl.crowd.open();
     return { kernel, pawl };
   } catch (error) {
     await db.close();
@@ -168,7 +182,8 @@ function checkOptions(options: PawlOptions): void {
       "option_invalid",
       "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.",
     );
-  checkQueues(given.queues);
+  checkList(given.queues, "queue");
+  checkCrowds(given.crowds, given.marketplaces);
   const names = new Set<string>(peopleLifecycles.map((one) => one.name));
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
     if (one?.kind !== "lifecycle")
@@ -231,13 +246,22 @@ function checkLogger(given: unknown): void {
   );
 }
 
-function checkQueues(given: unknown): void {
-  if (given === undefined) return;
-  if (!Array.isArray(given) || !given.every((one: Partial<AnyQueue> | undefined) => one?.kind === "queue")) {
-    throw new PawlError("option_invalid", "`queues` takes a list of what queue() returns, and nothing else.");
+function checkCrowds(given: unknown, marketplaces: unknown): void {
+  const isMap = typeof marketplaces === "object" && marketplaces !== null && !Array.isArray(marketplaces);
+  if (marketplaces !== undefined && !isMap) {
+    throw new PawlError("option_invalid", "`marketplaces` must be an object: { mturk: mturk({ … }) }.");
   }
-  const names = given.map((one: AnyQueue) => one.name);
+  checkList(given, "crowd");
+}
+
+/** A list of queues, or of crowds, each under a name of its own. */
+function checkList(given: unknown, kind: "queue" | "crowd"): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given) || !given.every((one: { kind?: unknown } | undefined) => one?.kind === kind)) {
+    throw new PawlError("option_invalid", `\`${kind}s\` takes a list of what ${kind}() returns, and nothing else.`);
+  }
+  const names = given.map((one: { name: string }) => one.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
-  throw new PawlError("option_invalid", `Two queues are called \`${twice}\`; a name stands for one queue.`);
+  throw new PawlError("option_invalid", `Two ${kind}s are called \`${twice}\`; a name stands for one ${kind}.`);
 }

@@ -3,6 +3,8 @@ import type { AlertSink } from "./alerts/sink.ts";
 import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
+import { Crowds } from "./crowd/crowds.ts";
+import type { Family } from "./crowd/family.ts";
 import { takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, EventOf } from "./definition/face.ts";
 import type { AnyQueue } from "./definition/queue.ts";
@@ -45,6 +47,7 @@ import { Worker } from "./worker/work.ts";
 interface Surroundings {
   readonly close: () => Promise<void>;
   readonly queues: readonly AnyQueue[];
+  readonly families: readonly Family[];
   readonly outbox: RelayOptions | undefined;
   readonly alerts: readonly AlertSink[];
   readonly letters: LetterSettings;
@@ -63,6 +66,8 @@ export class Pawl extends Looking {
   readonly #surroundings: Surroundings;
   /** People who label: queues, labelers, samples, assignments. */
   readonly people: People;
+  /** Crowds: what is asked on marketplaces, and what their workers submit. */
+  readonly crowd: Crowds;
   #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
   #keepsHouse = false;
@@ -74,6 +79,7 @@ export class Pawl extends Looking {
     this.outbox = new Outbox(kernel);
     this.dead = new Dead(kernel, this.verbs, surroundings.letters);
     this.people = new People(kernel, this.verbs, surroundings.queues);
+    this.crowd = new Crowds(kernel, this.verbs, surroundings.families);
   }
 
   /** What waits to be sent, what was given up, and what to do about it. */
@@ -232,6 +238,9 @@ export class Pawl extends Looking {
     for (const driver of this.#drivers) await driver.stop();
     for (const broker of this.#surroundings.outbox?.brokers ?? []) await broker.close();
     for (const sink of this.#surroundings.alerts) await sink.close?.();
+    for (const marketplace of new Set(this.#surroundings.families.map((family) => family.marketplace))) {
+      await marketplace.end();
+    }
     await this.#surroundings.close();
   }
 

@@ -11,7 +11,6 @@ export const errorCodes = {
   hook_failed: "author",
   set_failed: "author",
   guard_failed: "author",
-  not_available: "author",
   // The caller.
   lifecycle_unknown: "caller",
   instance_unknown: "caller",

@@ -9,7 +9,7 @@ import type { Effect } from "./step.ts";
 import type { StorableValue } from "./storable.ts";
 
 /** What a hook of a crowd can do: it is a task of its own, tried again when it throws. */
-type HookWork = Pick<
+export type HookWork = Pick<
   Effect,
   "id" | "attempt" | "idempotencyKey" | "signal" | "publish" | "once" | "progress" | "log" | "call"
 >;

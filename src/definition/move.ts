@@ -146,7 +146,6 @@ export function enter(
 ): Decision {
   const { event, change, context, nowMs } = occasion;
   const state = lifecycle.states.get(to)!;
-  refuseNotYet(lifecycle, state);
   const version = instance.version + 1;
   const restarts = event.name === "restart";
   const renews = restarts || event.renewsDeadline === true;
@@ -197,15 +196,6 @@ export function enter(
 }
 
 const none: readonly never[] = [];
-
-function refuseNotYet(lifecycle: LifecycleModel, state: StateModel): void {
-  if (state.kind !== "ask" || (state.ask as { crowd?: unknown }).crowd === undefined) return;
-  throw new PawlError(
-    "not_available",
-    `\`${lifecycle.name}\` cannot enter \`${state.name}\`: this version of Pawl checks and draws \`ask: { crowd }\`, but does not run it yet.`,
-    { lifecycle: lifecycle.name, state: state.name },
-  );
-}
 
 function effectsOf(
   lifecycle: LifecycleModel,

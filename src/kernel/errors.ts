@@ -65,7 +65,7 @@ export function isDefinitionFault(error: unknown): error is PawlError {
   return blockers?.every((one) => one.kind === "no_edge") === true;
 }
 
-const faultCodes: readonly string[] = ["event_unknown", "guard_failed", "set_failed", "schema_async", "not_available"];
+const faultCodes: readonly string[] = ["event_unknown", "guard_failed", "set_failed", "schema_async"];
 
 export function payloadInvalid(lifecycle: LifecycleModel, event: string, faults: readonly string[]): PawlError {
   return new PawlError(

@@ -12,6 +12,8 @@ import { sweep } from "./sweep.ts";
 /** What a look at parents did, and what stood in its way. */
 export interface Looked {
   readonly joined: number;
+  /** Checks that were made. */
+  readonly made: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
@@ -26,9 +28,10 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
   const lifecycles = [...kernel.lifecycles.keys()];
   const failures: { id: string; error: unknown }[] = [];
   let joined = 0;
+  let done = 0;
   for (let afterId = "0"; ; ) {
     const checks = await readChecks(kernel.db, { lifecycles, afterId, limit: pageSize });
-    if (checks.length === 0) return { joined, failures };
+    if (checks.length === 0) return { joined, made: done, failures };
     if (kernel.faults !== undefined) await kernel.faults.at("check.read");
     // Read after the checks, and so with the ends that they tell of.
     const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
@@ -45,13 +48,14 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const untended = asking.length === 0 ? none : await tendQuestions(kernel, asking);
     const stays = (id: string) => newer.has(id) || swept.missed.has(id) || busy.has(id) || untended.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
+    done += made.length;
     if (made.length > 0) {
       await deleteChecks(
         kernel.db,
         made.map((check) => check.id),
       );
     }
-    if (checks.length < pageSize) return { joined, failures };
+    if (checks.length < pageSize) return { joined, made: done, failures };
     afterId = checks.at(-1)!.id;
   }
 }

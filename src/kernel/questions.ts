@@ -5,7 +5,7 @@ import { askedBy, questionOf } from "../definition/question.ts";
 import { type QuestionRow, readQuestions } from "../store/children.ts";
 import type { Executor } from "../store/db.ts";
 import { type InstanceRow, readInstances } from "../store/instances.ts";
-import { askerOf } from "./asking.ts";
+import { type Asker, askerOf } from "./asking.ts";
 import { startBeside } from "./commit-families.ts";
 import type { Course, Maker } from "./course.ts";
 import { asPawlError } from "./errors.ts";
@@ -37,7 +37,7 @@ export async function tellAnswers(kernel: Kernel, db: Executor, courses: readonl
     else own.set(course, found);
   }
   for (const asker of Object.values(kernel.askers)) {
-    const of = [...own].filter(([, question]) => question.lifecycle === asker.lifecycle.name);
+    const of = [...own].filter(([, question]) => isOf(asker, question));
     if (of.length === 0) continue;
     const answers = await asker.answers(
       db,
@@ -120,7 +120,6 @@ function plan(kernel: Kernel, row: InstanceRow): Planned[] {
     return [];
   }
   const start = {
-    lifecycle: asker.lifecycle,
     ...asker.question(asked, shown, { id, key }),
     actor: `${row.lifecycle}:${id}`,
     reason: null,
@@ -136,9 +135,9 @@ async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Se
   const sent = await sendAll(
     kernel,
     stale.map((one) => {
-      const asker = askers.find(({ lifecycle }) => lifecycle.name === one.lifecycle)!;
+      const asker = askers.find((each) => isOf(each, one))!;
       return {
-        lifecycle: asker.lifecycle,
+        lifecycle: kernel.lifecycles.get(one.lifecycle)!,
         ref: { id: one.id },
         event: asker.takeBack,
         payload: undefined,
@@ -157,6 +156,10 @@ async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Se
   }
 }
 
+function isOf(asker: Asker, question: QuestionRow): boolean {
+  return asker.lifecycles.some(({ name }) => name === question.lifecycle);
+}
+
 function questionLifecycles(kernel: Kernel): string[] {
-  return Object.values(kernel.askers).map((asker) => asker.lifecycle.name);
+  return Object.values(kernel.askers).flatMap((asker: Asker) => asker.lifecycles.map(({ name }) => name));
 }

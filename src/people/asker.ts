@@ -7,13 +7,13 @@ import { sampleDataOf } from "./samples.ts";
 
 /** People answer for `ask: { queue }`: a question is a sample, with the key of who asks. */
 export const askPeople: Asker = {
-  lifecycle: sample,
+  lifecycles: [sample],
   takeBack: "close",
   question(asked, shown, { id, key }) {
     const queue = asked.queue!;
     const own = key ?? id;
     const given = { content: shown as Json, key: own, overlap: queue.overlap, priority: 0, gold: null, isGold: false };
-    return { key: instanceKeyOf(queue.name, own), data: sampleDataOf(queue, given) };
+    return { lifecycle: sample, key: instanceKeyOf(queue.name, own), data: sampleDataOf(queue, given) };
   },
   async answers(db, questions) {
     return new Map((await readEnded(db, questions)).map((one) => [one.id, answerOf(one)]));

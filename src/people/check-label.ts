@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ValidateFunction } from "ajv";
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { cleanText, type Json, storableText } from "../base/json.ts";
+import type { AnyCrowd } from "../definition/crowd.ts";
 import type { AnyQueue, LabelContext, LabelVerdict } from "../definition/queue.ts";
 import { isSchema } from "../definition/read.ts";
 import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-faults.ts";
@@ -16,15 +17,22 @@ const maxLabelLength = 256 * 1024;
 const sayMs = 1_000;
 const askMs = 10_000;
 
+/** What labels are held against: the schema, and the form that it gives. */
+export type LabelForm = Pick<AnyQueue, "label" | "form">;
+
+/** Holds a label against its schema alone: it is JSON of a sensible size, and fits. */
+export async function fitsSchema(form: LabelForm, label: unknown): Promise<CheckedLabel> {
+  const unstorable = storableFault(label);
+  return unstorable === undefined ? againstSchema(form, label) : { faults: [unstorable] };
+}
+
 /**
  * Holds a label against its queue: it is JSON of a sensible size, it fits the schema, every rule says yes, and so does the
  * author's own check. A label that does not fit the schema is not shown to rules, which may rely on it; all that rules and
  * check have against it comes at once. Whatever a label is, it makes no throw.
  */
 export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<CheckedLabel> {
-  const unstorable = storableFault(given.label);
-  if (unstorable !== undefined) return { faults: [unstorable] };
-  const held = await againstSchema(queue, given.label);
+  const held = await fitsSchema(queue, given.label);
   if (held.faults !== undefined) return held;
   const context = { ...given, label: held.label };
   const verdicts = Object.entries(queue.rules).map(([name, rule]) => {
@@ -40,14 +48,15 @@ export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<
 }
 
 /** A label was given that does not hold. `details.faults` has them all, `{ path, code, message }` each. */
-export function labelInvalid(queue: AnyQueue, faults: readonly LabelFault[]): PawlError {
+export function labelInvalid(of: AnyQueue | AnyCrowd, faults: readonly LabelFault[]): PawlError {
   const told = faults.slice(0, 5).map(({ path, code, message }) => {
     if (path !== "") return `${path} ${message}`;
-    return code === "validate" || Object.hasOwn(queue.rules, code) ? message : `the label ${message}`;
+    const isRule = of.kind === "queue" && (code === "validate" || Object.hasOwn(of.rules, code));
+    return isRule ? message : `the label ${message}`;
   });
   const more = faults.length > told.length ? `; and ${faults.length - told.length} more` : "";
-  const text = `The queue \`${queue.name}\` does not take this label: ${told.join("; ")}${more}.`;
-  return new PawlError("label_invalid", text, { queue: queue.name, faults });
+  const text = `The ${of.kind} \`${of.name}\` does not take this label: ${told.join("; ")}${more}.`;
+  return new PawlError("label_invalid", text, { [of.kind]: of.name, faults });
 }
 
 function storableFault(label: unknown): LabelFault | undefined {
@@ -63,7 +72,7 @@ function storableFault(label: unknown): LabelFault | undefined {
   }
 }
 
-async function againstSchema(queue: AnyQueue, label: unknown): Promise<CheckedLabel> {
+async function againstSchema(queue: LabelForm, label: unknown): Promise<CheckedLabel> {
   const failed = (error: unknown): CheckedLabel => {
     const reason = isPawlError(error, "busy") ? error.message : `its schema threw: ${messageOf(error)}`;
     return {
@@ -86,10 +95,10 @@ async function againstSchema(queue: AnyQueue, label: unknown): Promise<CheckedLa
   }
 }
 
-/** Compiled once for each queue; the library is loaded when the first JSON Schema is held against a label. */
-const validators = new WeakMap<AnyQueue, Promise<ValidateFunction>>();
+/** Compiled once for each queue or crowd; the library is loaded when the first JSON Schema is held against a label. */
+const validators = new WeakMap<LabelForm, Promise<ValidateFunction>>();
 
-function validatorOf(queue: AnyQueue): Promise<ValidateFunction> {
+function validatorOf(queue: LabelForm): Promise<ValidateFunction> {
   const known = validators.get(queue);
   if (known !== undefined) return known;
   const compiled = import("ajv/dist/2020.js").then(({ Ajv2020 }) => {

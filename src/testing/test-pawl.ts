@@ -40,6 +40,9 @@ export interface TestPawlOptions {
   readonly schedules?: readonly AnySchedule[];
   /** The queues in which people label. */
   readonly queues?: readonly AnyQueue[];
+  /** The crowds that are asked, and where. */
+  readonly crowds?: PawlOptions["crowds"];
+  readonly marketplaces?: PawlOptions["marketplaces"];
   readonly breakers?: PawlOptions["breakers"];
   /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
   // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
@@ -73,7 +76,7 @@ const leaseMs = 30_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const { server, pooler, lifecycles, schedules, queues, breakers } = options;
+  const { server, pooler, lifecycles, schedules, queues, crowds, marketplaces, breakers } = options;
   const store = server === undefined ? await borrowMemoryStore() : await borrowPostgresStore(server, { pooler });
   await migrate(store.db);
   const clock = await installTestClock(store.db);
@@ -84,6 +87,8 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
       lifecycles,
       schedules,
       queues,
+      crowds,
+      marketplaces,
       breakers,
       logger: options.logger ?? false,
       outbox: options.outbox,
@@ -230,9 +235,9 @@ export class TestPawl {
     for (let ran = 0; ; ) {
       const taken = await claims.take(100);
       if (taken.length === 0) {
-        const { joined, failures } = await lookAtParents(kernel, 500);
+        const { made, failures } = await lookAtParents(kernel, 500);
         if (failures.length > 0) throw failures[0]!.error;
-        if (joined === 0) return ran;
+        if (made === 0) return ran;
         continue;
       }
       const outcomes = await Promise.all(

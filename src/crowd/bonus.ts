@@ -1,0 +1,37 @@
+import { lifecycle } from "../definition/lifecycle.ts";
+import type { Step } from "../definition/step.ts";
+import { trusted } from "../people/trusted.ts";
+import { breakerName, type Family, marketRetry } from "./family.ts";
+
+export type BonusData = {
+  readonly crowd: string;
+  /** By its id at the marketplace. */
+  readonly submission: string;
+  readonly worker: string;
+  readonly amount: string;
+  readonly reason: string;
+};
+
+export type Bonus = ReturnType<typeof bonusOf>;
+
+/** A bonus on its way to a worker. Its key is the submission's, so it is paid once however often it is asked for. */
+export function bonusOf(family: Family) {
+  return lifecycle(`pawl_bonus_${family.crowd.name}`, {
+    data: trusted<BonusData>(),
+    initial: "paying",
+    states: {
+      paying: {
+        run: async (step: Step<BonusData, { paid: undefined }>) => {
+          const { submission, worker, amount, reason } = step.data;
+          const bonus = { token: step.idempotencyKey, submission, worker, amount, reason };
+          await family.marketplace.bonus(bonus, step);
+          return step.go("paid");
+        },
+        uses: breakerName(family),
+        retry: marketRetry,
+        on: { paid: "paid" },
+      },
+      paid: { final: "success" },
+    },
+  });
+}

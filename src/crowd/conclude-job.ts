@@ -1,0 +1,21 @@
+import { durationMs } from "../base/duration.ts";
+import type { Effect } from "../definition/step.ts";
+import type { JobData } from "./data.ts";
+import type { Family } from "./family.ts";
+import { tellFinished } from "./hooks.ts";
+
+/**
+ * The crowd is told that a job has ended; only when that has succeeded is it known when what the job leaves at the
+ * marketplace is deleted: until then somebody may want to read it there, or take a rejection back.
+ */
+export function concludeJob(family: Family) {
+  return async (work: Effect<JobData>): Promise<void> => {
+    const { crowd, disposal } = family;
+    await tellFinished(crowd, work);
+    const { remotes, rejected } = work.data;
+    if (remotes.length === 0) return;
+    const afterMs = durationMs(crowd.disposeAfter ?? (rejected > 0 ? "30d" : "1d"), "disposeAfter");
+    const data = { crowd: crowd.name, remotes: remotes.map((one) => one.id), afterMs };
+    work.start(disposal, { key: "disposal", data });
+  };
+}

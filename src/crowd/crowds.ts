@@ -1,0 +1,289 @@
+import { PawlError } from "../base/errors.ts";
+import { checkedText } from "../base/text.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import { type Kernel, refuseInside } from "../kernel/kernel.ts";
+import { registerLifecycles } from "../kernel/register.ts";
+import { snapshotOf } from "../kernel/snapshot.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { eventFor } from "../people/sends.ts";
+import { findChildren } from "../views/children.ts";
+import { findAll, findInStates } from "../views/instances.ts";
+import type { SubmissionData } from "./data.ts";
+import { type Family, lifecyclesOf } from "./family.ts";
+import {
+  type AskOptions,
+  amountOf,
+  type BonusOptions,
+  type CrowdCallOptions,
+  type CrowdRef,
+  causeOf,
+  contentOf,
+  crowdNameOf,
+  type DecideOptions,
+  feedbackOf,
+  idOf,
+} from "./given.ts";
+import { newJob } from "./new-job.ts";
+import { type Astray, reconcile } from "./reconcile.ts";
+import {
+  type CrowdJob,
+  type CrowdJobState,
+  type CrowdSubmission,
+  jobShown,
+  type SubmissionState,
+  submissionShown,
+} from "./shown.ts";
+
+export interface CrowdPageOptions<State> {
+  readonly state?: State | readonly State[] | undefined;
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number | undefined;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string } | undefined;
+}
+
+/**
+ * Crowds: what is asked on marketplaces, what their workers submit, and what is decided about it. `pawl.crowd`.
+ *
+ * ```ts
+ * const pawl = await createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: mturk({ … }) } });
+ * const { id } = await pawl.crowd.ask(receipts, { key: "r-42", content: { image: "https://…" } });
+ * for (const one of await pawl.crowd.submissions(receipts, { state: "pending_approval" }))
+ *   await pawl.crowd.approve(one.id, { actor: "ada" });
+ * ```
+ */
+export class Crowds {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #families: ReadonlyMap<string, Family>;
+
+  /** @internal */
+  constructor(kernel: Kernel, verbs: Verbs, families: Iterable<Family>) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#families = new Map([...families].map((family) => [family.crowd.name, family]));
+  }
+
+  /** Makes the lifecycles of the crowds known to the database. @internal */
+  async open(): Promise<void> {
+    const lifecycles = [...this.#families.values()].flatMap(lifecyclesOf);
+    if (lifecycles.length > 0) await registerLifecycles(this.#kernel, lifecycles);
+  }
+
+  /** The names of the crowds that this process declares, with their marketplaces. */
+  list(): { readonly name: string; readonly marketplace: string }[] {
+    return [...this.#families.values()].map(({ crowd: { name, marketplace } }) => ({ name, marketplace }));
+  }
+
+  /** Asks a crowd. A key that is taken gives back the job that has it, with `created: false`. */
+  async ask(crowd: CrowdRef, options: AskOptions): Promise<CrowdJob & { readonly created: boolean }> {
+    const family = this.#family(crowd);
+    const { content, key, tx, ...call } = options ?? ({} as Partial<AskOptions>);
+    const start = {
+      lifecycle: family.job,
+      key: key === undefined ? null : checkedText(key, "The key", "key_invalid"),
+      data: newJob(family.crowd, contentOf(content)),
+      ...causeOf(call),
+      requestId: this.#kernel.newId(),
+    };
+    const started = await this.#verbs.start(start, tx);
+    if (!started.ok) throw started.error;
+    return { ...jobShown(started.instance), created: started.created };
+  }
+
+  /** The jobs of a crowd, newest first. */
+  async jobs(crowd: CrowdRef, options: CrowdPageOptions<CrowdJobState> = {}): Promise<CrowdJob[]> {
+    const rows = await this.#find(this.#family(crowd).job, options);
+    return rows.map(jobShown);
+  }
+
+  /** One job, by its id, or by the key that it was asked with. */
+  async job(job: string | { readonly crowd: CrowdRef; readonly key: string }): Promise<CrowdJob | undefined> {
+    if (typeof job === "object" && job !== null) {
+      const key = checkedText(job.key, "The key", "key_invalid");
+      const row = await this.#verbs.read(this.#family(job.crowd).job, { key }, undefined);
+      return row && jobShown(snapshotOf(row));
+    }
+    const found = await this.#read(idOf(job, "crowd job"), "job");
+    return found && jobShown(found.snapshot);
+  }
+
+  /** What was submitted: for a crowd, or for one of its jobs, newest first. */
+  async submissions(
+    of: CrowdRef | { readonly job: string },
+    options: CrowdPageOptions<SubmissionState> = {},
+  ): Promise<CrowdSubmission[]> {
+    if (typeof of === "object" && of !== null && "job" in of) {
+      const id = idOf(of.job, "crowd job");
+      const found = await this.#read(id, "job");
+      if (found === undefined) throw unknown("crowd job", id);
+      const page = { ...this.#page(options), parentId: id, lifecycle: found.family.submission.name };
+      const rows = await findChildren(this.#kernel.db, page);
+      const states = options.state === undefined ? undefined : [options.state].flat();
+      return rows.map((row) => submissionShown(snapshotOf(row))).filter(({ state }) => states?.includes(state) ?? true);
+    }
+    const rows = await this.#find(this.#family(of).submission, options);
+    return rows.map(submissionShown);
+  }
+
+  async submission(id: string): Promise<CrowdSubmission | undefined> {
+    const found = await this.#read(idOf(id, "submission"), "submission");
+    return found && submissionShown(found.snapshot);
+  }
+
+  /** Approves what waits for a decision, or what its check could not decide; the marketplace is told next. */
+  approve(submission: string, options: DecideOptions = {}): Promise<CrowdSubmission> {
+    const feedback = feedbackOf(options.feedback, false);
+    return this.#decide(submission, "approve", { feedback }, options);
+  }
+
+  /** Rejects it. Its worker is told why. */
+  reject(submission: string, options: DecideOptions & { readonly feedback: string }): Promise<CrowdSubmission> {
+    const feedback = feedbackOf(options?.feedback, true);
+    return this.#decide(submission, "reject", { feedback }, options);
+  }
+
+  /** Lets the crowd's own check look once more at what it could not decide. */
+  retry(submission: string, options: CrowdCallOptions = {}): Promise<CrowdSubmission> {
+    return this.#decide(submission, "retry", undefined, options);
+  }
+
+  /** Says that something may have happened to a job: it looks at the marketplace now. */
+  async look(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
+    return jobShown(await this.#send(idOf(job, "crowd job"), "job", "notice", undefined, options));
+  }
+
+  /** The same by the id that the marketplace has for it: what a notification tells. False when it is none of ours. */
+  async notice(marketplace: string, posting: string): Promise<boolean> {
+    const family = this.#onMarketplace(marketplace);
+    const remote = await family.marketplace.job(checkedText(posting, "The id of the posting"), soon());
+    if (remote?.owner == null) return false;
+    const found = await this.#read(remote.owner, "job");
+    if (found === undefined || found.snapshot.model.outcome !== null) return false;
+    await this.look(remote.owner, { reason: "The marketplace told of it." });
+    return true;
+  }
+
+  /** Takes a job back: nobody new may begin, and what was begun is decided and paid. */
+  async close(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
+    return jobShown(await this.#send(idOf(job, "crowd job"), "job", "close", undefined, options));
+  }
+
+  /** Pays the worker of a submission more: once, unless it is given another key. */
+  async bonus(submission: string, options: BonusOptions): Promise<{ readonly id: string; readonly created: boolean }> {
+    const { amount, reason, key, actor } = options ?? ({} as Partial<BonusOptions>);
+    const id = idOf(submission, "submission");
+    const found = await this.#read(id, "submission");
+    if (found === undefined) throw unknown("submission", id);
+    const { family, snapshot } = found;
+    if (!family.marketplace.can.bonus) {
+      throw new PawlError("option_invalid", `${family.marketplace.title} pays no bonuses.`, { submission: id });
+    }
+    const { crowd, submission: there, worker } = snapshot.model.data as SubmissionData;
+    const told = { amount: amountOf(amount), reason: feedbackOf(reason, true)! };
+    const start = {
+      lifecycle: family.bonus,
+      key: key === undefined ? id : `${id}:${checkedText(key, "The key", "key_invalid")}`,
+      data: { crowd, submission: there, worker, ...told },
+      ...causeOf({ actor }),
+      requestId: this.#kernel.newId(),
+    };
+    const started = await this.#verbs.start(start, undefined);
+    if (!started.ok) throw started.error;
+    return { id: started.instance.model.id, created: started.created };
+  }
+
+  /** What is left to pay the workers of a marketplace with; null where nothing is paid. */
+  balance(marketplace: string): Promise<string | null> {
+    return this.#onMarketplace(marketplace).marketplace.balance(soon());
+  }
+
+  /**
+   * Compares the marketplaces with what Pawl knows, and lists what went astray: postings that belong to no job, and jobs
+   * whose posting is gone. With `mend: true` the former are closed there, and the latter look for themselves.
+   */
+  async reconcile(options: { readonly marketplace?: string; readonly mend?: boolean } = {}): Promise<Astray[]> {
+    refuseInside(this.#kernel, "reconcile");
+    const all = [...this.#families.values()];
+    const wanted =
+      options.marketplace === undefined ? all : all.filter((one) => one.crowd.marketplace === options.marketplace);
+    if (options.marketplace !== undefined) this.#onMarketplace(options.marketplace);
+    return reconcile(this.#kernel, wanted, {
+      mend: options.mend === true,
+      look: async (id) => void (await this.look(id, { reason: "Its posting is gone." })),
+    });
+  }
+
+  async #decide(
+    submission: string,
+    event: string,
+    payload: unknown,
+    options: CrowdCallOptions,
+  ): Promise<CrowdSubmission> {
+    return submissionShown(await this.#send(idOf(submission, "submission"), "submission", event, payload, options));
+  }
+
+  async #send(id: string, part: "job" | "submission", event: string, payload: unknown, options: CrowdCallOptions) {
+    const found = await this.#read(id, part);
+    if (found === undefined) throw unknown(part === "job" ? "crowd job" : part, id);
+    const send = eventFor(this.#kernel, { lifecycle: found.family[part], id, event, payload, ...causeOf(options) });
+    const sent = await this.#verbs.send(send, undefined);
+    if (!sent.ok) throw sent.error;
+    return sent.instance;
+  }
+
+  async #read(id: string, part: "job" | "submission") {
+    const name = await this.#verbs.lifecycleOf({ id });
+    const family = [...this.#families.values()].find((one) => one[part].name === name);
+    const row = family && (await this.#verbs.read(family[part], { id }, undefined));
+    return row && { family: family!, snapshot: snapshotOf(row) };
+  }
+
+  async #find(lifecycle: LifecycleModel, options: CrowdPageOptions<string>) {
+    refuseInside(this.#kernel, "find");
+    const page = { ...this.#page(options), lifecycle: lifecycle.name };
+    const states = options.state === undefined ? undefined : [options.state].flat();
+    const stray = states?.find((state) => !lifecycle.states.has(state));
+    if (stray !== undefined) {
+      const known = [...lifecycle.states.keys()].join(", ");
+      throw new PawlError("option_invalid", `There is no state \`${String(stray)}\`; there are ${known}.`);
+    }
+    const { db } = this.#kernel;
+    const rows = states === undefined ? await findAll(db, page) : await findInStates(db, states, page);
+    return rows.map(snapshotOf);
+  }
+
+  #page({ limit = 100, after }: CrowdPageOptions<string>): { beforeId: string | null; limit: number } {
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= 1_000)) {
+      throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
+    }
+    return { beforeId: after === undefined ? null : idOf(after.id, "crowd job"), limit };
+  }
+
+  #family(crowd: CrowdRef): Family {
+    const name = crowdNameOf(crowd);
+    const family = this.#families.get(name);
+    if (family !== undefined && (typeof crowd === "string" || family.crowd === crowd)) return family;
+    throw new PawlError(
+      "option_invalid",
+      `The crowd \`${name}\` is not among those of this Pawl. Pass it to createPawl({ crowds: […] }).`,
+      { crowd: name },
+    );
+  }
+
+  #onMarketplace(name: string): Family {
+    const family = [...this.#families.values()].find((one) => one.crowd.marketplace === name);
+    if (family !== undefined) return family;
+    const known = [...new Set(this.list().map((one) => one.marketplace))].join(", ") || "none";
+    throw new PawlError("option_invalid", `No crowd is asked on a marketplace \`${String(name)}\`; known: ${known}.`);
+  }
+}
+
+/** A call that somebody waits for. */
+function soon(): { readonly signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(30_000) };
+}
+
+function unknown(what: string, id: string): PawlError {
+  return new PawlError("instance_unknown", `There is no ${what} ${id} among the crowds of this Pawl.`, { id });
+}

@@ -1,0 +1,23 @@
+import type { Go, Step } from "../definition/step.ts";
+import type { SubmissionData, Verdict } from "./data.ts";
+import type { Family } from "./family.ts";
+
+type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
+
+/**
+ * Tells the marketplace what was decided, and adopts what is decided there: where somebody came before, that stands, and
+ * the difference is kept. The job hears of it with the outcome, and looks how far it is.
+ */
+export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wanted) {
+  return async (step: Step<SubmissionData, Outcomes<Wanted>>): Promise<Go<Wanted | "overruled", undefined>> => {
+    const { submission, there } = step.data;
+    const feedback = step.data.feedback ?? (verdict === "rejected" ? "It was rejected." : null);
+    const found = await family.marketplace.decide(submission, { verdict, feedback }, step);
+    step.send(family.job, { id: step.parent!.id }, "progress");
+    // In a later attempt it may well have been us: the reply to an earlier one was lost.
+    step.set({ auto: there !== null || (found.already && step.attempt === 1) });
+    if (found.verdict === verdict) return step.go(verdict);
+    step.set({ conflict: { wanted: verdict, found: found.verdict } });
+    return step.go("overruled");
+  };
+}

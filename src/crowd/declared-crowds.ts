@@ -1,0 +1,56 @@
+import { PawlError } from "../base/errors.ts";
+import type { AnyCrowd } from "../definition/crowd.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { Asked } from "../definition/question.ts";
+import { type Family, familyOf } from "./family.ts";
+import type { Marketplace } from "./marketplace.ts";
+
+/** Where crowds are asked, by the names that they give. */
+export type Marketplaces = Readonly<Record<string, Marketplace>>;
+
+/** The crowds that a process declares, those that it lists and those that its lifecycles ask, each with its marketplace. */
+export function declaredFamilies(
+  listed: readonly AnyCrowd[],
+  lifecycles: readonly LifecycleModel[],
+  marketplaces: Marketplaces,
+): ReadonlyMap<AnyCrowd, Family> {
+  const crowds = declaredCrowds(listed, lifecycles);
+  return new Map(crowds.map((crowd) => [crowd, familyOf(crowd, marketplaceOf(crowd, marketplaces))]));
+}
+
+export function declaredCrowds(listed: readonly AnyCrowd[], lifecycles: readonly LifecycleModel[]): AnyCrowd[] {
+  const crowds = new Map(listed.map((one) => [one.name, one]));
+  for (const lifecycle of lifecycles) {
+    for (const state of lifecycle.states.values()) {
+      const crowd = state.kind === "ask" ? (state.ask as Asked).crowd : undefined;
+      if (crowd === undefined) continue;
+      if ((crowds.get(crowd.name) ?? crowd) !== crowd) {
+        throw new PawlError(
+          "option_invalid",
+          `\`${lifecycle.name}\` asks another crowd \`${crowd.name}\` than the one declared under that name. Use one value for both.`,
+          { lifecycle: lifecycle.name, crowd: crowd.name },
+        );
+      }
+      crowds.set(crowd.name, crowd);
+    }
+  }
+  return [...crowds.values()];
+}
+
+function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace {
+  const marketplace = Object.hasOwn(marketplaces, crowd.marketplace) ? marketplaces[crowd.marketplace] : undefined;
+  if (marketplace === undefined) {
+    throw new PawlError(
+      "option_invalid",
+      `The crowd \`${crowd.name}\` is asked on \`${crowd.marketplace}\`, which is not among the \`marketplaces\`. Pass it to createPawl({ marketplaces: { "${crowd.marketplace}": … } }).`,
+      { crowd: crowd.name, marketplace: crowd.marketplace },
+    );
+  }
+  const problems = marketplace.check(crowd);
+  if (problems.length === 0) return marketplace;
+  throw new PawlError(
+    "option_invalid",
+    `The crowd \`${crowd.name}\` cannot be asked on ${marketplace.title}: ${problems.join(" ")}`,
+    { crowd: crowd.name, problems },
+  );
+}

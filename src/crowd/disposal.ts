@@ -1,0 +1,33 @@
+import { lifecycle } from "../definition/lifecycle.ts";
+import type { Step } from "../definition/step.ts";
+import { trusted } from "../people/trusted.ts";
+import type { DisposalData } from "./data.ts";
+import { breakerName, type Family, marketRetry } from "./family.ts";
+
+export type Disposal = ReturnType<typeof disposalOf>;
+
+/** What a job leaves at the marketplace, until it is deleted there: a while after the job's end, or when somebody says so. */
+export function disposalOf(family: Family) {
+  return lifecycle(`pawl_disposal_${family.crowd.name}`, {
+    data: trusted<DisposalData>(),
+    initial: "kept",
+    recovery: { maxFailures: 3, after: "6h" },
+    states: {
+      kept: {
+        timeout: { after: ({ data }) => data.afterMs, send: "dispose" },
+        on: { dispose: "disposing" },
+        recoverWith: "dispose",
+      },
+      disposing: {
+        run: async (step: Step<DisposalData, { disposed: undefined }>) => {
+          for (const id of step.data.remotes) await family.marketplace.dispose(id, step);
+          return step.go("disposed");
+        },
+        uses: breakerName(family),
+        retry: marketRetry,
+        on: { disposed: "disposed" },
+      },
+      disposed: { final: "success" },
+    },
+  });
+}

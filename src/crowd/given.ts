@@ -1,0 +1,84 @@
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { type Json, storableText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import type { AnyCrowd } from "../definition/crowd.ts";
+
+/** A crowd, or its name. */
+export type CrowdRef = AnyCrowd | string;
+
+/** Who does it, and why. */
+export interface CrowdCallOptions {
+  readonly actor?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface AskOptions extends CrowdCallOptions {
+  /** What workers are shown. */
+  readonly content: unknown;
+  /** A name of your own, unique within the crowd: asking twice asks once. */
+  readonly key?: string | undefined;
+  /** Your own transaction: the question is part of it, and comes true when you commit. */
+  readonly tx?: unknown;
+}
+
+export interface DecideOptions extends CrowdCallOptions {
+  /** What the worker is told; a rejection needs it. */
+  readonly feedback?: string | undefined;
+}
+
+export interface BonusOptions extends CrowdCallOptions {
+  /** Such as "0.50". */
+  readonly amount: string;
+  /** What the worker is told. */
+  readonly reason: string;
+  /** Another bonus for the same submission needs another key: without one, it is paid once. */
+  readonly key?: string | undefined;
+}
+
+export function contentOf(given: unknown): Json {
+  if (given === undefined) {
+    throw new PawlError("option_invalid", "A question to a crowd needs `content`: what workers are shown.");
+  }
+  storableText(given, "The content of a crowd job");
+  return given as Json;
+}
+
+export function crowdNameOf(given: unknown): string {
+  const name = typeof given === "string" ? given : (given as { name?: unknown } | null | undefined)?.name;
+  if (typeof name === "string" && name !== "") return name;
+  throw new PawlError("option_invalid", "Say which crowd is meant: what crowd() returned, or its name.");
+}
+
+export function idOf(given: unknown, what: "crowd job" | "submission"): string {
+  const id = typeof given === "string" ? given.toLowerCase() : given;
+  if (isId(id)) return id;
+  throw new PawlError("option_invalid", `Say which ${what} is meant, by its id.`);
+}
+
+export function causeOf(options: CrowdCallOptions): { readonly actor: string | null; readonly reason: string | null } {
+  return { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
+}
+
+const longestFeedback = 1_000;
+
+export function feedbackOf(given: unknown, isNeeded: boolean): string | null {
+  if ((given === undefined || given === null) && !isNeeded) return null;
+  const text = typeof given === "string" ? given.trim() : "";
+  if (text === "" || text.length > longestFeedback || /\p{Cc}/u.test(text.replaceAll("\n", " "))) {
+    throw new PawlError(
+      "option_invalid",
+      `\`feedback\` must be a text of 1 to ${longestFeedback} characters: the worker is told it${isNeeded ? ", and must be told why" : ""}.`,
+    );
+  }
+  return text;
+}
+
+export function amountOf(given: unknown): string {
+  if (typeof given === "string" && /^\d{1,7}(\.\d{1,2})?$/.test(given) && Number(given) > 0) return given;
+  throw new PawlError("option_invalid", '`amount` must be a text such as "0.50".');
+}
+
+export function textOrNull(given: unknown, what: string): string | null {
+  return given === undefined || given === null ? null : checkedText(given, what);
+}

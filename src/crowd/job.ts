@@ -1,0 +1,116 @@
+import { durationMs } from "../base/duration.ts";
+import type { Json } from "../base/json.ts";
+import { lifecycle } from "../definition/lifecycle.ts";
+import { trusted } from "../people/trusted.ts";
+import { closeDiscarded, closeThere } from "./close-there.ts";
+import { concludeJob } from "./conclude-job.ts";
+import type { JobData } from "./data.ts";
+import { extendThere } from "./extend-there.ts";
+import { breakerName, type Family, marketRetry } from "./family.ts";
+import { lookThere } from "./look-there.ts";
+import { publishThere } from "./publish-there.ts";
+
+export type Job = ReturnType<typeof jobOf>;
+
+/** How far a job came, with the look that ended it. */
+export type Ended = {
+  readonly labels: readonly Json[];
+  readonly consensus: Json | null;
+  readonly agreement: number | null;
+  readonly approved: number;
+  readonly rejected: number;
+  readonly reason: string | null;
+};
+
+/** What is to be had more of: so many places in all, or time. */
+export type Wanted = { readonly places: number } | { readonly places: null };
+
+/**
+ * One question to a crowd. It waits in `running` and looks at the marketplace whenever something may have happened: it is
+ * told of a submission, one of its submissions was decided, or nobody has said anything for a while. What comes while it
+ * looks makes it look again. So there is one flow for all that comes in, and one at a time.
+ */
+export function jobOf(family: Family) {
+  const there = { uses: breakerName(family), retry: marketRetry };
+  const ending = {
+    set: ({ payload }: { payload: Ended }) => ({ ...payload }),
+    after: concludeJob(family),
+  };
+  const again = { set: () => ({ again: true }) };
+  const heard = { notice: again, progress: again };
+  const close = { to: "closing", set: () => ({ closing: true }) } as const;
+  const stays = { set: () => ({ closing: true }) };
+  const wentOn = [
+    {
+      to: "looking",
+      guard: ({ data }: { data: JobData }) => data.again || "nothing has happened meanwhile",
+      set: afresh,
+    },
+    { to: "running" },
+  ] as const;
+  return lifecycle(`pawl_crowd_${family.crowd.name}`, {
+    data: trusted<JobData>(),
+    events: {
+      extend: trusted<Wanted>(),
+      finish: trusted<Ended>(),
+      fall_short: trusted<Ended>(),
+      closed: trusted<Ended>(),
+    },
+    initial: "publishing",
+    recovery: { maxFailures: 3, after: "10m" },
+    on: { discard: { after: closeDiscarded(family) } },
+    states: {
+      publishing: {
+        run: publishThere(family),
+        ...there,
+        on: {
+          published: [{ to: "closing", guard: ({ data }) => data.closing || "it is wanted" }, { to: "running" }],
+          close: stays,
+        },
+      },
+      running: {
+        timeout: { after: family.crowd.sweepEvery, send: "sweep" },
+        on: { notice: "looking", progress: "looking", sweep: "looking", close },
+        recoverWith: "sweep",
+      },
+      looking: {
+        run: lookThere(family),
+        ...there,
+        on: {
+          wait: wentOn,
+          extend: { to: "extending", set: ({ payload, now }) => ({ aim: aimOf(family, payload, now) }) },
+          finish: { to: "finished", ...ending },
+          fall_short: { to: "incomplete", deadLetter: true, ...ending },
+          closed: { to: "closed", ...ending },
+          close,
+          ...heard,
+        },
+      },
+      extending: { run: extendThere(family), ...there, on: { extended: wentOn, close, ...heard } },
+      closing: {
+        run: closeThere(family),
+        ...there,
+        on: { closed_there: { to: "looking", set: afresh }, close: stays, ...heard },
+      },
+      finished: { final: "success" },
+      incomplete: { final: "failure" },
+      closed: { final: "failure" },
+      failed: { on: { close: { ...close, guard: wasPublished }, ...heard } },
+    },
+    whenParentEnds: "close", // Nobody waits for the answer any more.
+  });
+}
+
+/** Time is counted from the look that found it to be up, by the clock of the database, and is the same over all attempts. */
+function aimOf({ crowd }: Family, { places }: Wanted, now: string): JobData["aim"] {
+  if (places !== null) return { places, until: null };
+  return { places: null, until: new Date(Date.parse(now) + durationMs(crowd.lifetime, "lifetime")).toISOString() };
+}
+
+function afresh(): Partial<JobData> {
+  return { again: false };
+}
+
+function wasPublished({ data }: { data: JobData }): true | string {
+  return data.remotes.length > 0 || "it was never published; discard it";
+}

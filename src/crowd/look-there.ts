@@ -1,0 +1,136 @@
+import { broken } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Child, Step } from "../definition/step.ts";
+import { conclude } from "../people/conclude.ts";
+import type { JobData, SubmissionData } from "./data.ts";
+import { placesOf } from "./extend-there.ts";
+import type { Family } from "./family.ts";
+import type { Ended, Wanted } from "./job.ts";
+import type { RemoteJob, RemoteSubmission } from "./marketplace.ts";
+import { type Progress, progressOf } from "./progress.ts";
+import type { Submission } from "./submission.ts";
+
+type Outcomes = { wait: undefined; extend: Wanted; finish: Ended; fall_short: Ended; closed: Ended };
+type LookStep = Step<JobData, Outcomes>;
+type Known = ReadonlyMap<string, Child<Submission>>;
+
+/** The most that an ended job carries of its labels; they all stay with its submissions. */
+const mostText = 512 * 1024;
+
+/**
+ * Looks at the marketplace: takes in what nobody has seen yet, whatever was decided about it there, tells submissions what
+ * was decided about them, and says what becomes of the job. However often it is done, a submission is taken in once.
+ */
+export function lookThere(family: Family) {
+  return async (step: LookStep) => {
+    const { remotes, submissions } = await ask(family, step);
+    const children = await step.children(family.submission);
+    const known: Known = new Map(children.map((child) => [child.key!, child]));
+    for (const one of submissions) takeIn(family, step, one, known.get(one.id));
+    step.set({ remotes: remotes.map(({ id, places }) => ({ id, places })), ...countsOf(children) });
+    const progress = progressOf(standingOf(family, step, { remotes, submissions, children }));
+    return outcomeOf(family, step, progress, children);
+  };
+}
+
+interface Seen {
+  readonly remotes: readonly RemoteJob[];
+  readonly submissions: readonly RemoteSubmission[];
+}
+
+/** A job that is not there any more can get nothing more, and all that came for it is known. */
+async function ask({ marketplace }: Family, step: LookStep): Promise<Seen> {
+  const remotes: RemoteJob[] = [];
+  const submissions: RemoteSubmission[] = [];
+  for (const { id, places } of step.data.remotes) {
+    const job = await marketplace.job(id, step);
+    remotes.push(job ?? { id, places, owner: null, pending: 0, expiresAt: null, open: false });
+    if (job !== undefined) submissions.push(...(await marketplace.submissions(id, step)));
+  }
+  return { remotes, submissions };
+}
+
+function takeIn(
+  { submission }: Family,
+  step: LookStep,
+  one: RemoteSubmission,
+  known: Child<Submission> | undefined,
+): void {
+  if (known === undefined) {
+    const { crowd, content } = step.data;
+    step.start(submission, { key: one.id, data: arrived(one, crowd, content) });
+  } else if (one.status !== "submitted" && waitsForDecision.has(known.state)) {
+    step.send(submission, known, "decided", { verdict: one.status });
+  }
+}
+
+/** Where a submission stays until it is told; everywhere else it finds out by itself. */
+const waitsForDecision: ReadonlySet<string> = new Set(["pending_approval", "errored", "failed"]);
+
+function arrived(one: RemoteSubmission, crowd: string, content: Json): SubmissionData {
+  const { id, job, worker, answer } = one;
+  const there = one.status === "submitted" ? null : one.status;
+  const fresh = { label: null, feedback: null, there, auto: false, conflict: null, problem: null };
+  return { crowd, content, submission: id, job, worker, answer, submittedAt: one.submittedAt.toISOString(), ...fresh };
+}
+
+function standingOf(
+  { crowd, marketplace }: Family,
+  step: LookStep,
+  { remotes, submissions, children }: Seen & { readonly children: readonly Child<Submission>[] },
+) {
+  const { approved, rejected } = countsOf(children);
+  const fresh = submissions.filter((one) => !children.some((child) => child.key === one.id)).length;
+  const { extensions, closing } = step.data;
+  return {
+    wanted: crowd.submissions,
+    approved,
+    rejected,
+    undecided: children.length - approved - rejected + fresh,
+    places: placesOf(remotes),
+    submitted: submissions.length,
+    settled: remotes.every(({ open, pending }) => !open && pending === 0),
+    rejectionReopens: marketplace.can.rejectionReopens,
+    maxPlaces: crowd.maxPlaces,
+    mayProlong: crowd.whenExpired === "extend" && extensions < crowd.maxExtensions,
+    closing,
+  };
+}
+
+function countsOf(children: readonly Child<Submission>[]): { approved: number; rejected: number } {
+  const of = (states: readonly string[]) => children.filter(({ state }) => states.includes(state)).length;
+  return { approved: of(["approved"]), rejected: of(["rejected", "discarded"]) };
+}
+
+function outcomeOf(family: Family, step: LookStep, progress: Progress, children: readonly Child<Submission>[]) {
+  switch (progress.kind) {
+    case "wait":
+      return step.go("wait");
+    case "widen":
+      return step.go("extend", { places: progress.places });
+    case "prolong":
+      return step.go("extend", { places: null });
+    case "close":
+      return step.go("closed", endedOf(family, children, "It was closed."));
+    case "fall_short":
+      return step.go("fall_short", endedOf(family, children, progress.reason));
+    case "finish":
+      return finishOrTie(step, endedOf(family, children, null));
+    default:
+      throw broken(`A crowd job has no progress "${(progress as Progress).kind}".`);
+  }
+}
+
+function finishOrTie(step: LookStep, ended: Ended) {
+  if (ended.consensus !== null) return step.go("finish", ended);
+  return step.go("fall_short", { ...ended, reason: "The labels tie." });
+}
+
+function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reason: string | null): Ended {
+  const labels = children.filter(({ state }) => state === "approved").map(({ data }) => data.label);
+  const { consensus, agreement } = labels.length === 0 ? nothing : conclude(labels, crowd.form);
+  const told = JSON.stringify(labels).length > mostText ? [] : labels;
+  return { labels: told, consensus: consensus ?? null, agreement, ...countsOf(children), reason };
+}
+
+const nothing = { consensus: undefined, agreement: null };

@@ -1,0 +1,99 @@
+import type { Kernel } from "../kernel/kernel.ts";
+import { findInStates } from "../views/instances.ts";
+import { readStates } from "../views/states.ts";
+import type { JobData } from "./data.ts";
+import type { Family } from "./family.ts";
+import type { Call, Marketplace, RemoteJob } from "./marketplace.ts";
+
+/** Something of which the marketplace and Pawl do not know the same. */
+export interface Astray {
+  /** A posting that no job knows of; or a job whose posting is gone. */
+  readonly kind: "posting" | "job";
+  readonly marketplace: string;
+  readonly posting: string;
+  /** The crowd job, where there is one. */
+  readonly jobId: string | null;
+  readonly message: string;
+  readonly mended: boolean;
+}
+
+const pageSize = 500;
+/** Where a job has its postings, and is to find them. */
+const living = ["running", "looking", "extending", "closing", "failed"];
+
+/** Looks at all that was published and all that is open here, page by page. */
+export async function reconcile(
+  kernel: Kernel,
+  families: readonly Family[],
+  { mend, look }: { readonly mend: boolean; readonly look: (id: string) => Promise<void> },
+): Promise<Astray[]> {
+  const call = { signal: AbortSignal.timeout(10 * 60_000) };
+  const astray: Astray[] = [];
+  const seen = new Map<Marketplace, Set<string>>();
+  for (const { crowd, marketplace } of families) {
+    if (seen.has(marketplace)) continue;
+    const ids = new Set<string>();
+    seen.set(marketplace, ids);
+    for (let after: string | undefined; ; ) {
+      const { jobs, next } = await marketplace.jobs(after, call);
+      for (const { id } of jobs) ids.add(id);
+      const orphans = await orphansAmong(kernel, jobs);
+      for (const one of orphans) astray.push(await settleOrphan(marketplace, crowd.marketplace, one, mend, call));
+      if (next === undefined) break;
+      after = next;
+    }
+  }
+  for (const family of families)
+    astray.push(...(await lostJobs(kernel, family, seen.get(family.marketplace)!, mend, look)));
+  return astray;
+}
+
+/** Those that say they are of a job here, which does not know them; what says nothing may be anybody's. */
+async function orphansAmong(kernel: Kernel, jobs: readonly RemoteJob[]): Promise<RemoteJob[]> {
+  const ours = jobs.filter(({ owner }) => owner !== null);
+  const owners = new Map(
+    (await readStates(kernel.db, [...new Set(ours.map(({ owner }) => owner!))])).map((row) => [row.id, row]),
+  );
+  return ours.filter(({ id, owner }) => {
+    const row = owners.get(owner!);
+    if (row === undefined) return true;
+    // It may be on its way here: published, and not yet written down.
+    if (row.state === "publishing" || row.state === "extending") return false;
+    return !(row.data as JobData).remotes?.some((remote) => remote.id === id);
+  });
+}
+
+async function settleOrphan(
+  marketplace: Marketplace,
+  name: string,
+  { id, owner, open }: RemoteJob,
+  mend: boolean,
+  call: Call,
+): Promise<Astray> {
+  if (mend && open) await marketplace.close(id, call);
+  const message = `Posting ${id} says that it is of crowd job ${owner}, which does not know it.`;
+  return { kind: "posting", marketplace: name, posting: id, jobId: owner, message, mended: mend };
+}
+
+async function lostJobs(
+  kernel: Kernel,
+  { job, crowd }: Family,
+  there: ReadonlySet<string>,
+  mend: boolean,
+  look: (id: string) => Promise<void>,
+): Promise<Astray[]> {
+  const astray: Astray[] = [];
+  for (let beforeId: string | null = null; ; ) {
+    const rows = await findInStates(kernel.db, living, { lifecycle: job.name, beforeId, limit: pageSize });
+    for (const row of rows) {
+      for (const { id } of (row.data as JobData).remotes) {
+        if (there.has(id)) continue;
+        if (mend) await look(row.id);
+        const message = `Crowd job ${row.id} has posting ${id}, which the marketplace does not have.`;
+        astray.push({ kind: "job", marketplace: crowd.marketplace, posting: id, jobId: row.id, message, mended: mend });
+      }
+    }
+    if (rows.length < pageSize) return astray;
+    beforeId = rows.at(-1)!.id;
+  }
+}

@@ -1,0 +1,114 @@
+import type { Json } from "../base/json.ts";
+import type { Snapshot } from "../kernel/snapshot.ts";
+import type { JobData, SubmissionData, Verdict } from "./data.ts";
+
+export type CrowdJobState =
+  | "publishing"
+  | "running"
+  | "looking"
+  | "extending"
+  | "closing"
+  | "finished"
+  | "incomplete"
+  | "closed"
+  | "failed"
+  | "discarded";
+
+/** One question to a crowd, and how far it is. */
+export interface CrowdJob {
+  readonly id: string;
+  readonly key: string | null;
+  readonly crowd: string;
+  readonly state: CrowdJobState;
+  readonly content: Json;
+  /** Its postings at the marketplace, by their ids there. */
+  readonly postings: readonly { readonly id: string; readonly places: number }[];
+  readonly approved: number;
+  readonly rejected: number;
+  readonly labels: readonly Json[];
+  readonly consensus: Json | null;
+  readonly agreement: number | null;
+  /** Why it ended with less than it wanted. */
+  readonly reason: string | null;
+  readonly movedAt: Date;
+  readonly closedAt: Date | null;
+}
+
+export type SubmissionState =
+  | "submitted"
+  | "pending_approval"
+  | "errored"
+  | "approving"
+  | "rejecting"
+  | "approved"
+  | "rejected"
+  | "failed"
+  | "discarded";
+
+/** What one worker of a marketplace has submitted. */
+export interface CrowdSubmission {
+  readonly id: string;
+  readonly crowd: string;
+  /** The crowd job, by its id in Pawl. */
+  readonly jobId: string;
+  /** The submission, its posting and its worker, by their ids at the marketplace. */
+  readonly submission: string;
+  readonly posting: string;
+  readonly worker: string;
+  readonly state: SubmissionState;
+  readonly label: Json | null;
+  /** What was filled in, as it came. */
+  readonly answer: Json;
+  readonly feedback: string | null;
+  /** The marketplace decided before Pawl did. */
+  readonly auto: boolean;
+  /** What Pawl wanted where the marketplace had decided otherwise. */
+  readonly conflict: { readonly wanted: Verdict; readonly found: Verdict } | null;
+  /** Why a person has to decide. */
+  readonly problem: string | null;
+  readonly submittedAt: Date;
+  readonly movedAt: Date;
+}
+
+export function jobShown({ model, movedAtMs, closedAtMs }: Snapshot): CrowdJob {
+  const data = model.data as JobData;
+  const { crowd, content, approved, rejected, labels, consensus, agreement, reason } = data;
+  return {
+    id: model.id,
+    key: model.key,
+    crowd,
+    state: model.state as CrowdJobState,
+    content,
+    postings: data.remotes,
+    approved,
+    rejected,
+    labels,
+    consensus,
+    agreement,
+    reason,
+    movedAt: new Date(movedAtMs),
+    closedAt: closedAtMs === null ? null : new Date(closedAtMs),
+  };
+}
+
+export function submissionShown({ model, movedAtMs }: Snapshot): CrowdSubmission {
+  const data = model.data as SubmissionData;
+  const { crowd, submission, worker, label, answer, feedback, auto, conflict, problem, submittedAt } = data;
+  return {
+    id: model.id,
+    crowd,
+    jobId: model.parent!.id,
+    submission,
+    posting: data.job,
+    worker,
+    state: model.state as SubmissionState,
+    label,
+    answer,
+    feedback,
+    auto,
+    conflict,
+    problem,
+    submittedAt: new Date(submittedAt),
+    movedAt: new Date(movedAtMs),
+  };
+}

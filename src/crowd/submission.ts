@@ -1,0 +1,85 @@
+import { TransientError } from "../base/step-errors.ts";
+import { lifecycle } from "../definition/lifecycle.ts";
+import { trusted } from "../people/trusted.ts";
+import { exponential, isNetworkError, type RetryPolicy } from "../policy/retry.ts";
+import type { SubmissionData, Verdict } from "./data.ts";
+import { decideThere } from "./decide-there.ts";
+import { breakerName, type Family, marketRetry } from "./family.ts";
+import { tellDecided } from "./hooks.ts";
+import { review } from "./review.ts";
+
+export type Submission = ReturnType<typeof submissionOf>;
+
+/** What only a moment's trouble explains is tried again; on anything else that the crowd's own check throws, a person decides. */
+const reviewRetry: RetryPolicy = {
+  maxAttempts: 5,
+  backoff: exponential(),
+  rules: [{ when: (error) => !(error instanceof TransientError || isNetworkError(error)), maxAttempts: 1 }],
+};
+
+type Told = { readonly feedback: string | null };
+type Found = { readonly verdict: Verdict };
+
+/** What one worker has submitted, from the marketplace's word that it is there to the decision about it. */
+export function submissionOf(family: Family) {
+  const { crowd } = family;
+  const there = { uses: breakerName(family), retry: marketRetry };
+  const approve = {
+    to: "approving",
+    set: ({ payload }: { payload: Told }) => ({ feedback: payload.feedback, problem: null }),
+  } as const;
+  const reject = { ...approve, to: "rejecting" } as const;
+  // The marketplace has decided meanwhile: what it says is adopted, on the way that any decision goes.
+  const adopt = { set: ({ payload }: { payload: Found }) => ({ there: payload.verdict }) };
+  const decided = [
+    {
+      to: "approving",
+      guard: ({ payload }: { payload: Found }) => payload.verdict === "approved" || "it was rejected",
+      ...adopt,
+    },
+    { to: "rejecting", ...adopt },
+  ] as const;
+  const approved = { to: "approved", after: tellDecided(crowd, "onApproved") } as const;
+  const rejected = { to: "rejected", after: tellDecided(crowd, "onRejected") } as const;
+  return lifecycle(`pawl_submission_${crowd.name}`, {
+    data: trusted<SubmissionData>(),
+    events: {
+      approve: trusted<Told>(),
+      reject: trusted<Told>(),
+      decided: trusted<Found>(),
+    },
+    initial: "submitted",
+    recovery: { maxFailures: 3, after: "10m" },
+    states: {
+      submitted: {
+        run: review(family),
+        retry: reviewRetry,
+        on: {
+          approve,
+          reject,
+          hold: "pending_approval",
+          fail: { to: "errored", deadLetter: true, set: ({ payload }) => ({ problem: problemOf(payload) }) },
+        },
+      },
+      pending_approval: { forever: true, on: { approve, reject, decided }, checkpoint: "submitted" },
+      errored: { forever: true, on: { retry: "submitted", approve, reject, decided }, recoverWith: "retry" },
+      approving: {
+        run: decideThere(family, "approved"),
+        ...there,
+        on: { approved, overruled: rejected },
+      },
+      rejecting: {
+        run: decideThere(family, "rejected"),
+        ...there,
+        on: { rejected, overruled: approved },
+      },
+      approved: { final: "success" },
+      rejected: { final: "failure" },
+      failed: { on: { decided } },
+    },
+  });
+}
+
+function problemOf({ reason, error }: { reason: string; error: { message: string } | null }): string {
+  return error?.message ?? reason;
+}
