@@ -40,6 +40,12 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
     states,
     edges,
     edgesFrom: (state, event) => index.get(state)?.get(event) ?? none,
+    retriable: new Set(
+      edges.flatMap(({ deadLetter, to }) => {
+        const isWaiting = to !== null && states.get(to)?.kind === "wait" && !states.get(to)?.builtIn;
+        return deadLetter && isWaiting && index.get(to)?.has("retry") ? [to] : [];
+      }),
+    ),
     eventsFrom: (state) => index.get(state)?.names ?? none,
     data: draft.data,
     events: draft.events,

@@ -17,6 +17,8 @@ export interface LifecycleModel {
   readonly edges: readonly EdgeModel[];
   /** Edges of one event from one state, the state's own before those of `on` beside `states`, built-in ones last. */
   edgesFrom(state: string, event: string): readonly EdgeModel[];
+  /** States in which work that was given up waits for a person: a dead letter leads there, and `retry` out of it. */
+  readonly retriable: ReadonlySet<string>;
   /** The events that have an edge from this state, in order of declaration. */
   eventsFrom(state: string): readonly string[];
   readonly data: StandardSchemaV1 | undefined;

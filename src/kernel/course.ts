@@ -226,7 +226,8 @@ export class Course {
     const { event, actor, reason } = decision;
     if (decision.to !== failed) this.#failing = undefined;
     const isOut = this.row.state === failed && decision.from === failed && decision.to !== failed;
-    if (!isOut && event !== "restart" && event !== "discard") return;
+    const isDecided = decision.from !== null && this.lifecycle.retriable.has(decision.from);
+    if (!isOut && !isDecided && event !== "restart" && event !== "discard") return;
     this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason);
   }
 

@@ -92,6 +92,7 @@ export function eventFor(
   // A job that ended in error has no place to resume from.
   if (restart || (lifecycle.job && row.outcome === "failure")) return "restart";
   if (row.state === failed && lifecycle.builtIns) return "recover";
+  if (lifecycle.retriable.has(row.state)) return "retry";
   throw new PawlError(
     "transition_refused",
     `Dead letter ${letter.id} cannot be requeued: ${nameOf(row)} has gone on from \`${letter.origin}\` to \`${row.state}\`. Send it an event, or discard the dead letter.`,
