@@ -185,6 +185,10 @@ function checkOptions(options: PawlOptions): void {
   checkList(given.queues, "queue");
   checkCrowds(given.crowds, given.marketplaces);
   const names = new Set<string>(peopleLifecycles.map((one) => one.name));
+  const asked = given.lifecycles.filter((one: Partial<LifecycleModel> | undefined) => one?.kind === "lifecycle");
+  for (const family of declaredFamilies(given.crowds ?? [], asked, given.marketplaces ?? {}).values()) {
+    for (const one of lifecyclesOf(family)) names.add(one.name);
+  }
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
     if (one?.kind !== "lifecycle")
       throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");

@@ -132,19 +132,19 @@ export class Crowds {
   }
 
   /** Approves what waits for a decision, or what its check could not decide; the marketplace is told next. */
-  approve(submission: string, options: DecideOptions = {}): Promise<CrowdSubmission> {
+  async approve(submission: string, options: DecideOptions = {}): Promise<CrowdSubmission> {
     const feedback = feedbackOf(options.feedback, false);
     return this.#decide(submission, "approve", { feedback }, options);
   }
 
   /** Rejects it. Its worker is told why. */
-  reject(submission: string, options: DecideOptions & { readonly feedback: string }): Promise<CrowdSubmission> {
+  async reject(submission: string, options: DecideOptions & { readonly feedback: string }): Promise<CrowdSubmission> {
     const feedback = feedbackOf(options?.feedback, true);
     return this.#decide(submission, "reject", { feedback }, options);
   }
 
   /** Lets the crowd's own check look once more at what it could not decide. */
-  retry(submission: string, options: CrowdCallOptions = {}): Promise<CrowdSubmission> {
+  async retry(submission: string, options: CrowdCallOptions = {}): Promise<CrowdSubmission> {
     return this.#decide(submission, "retry", undefined, options);
   }
 
@@ -194,7 +194,7 @@ export class Crowds {
   }
 
   /** What is left to pay the workers of a marketplace with; null where nothing is paid. */
-  balance(marketplace: string): Promise<string | null> {
+  async balance(marketplace: string): Promise<string | null> {
     return this.#onMarketplace(marketplace).marketplace.balance(soon());
   }
 

@@ -46,6 +46,10 @@ function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace
       { crowd: crowd.name, marketplace: crowd.marketplace },
     );
   }
+  if (typeof marketplace?.publish !== "function") {
+    const message = `\`${crowd.marketplace}\` among the \`marketplaces\` is none: give what mturk(), memoryMarketplace() or the like returns.`;
+    throw new PawlError("option_invalid", message, { marketplace: crowd.marketplace });
+  }
   const problems = marketplace.check(crowd);
   if (problems.length === 0) return marketplace;
   throw new PawlError(

@@ -2,7 +2,7 @@ import { broken } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Child, Step } from "../definition/step.ts";
 import { conclude } from "../people/conclude.ts";
-import type { JobData, SubmissionData } from "./data.ts";
+import type { JobData, Remote, SubmissionData } from "./data.ts";
 import { placesOf } from "./extend-there.ts";
 import type { Family } from "./family.ts";
 import type { Ended, Wanted } from "./job.ts";
@@ -34,18 +34,18 @@ export function lookThere(family: Family) {
 }
 
 interface Seen {
-  readonly remotes: readonly RemoteJob[];
+  /** With all that is known of them, if they are still there. */
+  readonly remotes: readonly (Remote & Partial<RemoteJob>)[];
   readonly submissions: readonly RemoteSubmission[];
 }
 
-/** A job that is not there any more can get nothing more, and all that came for it is known. */
 async function ask({ marketplace }: Family, step: LookStep): Promise<Seen> {
-  const remotes: RemoteJob[] = [];
+  const remotes: (Remote & Partial<RemoteJob>)[] = [];
   const submissions: RemoteSubmission[] = [];
-  for (const { id, places } of step.data.remotes) {
-    const job = await marketplace.job(id, step);
-    remotes.push(job ?? { id, places, owner: null, pending: 0, expiresAt: null, open: false });
-    if (job !== undefined) submissions.push(...(await marketplace.submissions(id, step)));
+  for (const remote of step.data.remotes) {
+    const job = await marketplace.job(remote.id, step);
+    remotes.push(job ?? remote);
+    if (job !== undefined) submissions.push(...(await marketplace.submissions(remote.id, step)));
   }
   return { remotes, submissions };
 }
@@ -88,8 +88,9 @@ function standingOf(
     rejected,
     undecided: children.length - approved - rejected + fresh,
     places: placesOf(remotes),
-    submitted: submissions.length,
-    settled: remotes.every(({ open, pending }) => !open && pending === 0),
+    submitted: children.length + fresh,
+    settled: remotes.every(({ open = false, pending = 0 }) => !open && pending === 0),
+    gone: remotes.some(({ open }) => open === undefined),
     rejectionReopens: marketplace.can.rejectionReopens,
     maxPlaces: crowd.maxPlaces,
     mayProlong: crowd.whenExpired === "extend" && extensions < crowd.maxExtensions,
@@ -114,23 +115,19 @@ function outcomeOf(family: Family, step: LookStep, progress: Progress, children:
       return step.go("closed", endedOf(family, children, "It was closed."));
     case "fall_short":
       return step.go("fall_short", endedOf(family, children, progress.reason));
-    case "finish":
-      return finishOrTie(step, endedOf(family, children, null));
+    case "finish": {
+      const ended = endedOf(family, children, null);
+      return ended.reason === null ? step.go("finish", ended) : step.go("fall_short", ended);
+    }
     default:
       throw broken(`A crowd job has no progress "${(progress as Progress).kind}".`);
   }
 }
 
-function finishOrTie(step: LookStep, ended: Ended) {
-  if (ended.consensus !== null) return step.go("finish", ended);
-  return step.go("fall_short", { ...ended, reason: "The labels tie." });
-}
-
 function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reason: string | null): Ended {
   const labels = children.filter(({ state }) => state === "approved").map(({ data }) => data.label);
-  const { consensus, agreement } = labels.length === 0 ? nothing : conclude(labels, crowd.form);
+  const { consensus, agreement } = conclude(labels, crowd.form);
   const told = JSON.stringify(labels).length > mostText ? [] : labels;
-  return { labels: told, consensus: consensus ?? null, agreement, ...countsOf(children), reason };
+  const why = reason ?? (consensus === undefined ? "The labels tie." : null);
+  return { labels: told, consensus: consensus ?? null, agreement, ...countsOf(children), reason: why };
 }
-
-const nothing = { consensus: undefined, agreement: null };

@@ -9,6 +9,7 @@ const fresh: Standing = {
   places: 3,
   submitted: 0,
   settled: false,
+  gone: false,
   rejectionReopens: false,
   maxPlaces: 9,
   mayProlong: true,
@@ -37,6 +38,11 @@ describe("what becomes of a crowd job", () => {
       "is finished with one rejected and places to spare",
       { places: 4, submitted: 4, approved: 3, rejected: 1, settled: true },
       { kind: "finish" },
+    ],
+    [
+      "falls short where its posting was deleted, and asks for nothing more",
+      { gone: true, settled: true, submitted: 2, approved: 1, rejected: 1 },
+      { kind: "fall_short", reason: expect.stringContaining("gone") },
     ],
     [
       "falls short where no more places may be had",

@@ -13,6 +13,8 @@ export interface Standing {
   readonly submitted: number;
   /** Nobody can begin any more, and nobody is at it. */
   readonly settled: boolean;
+  /** A posting was deleted at the marketplace: somebody there wants no more. */
+  readonly gone: boolean;
   readonly rejectionReopens: boolean;
   readonly maxPlaces: number;
   /** Its time can be prolonged once more. */
@@ -38,11 +40,13 @@ export function progressOf(standing: Standing): Progress {
   const { wanted, approved, rejected, undecided, places, submitted, settled } = standing;
   const atRest = settled && undecided === 0;
   if (standing.closing) return atRest ? { kind: "close" } : { kind: "wait" };
-  const missing = standing.rejectionReopens ? 0 : Math.max(0, rejected - (places - wanted));
+  const asksNone = standing.rejectionReopens || standing.gone;
+  const missing = asksNone ? 0 : Math.max(0, rejected - (places - wanted));
   if (missing > 0 && places + missing <= standing.maxPlaces) return { kind: "widen", places: places + missing };
   if (!atRest) return { kind: "wait" };
   if (approved >= wanted) return { kind: "finish" };
   const short = `It has ${approved} of ${wanted} approved submissions`;
+  if (standing.gone) return { kind: "fall_short", reason: `${short}, and its posting is gone from the marketplace.` };
   if (submitted < places && missing === 0) {
     if (standing.mayProlong) return { kind: "prolong" };
     return { kind: "fall_short", reason: `${short}, and its time is up.` };

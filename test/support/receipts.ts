@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { TestPawl, TestPawlOptions } from "../../src/testing/test-pawl.ts";
 import type { Store } from "./each-store.ts";
 
-const Receipt = z.object({ total: z.number() });
+const Receipt = z.object({ total: z.number(), currency: z.enum(["EUR", "USD"]).optional() });
+type Label = z.infer<typeof Receipt>;
 
 type Changes = Partial<Omit<CrowdDefinition<typeof Receipt>, "label" | "marketplace">>;
 
@@ -11,7 +12,7 @@ type Changes = Partial<Omit<CrowdDefinition<typeof Receipt>, "label" | "marketpl
 export class Receipts {
   readonly t: TestPawl;
   readonly market: MemoryMarketplace;
-  readonly receipts: Crowd<{ total: number }>;
+  readonly receipts: Crowd<Label>;
   readonly expense: ReturnType<typeof expenseOf>;
 
   constructor(given: Pick<Receipts, "t" | "market" | "receipts" | "expense">) {
@@ -28,11 +29,12 @@ export class Receipts {
     return id;
   }
 
-  /** Workers who read a total each and hand it in; gives back their submissions' ids at the marketplace. */
+  /** Workers who read a total each (or all that there is to read) and hand it in; gives back their submissions' ids at the marketplace. */
   submit(job: string, totals: Readonly<Record<string, unknown>>): string[] {
     return Object.entries(totals).map(([worker, total]) => {
       const posting = this.market.workers.jobsOf(job).find((one) => one.open)!;
-      return this.market.workers.work(posting.id, worker, { total } as { total: number });
+      const answer = typeof total === "object" ? total : { total };
+      return this.market.workers.work(posting.id, worker, answer as Label);
     });
   }
 
@@ -64,7 +66,7 @@ export class Receipts {
 }
 
 /** Somebody's expense, whose receipt a crowd reads. */
-function expenseOf(receipts: Crowd<{ total: number }>) {
+function expenseOf(receipts: Crowd<Label>) {
   return lifecycle("expense", {
     data: z.object({ image: z.string(), total: z.number().optional(), why: z.string().optional() }),
     initial: "reading",

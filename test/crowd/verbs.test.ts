@@ -1,0 +1,167 @@
+import { createPawl, crowd, lifecycle, memoryMarketplace } from "pawl";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { eachStore } from "../support/each-store.ts";
+import { openReceipts } from "../support/receipts.ts";
+
+const label = z.object({ total: z.number() });
+const nobody = "0190d5ea-0000-7000-8000-000000000000";
+const call = { signal: new AbortController().signal };
+
+describe("createPawl", () => {
+  const receipts = crowd("receipts", { label, marketplace: "memory" });
+  const asking = (asked: typeof receipts) =>
+    lifecycle("expense", {
+      initial: "reading",
+      states: {
+        reading: { ask: { crowd: asked, sample: () => ({}) }, on: { answered: "read", unanswered: "read" } },
+        read: { final: "success" },
+      },
+    });
+  const marketplaces = { memory: memoryMarketplace() };
+
+  test.each<[string, object, string]>([
+    ["a marketplace that is not there", { crowds: [receipts] }, 'createPawl({ marketplaces: { "memory": … } })'],
+    ["one that only a lifecycle asks", { lifecycles: [asking(receipts)] }, "asked on `memory`"],
+    ["two crowds of one name", { crowds: [receipts, receipts], marketplaces }, "Two crowds are called `receipts`"],
+    ["what is no crowd", { crowds: [label], marketplaces }, "what crowd() returns"],
+    ["what are no marketplaces", { crowds: [receipts], marketplaces: [] }, "must be an object"],
+    ["what is no marketplace", { crowds: [receipts], marketplaces: { memory: {} } }, "is none"],
+    [
+      "two values under one name",
+      { crowds: [receipts], lifecycles: [asking(crowd("receipts", { label, marketplace: "memory" }))], marketplaces },
+      "another crowd `receipts`",
+    ],
+    [
+      "a lifecycle with the name of a crowd's own",
+      {
+        crowds: [receipts],
+        marketplaces,
+        lifecycles: [
+          lifecycle("pawl_crowd_receipts", {
+            initial: "a",
+            states: { a: { forever: true, on: { x: "b" } }, b: { final: "success" } },
+          }),
+        ],
+      },
+      "`pawl_crowd_receipts`",
+    ],
+  ])("refuses %s, before it opens anything", async (_, options, message) => {
+    const refused = createPawl({ lifecycles: [], folder: "/nowhere/at/all", ...options });
+    await expect(refused).rejects.toMatchObject({ code: "option_invalid", message: expect.stringContaining(message) });
+  });
+
+  test("refuses what the marketplace says it cannot do", async () => {
+    const picky = Object.assign(memoryMarketplace(), { check: () => ["It needs a `reward`."] });
+    const refused = createPawl({
+      lifecycles: [],
+      crowds: [receipts],
+      marketplaces: { memory: picky },
+      folder: "/nowhere",
+    });
+    await expect(refused).rejects.toThrow("cannot be asked on the marketplace in memory: It needs a `reward`.");
+  });
+});
+
+eachStore((store) => {
+  test("what is asked for wrongly is refused, with what to do, and nothing is written", async () => {
+    await using it = await openReceipts(store);
+    const { crowd: verbs } = it.t.pawl;
+    const other = crowd("others", { label, marketplace: "memory" });
+    const refusals: [string, () => Promise<unknown>, string][] = [
+      ["option_invalid", () => verbs.ask(other, { content: {} }), "`others` is not among those of this Pawl"],
+      [
+        "option_invalid",
+        () => verbs.ask(crowd("receipts", { label, marketplace: "memory" }), { content: {} }),
+        "receipts",
+      ],
+      ["option_invalid", () => verbs.ask(undefined as never, { content: {} }), "Say which crowd"],
+      ["option_invalid", () => verbs.ask("receipts", undefined as never), "`content`"],
+      ["value_unstorable", () => verbs.ask("receipts", { content: { at: () => {} } }), "content"],
+      ["key_invalid", () => verbs.ask("receipts", { content: {}, key: "" }), "key"],
+      ["option_invalid", () => verbs.jobs("receipts", { state: "walking" as never }), "`walking`"],
+      ["option_invalid", () => verbs.jobs("receipts", { limit: 0 }), "`limit`"],
+      ["option_invalid", () => verbs.submissions({ job: "x" }), "by its id"],
+      ["instance_unknown", () => verbs.submissions({ job: nobody }), nobody],
+      ["instance_unknown", () => verbs.approve(nobody), nobody],
+      ["option_invalid", () => verbs.approve("x"), "Say which submission"],
+      ["option_invalid", () => verbs.reject(nobody, { feedback: " " }), "`feedback`"],
+      ["option_invalid", () => verbs.reject(nobody, {} as never), "must be told why"],
+      ["instance_unknown", () => verbs.look(nobody), nobody],
+      ["instance_unknown", () => verbs.bonus(nobody, { amount: "1", reason: "well done" }), nobody],
+      ["option_invalid", () => verbs.balance("mturk"), "known: memory"],
+      ["option_invalid", () => verbs.notice("mturk", "1"), "known: memory"],
+      ["option_invalid", () => verbs.reconcile({ marketplace: "mturk" }), "known: memory"],
+    ];
+    for (const [code, refused, message] of refusals) {
+      await expect(refused(), message).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+    }
+    expect(await verbs.job(nobody)).toBeUndefined();
+    expect(await verbs.submission(nobody)).toBeUndefined();
+    expect(await verbs.notice("memory", "unheard-of")).toBe(false);
+    expect(await verbs.jobs("receipts")).toEqual([]);
+    expect(verbs.list()).toEqual([{ name: "receipts", marketplace: "memory" }]);
+  });
+
+  test("jobs and submissions come in pages, newest first", async () => {
+    await using it = await openReceipts(store, { submissions: 3 });
+    const ids = [await it.ask("a"), await it.ask("b"), await it.ask("c")];
+    const { crowd: verbs } = it.t.pawl;
+    const first = await verbs.jobs("receipts", { limit: 2 });
+    expect(first.map((one) => one.id)).toEqual([ids[2], ids[1]]);
+    expect((await verbs.jobs("receipts", { limit: 2, after: first[1]! })).map((one) => one.id)).toEqual([ids[0]]);
+    expect(await verbs.jobs("receipts", { state: ["finished", "failed"] })).toEqual([]);
+    it.submit(ids[0]!, { W1: 1, W2: "x" });
+    await it.look(ids[0]!);
+    expect(await verbs.submissions({ job: ids[0]! }, { state: "errored" })).toMatchObject([{ worker: "W2" }]);
+    expect(await verbs.submissions(it.receipts)).toHaveLength(2);
+    expect(await verbs.submissions({ job: ids[1]! })).toEqual([]);
+  });
+
+  test("a bonus is paid once, also when its reply is lost, and another one by another key", async () => {
+    await using it = await openReceipts(store);
+    const job = await it.ask();
+    it.submit(job, { W1: 1 });
+    await it.look(job);
+    const [one] = await it.t.pawl.crowd.submissions({ job });
+    const bonus = { amount: "0.50", reason: "well read", actor: "ada" };
+    it.market.fail("bonus", { after: new Error("reset") });
+    expect(await it.t.pawl.crowd.bonus(one!.id, bonus)).toMatchObject({ created: true });
+    expect(await it.t.pawl.crowd.bonus(one!.id, bonus)).toMatchObject({ created: false });
+    await it.t.work();
+    await it.t.advance("1m");
+    await it.t.work();
+    expect(it.market.bonuses).toMatchObject([{ amount: "0.50", worker: "W1", submission: one!.submission }]);
+    await it.t.pawl.crowd.bonus(one!.id, { ...bonus, key: "again" });
+    await it.t.work();
+    expect(it.market.bonuses).toHaveLength(2);
+    for (const amount of ["0", "-1", "1.234", 1 as never]) {
+      await expect(it.t.pawl.crowd.bonus(one!.id, { ...bonus, amount })).rejects.toMatchObject({
+        code: "option_invalid",
+      });
+    }
+  });
+
+  test("reconcile finds postings that no job knows of, and jobs whose posting is gone, and mends them", async () => {
+    await using it = await openReceipts(store, { whenExpired: "finish" });
+    const [kept, lost] = [await it.ask("kept"), await it.ask("lost")];
+    const posting = { crowd: it.receipts, form: {}, content: {}, places: 1, lifetimeMs: 3_600_000, excludes: [] };
+    const stray = await it.market.publish({ ...posting, token: "stray", owner: kept }, call);
+    const orphan = await it.market.publish({ ...posting, token: "orphan", owner: nobody }, call);
+    const [gone] = it.market.workers.jobsOf(lost);
+    await it.market.close(gone!.id, call);
+    await it.market.dispose(gone!.id, call);
+    const found = await it.t.pawl.crowd.reconcile();
+    expect(found).toMatchObject([
+      { kind: "posting", posting: stray.id, jobId: kept, mended: false },
+      { kind: "posting", posting: orphan.id, jobId: nobody, mended: false },
+      { kind: "job", posting: gone!.id, jobId: lost, mended: false },
+    ]);
+    expect(await it.state(lost)).toBe("running");
+    expect(await it.t.pawl.crowd.reconcile({ marketplace: "memory", mend: true })).toHaveLength(3);
+    await it.t.work();
+    expect(await it.state(lost)).toBe("incomplete");
+    expect(it.market.workers.openJobs().map((one) => one.owner)).toEqual([kept]);
+    expect(await it.state(kept)).toBe("running");
+  });
+});
