@@ -72,7 +72,7 @@ describe("what becomes of a crowd job", () => {
     ["asks for nothing more while it is closed", { closing: true, submitted: 2, rejected: 2 }, { kind: "wait" }],
     ["and ends when the last who had begun is decided", { closing: true, settled: true }, { kind: "close" }],
     ["but not before", { closing: true, settled: true, undecided: 1 }, { kind: "wait" }],
-  ])("it %s", (_, standing, progress) => {
+  ])("%s", (_, standing, progress) => {
     expect(progressOf({ ...fresh, ...standing })).toEqual(progress);
   });
 });

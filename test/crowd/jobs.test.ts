@@ -43,15 +43,34 @@ eachStore((store) => {
       expect(await it.t.pawl.crowd.job({ crowd: it.receipts, key: "r" })).toMatchObject({ id: first.id });
     });
 
-    test("R32 R35 that fails is taken up by itself, then left to people, who are told, and by hand again", async () => {
+    test("R35 that fails for good is told to people, once", async () => {
       const told: string[] = [];
       await using it = await openReceipts(store, {}, { alerts: [async (alert) => void told.push(alert.message)] });
+      it.market.fail("publish", { before: new PermanentError("no funds"), times: 3 });
+      await it.ask();
+      await pass(it, 1);
+      await it.t.tellAlerts();
+      expect(told).toEqual([]);
+      await pass(it, 1);
+      await it.t.tellAlerts();
+      await it.t.tellAlerts();
+      expect(told).toEqual([expect.stringMatching(/pawl_crowd_receipts.*publishing/)]);
+    });
+
+    test("R32 that fails is taken up again by itself, then waits as a dead letter, and is taken up by hand", async () => {
+      await using it = await openReceipts(store);
       it.market.fail("publish", { before: new PermanentError("no funds"), times: 3 });
       const job = await it.ask();
       expect(await it.state(job)).toBe("failed");
       await pass(it, 2);
-      await it.t.tellAlerts();
-      expect(told).toEqual([expect.stringContaining("pawl_crowd_receipts")]);
+      expect(await it.moves(job)).toEqual([
+        "start: publishing",
+        "fail: failed",
+        "recover: publishing",
+        "fail: failed",
+        "recover: publishing",
+        "fail: failed",
+      ]);
       const crowdJob = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
       const [letter] = await it.t.pawl.deadLetters(crowdJob);
       expect(letter).toMatchObject({ origin: "publishing", error: { message: "no funds" }, status: "open" });
@@ -109,7 +128,7 @@ eachStore((store) => {
   });
 
   describe("more places", () => {
-    test("R53 R54 R55 are had for what was rejected, until all that is wanted is there", async () => {
+    test("R53 are had for what was rejected, until all that is wanted is there", async () => {
       await using it = await openReceipts(store, { submissions: 2, ...onlyPositive });
       const job = await it.ask();
       it.submit(job, { W1: 0, W2: 5 });
@@ -256,7 +275,39 @@ eachStore((store) => {
   });
 
   describe("the end", () => {
-    test("R56 R58 the crowd is told in a task of its own, and only when that has succeeded is the posting deleted", async () => {
+    test("R54 comes when all is there and all is decided, and not before", async () => {
+      await using it = await openReceipts(store, { submissions: 2, autoApprove: false });
+      const job = await it.ask();
+      const { crowd } = it.t.pawl;
+      it.submit(job, { W1: 1 });
+      await it.look(job);
+      await crowd.approve((await crowd.submissions({ job }))[0]!.id);
+      await it.t.work();
+      expect(await it.state(job)).toBe("running");
+      it.submit(job, { W2: 1 });
+      await it.look(job);
+      expect(await it.state(job)).toBe("running");
+      await crowd.approve((await crowd.submissions({ job }, { state: "pending_approval" }))[0]!.id);
+      await it.t.work();
+      expect(await it.state(job)).toBe("finished");
+    });
+
+    test("R56 is written first; then the crowd is told, and what is left there waits to be deleted", async () => {
+      await using it = await openReceipts(store, {
+        onJobFinished() {
+          throw new Error("the books are closed");
+        },
+      });
+      it.market.fail("submissions", { before: away });
+      const job = await it.ask();
+      it.submit(job, { W1: 6 });
+      await it.look(job);
+      await pass(it, 1);
+      expect(await it.t.pawl.crowd.job(job)).toMatchObject({ state: "finished", consensus: { total: 6 } });
+      expect(it.market.workers.jobsOf(job)).toHaveLength(1);
+    });
+
+    test("R58 the crowd is told in a task of its own, and only when that has succeeded is the posting deleted", async () => {
       const told: unknown[] = [];
       await using it = await openReceipts(store, {
         onJobFinished({ consensus, labels, approved, rejected, reason, content, key }) {

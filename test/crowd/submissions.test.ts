@@ -107,7 +107,24 @@ eachStore((store) => {
   });
 
   describe("the look at it", () => {
-    test("R41 R42 rejects what the crowd's own check rejects, and the worker is told why", async () => {
+    test("R41 is the crowd's own check, with all that is known of it, and only of what is still to be looked at", async () => {
+      const seen: unknown[] = [];
+      await using it = await openReceipts(store, {
+        onSubmitted: ({ label, worker, content, submission, job, jobId, attempt }) =>
+          void seen.push({ label, worker, content, submission, job, jobId, attempt }),
+      });
+      const job = await it.ask();
+      const [id] = it.submit(job, { W1: 1 });
+      const [posting] = it.market.workers.jobsOf(job);
+      await it.look(job);
+      const shown = { label: { total: 1 }, worker: "W1", content: { image: "r" } };
+      expect(seen).toEqual([{ ...shown, submission: id, job: posting!.id, jobId: job, attempt: 1 }]);
+      const [one] = await it.t.pawl.crowd.submissions({ job });
+      await expect(it.t.pawl.crowd.retry(one!.id)).rejects.toMatchObject({ code: "transition_refused" });
+      expect(seen).toHaveLength(1);
+    });
+
+    test("R42 rejects what that check rejects, and the worker is told why", async () => {
       await using it = await openReceipts(store, {
         onSubmitted({ label, worker, content }) {
           if (label.total < 0)
@@ -282,7 +299,23 @@ eachStore((store) => {
         expect(told).toEqual(["auto: false"]);
       });
 
-      test(`R48 R51 ${verdict}: the crowd is told in a task of its own, which fails and is repeated alone`, async () => {
+      test(`R48 ${verdict}: the crowd is told by an after-effect, which is there as soon as the decision is`, async () => {
+        const told: string[] = [];
+        const tell = ({ worker }: { worker: string }) => void told.push(worker);
+        const { it, one, say } = await open({ onApproved: tell, onRejected: tell });
+        await using _ = it;
+        await it.t.pawl.crowd[verbs[verdict]](one.id, { feedback: "as agreed" });
+        const state = verdict === "approved" ? "approving" : "rejecting";
+        await (await it.t.claim(`pawl_submission_receipts/${state}`)).run();
+        expect(told).toEqual([]);
+        expect(await it.t.pawl.crowd.submission(one.id)).toMatchObject({ state: verdict });
+        await it.t.work();
+        expect(told).toEqual(["W1"]);
+        await expect(say()).rejects.toThrow();
+        expect(told).toEqual(["W1"]);
+      });
+
+      test(`R51 ${verdict}: what the crowd is told fails and is repeated alone`, async () => {
         let calls = 0;
         const tell = ({ feedback }: { feedback: string | null }) => {
           expect(feedback).toBe("as agreed");

@@ -16,11 +16,15 @@ const order = lifecycle("order", {
       retry: once,
       on: {
         packed: { to: "sending", after: () => mail() },
-        fail: { to: "reviewing", deadLetter: true, guard: ({ payload }) => payload.reason === "doubt" || "no doubt" },
+        fail: [
+          { to: "reviewing", deadLetter: true, guard: ({ payload }) => payload.reason === "doubt" || "no doubt" },
+          { to: "stuck", deadLetter: true, guard: ({ payload }) => payload.reason === "stuck" || "not stuck" },
+        ],
       },
     },
     sending: { run: async () => {}, retry: once, on: { sent: "sent" }, checkpoint: "packing" },
     reviewing: { forever: true, on: { approve: "sending" } },
+    stuck: { forever: true, on: { retry: "packing", skip: "sending" } },
     sent: { final: "success" },
   },
 });
@@ -37,6 +41,28 @@ eachStore((store) => {
     await (await t.claim("order/packing")).fail(new Error("no box"));
     return (await t.pawl.deadLetters(order))[0]!;
   };
+
+  test("a state that takes `retry` is tried again by a requeue of the letter that led there, and whoever leads out decides it", async () => {
+    await using t = await given();
+    const stick = async () => {
+      await (await t.claim("order/packing")).giveUp("stuck");
+      return (await t.pawl.deadLetters(order))[0]!;
+    };
+    const first = await stick();
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "stuck" });
+    await t.pawl.requeue(first.id, { actor: "ada" });
+    expect(await t.pawl.get(order, "o")).toMatchObject({ state: "packing" });
+    const second = await stick();
+    await t.pawl.send(order, "o", "skip", { actor: "bob", reason: "by hand" });
+    expect(await t.pawl.deadLetter(first.id)).toMatchObject({ status: "requeued", decidedBy: "ada" });
+    expect(await t.pawl.deadLetter(second.id)).toMatchObject({
+      status: "requeued",
+      decidedBy: "bob",
+      decision: "by hand",
+    });
+    await expect(t.pawl.requeue(second.id)).rejects.toMatchObject({ code: expect.any(String) });
+    expect(await t.pawl.verify()).toEqual([]);
+  });
 
   test("a dead letter tells what was given up and why, and is found by its id also after it was decided", async () => {
     await using t = await given();
