@@ -5,7 +5,7 @@ import { type Sent, sendAllIn } from "../kernel/send.ts";
 import { planStart, startAll } from "../kernel/start.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { readAssignments, readRevisions } from "../store/assignments.ts";
-import type { Tx } from "../store/db.ts";
+import type { Executor, Tx } from "../store/db.ts";
 import { type LabelRow, readLabels } from "../store/labels.ts";
 import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
 import { assignment } from "./assignment.ts";
@@ -45,13 +45,15 @@ export class Reviews {
 
   /** The label counts, or goes on counting. One that came late takes the first slot that is open. */
   async accept(labelId: string, saying: Saying): Promise<Label> {
-    const label = await this.#reviewable(labelId, saying, "accepted");
+    const { db } = this.#kernel;
+    const label = await this.#reviewable(db, labelId, saying, "accepted");
     if (label.review === "accepted") return labelOf(label);
     if (label.late) await this.#acceptLate(label, saying);
     else {
       const payload = { labelId, comment: saying.comment };
       const event = { lifecycle: sample, id: label.sample_id, event: "accept_label", payload, actor: saying.actor };
       ended(label.sample_id, await this.#verbs.send(eventFor(this.#kernel, event), undefined));
+      await this.#reviewable(db, labelId, saying, "accepted"); // Somebody else may have rejected it meanwhile.
     }
     await settle(this.#kernel, [label.assignment_id]);
     return this.#shown(labelId);
@@ -59,13 +61,14 @@ export class Reviews {
 
   /** The label does not count any more, and its labeler gets the sample back to correct it. */
   async reject(labelId: string, saying: Saying): Promise<Rejected> {
-    const label = await this.#reviewable(labelId, saying, "rejected");
+    const label = await this.#reviewable(this.#kernel.db, labelId, saying, "rejected");
     if (label.review === "rejected") return { label: labelOf(label), revision: await this.#revisionOf(label) };
     const revision = await this.#kernel.db.transaction(async (tx) => {
       const payload = { labelId, comment: saying.comment };
       const event = { lifecycle: sample, id: label.sample_id, event: "reject_label", payload, actor: saying.actor };
       const [sent] = await sendAllIn(this.#kernel, tx, [eventFor(this.#kernel, event)]);
       ended(label.sample_id, sent!);
+      await this.#reviewable(tx, labelId, saying, "rejected"); // Somebody else may have accepted it meanwhile.
       return label.late ? null : this.#openRevision(tx, label, saying);
     });
     return { label: await this.#shown(labelId), revision };
@@ -114,6 +117,7 @@ export class Reviews {
       for (const sent of await sendAllIn(this.#kernel, tx, [...sends, eventFor(this.#kernel, said)])) {
         ended(label.sample_id, sent);
       }
+      await this.#reviewable(tx, label.id, saying, "accepted"); // Somebody else may have rejected it meanwhile.
     });
   }
 
@@ -148,8 +152,13 @@ export class Reviews {
     return found;
   }
 
-  async #reviewable(labelId: string, { actor }: Saying, review: "accepted" | "rejected"): Promise<LabelRow> {
-    const [label] = await readLabels(this.#kernel.db, [labelId]);
+  async #reviewable(
+    db: Executor,
+    labelId: string,
+    { actor }: Saying,
+    review: "accepted" | "rejected",
+  ): Promise<LabelRow> {
+    const [label] = await readLabels(db, [labelId]);
     if (label === undefined) throw labelUnknown(labelId);
     if (label.labeler === actor) throw refused(label, "nobody reviews a label of their own");
     if (label.review !== null && label.review !== review) {

@@ -75,8 +75,9 @@ export interface ReviewedLabel {
 }
 
 /**
- * Notes what leads said of labels of those samples that `written` holds. A rejected one no longer fills its slot, which
- * then waits for the one who takes it over. A part of the statement that moves samples.
+ * Notes what leads said of labels of those samples that `written` holds; of two who speak at once the first is heard. A
+ * rejected one no longer fills its slot, which then waits for the one who takes it over. A part of the statement that moves
+ * samples.
  */
 export function reviewLabels(rows: readonly ReviewedLabel[]) {
   return part`
@@ -94,7 +95,7 @@ export function reviewLabels(rows: readonly ReviewedLabel[]) {
         where (said.sample_id in (select id from written)) is true
         limit (select ${rows.length}::int)
       ) as said
-      where label.id = said.label_id
+      where label.id = said.label_id and label.review is null
       returning label.sample_id, label.assignment_id, label.slot, label.queue, label.labeler, label.review, label.late
     ),
     -- Who has said his word, late as it was, is not asked once more. Should he have been at this moment, two would bar him,

@@ -190,6 +190,24 @@ eachStore((store) => {
     });
   });
 
+  test("of two leads who speak at once the first is heard, and the other is told so", async () => {
+    const name = await newQueue(t, { overlap: 2, review: true });
+    const { label } = await labeled(t, name, "ada");
+    const [accepted, rejected] = await Promise.allSettled([
+      t.pawl.people.accept(label.id, { actor: "lea" }),
+      t.pawl.people.reject(label.id, { actor: "leo" }),
+    ]);
+    expect([accepted.status, rejected.status].sort()).toEqual(["fulfilled", "rejected"]);
+    const [heard, other] = accepted.status === "fulfilled" ? ["accepted", rejected] : ["rejected", accepted];
+    expect(other).toMatchObject({
+      reason: { code: "not_allowed", message: expect.stringContaining(`has ${heard} it`) },
+    });
+    expect(await t.pawl.people.sample({ queue: name, key: "s1" })).toMatchObject({
+      labels: [{ id: label.id, review: heard }],
+      labeled: heard === "accepted" ? 1 : 0,
+    });
+  });
+
   test("a revision that its labeler leaves lying goes to somebody else", async () => {
     const name = await newQueue(t, { review: true });
     const { label } = await labeled(t, name, "ada");
