@@ -33,14 +33,14 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
   const last = decisions.at(-1)!;
   const of = (event: string) => decisions.filter((one) => one.event === event);
   const looked = decisions.map((one) => (one.payload as { changes?: number | null } | undefined)?.changes ?? 0);
-  const reopened = of("reopen").map((one) => one.payload as { attempts: number; slots: number });
+  const more = [...of("reopen"), ...of("enlarge")].map((one) => one.payload as { attempts: number; slots: number });
   return {
     id: last.instance.id,
     open: last.to === "open",
     settled: Math.max(...looked) || null,
-    reopens: last.to === "open" && reopened.length > 0,
-    moreSlots: of("widen").length + reopened.reduce((sum, one) => sum + one.slots, 0),
-    moreTries: reopened.reduce((sum, one) => sum + one.attempts, 0),
+    reopens: last.to === "open" && more.length > 0,
+    moreSlots: of("widen").length + more.reduce((sum, one) => sum + one.slots, 0),
+    moreTries: more.reduce((sum, one) => sum + one.attempts, 0),
     // Nobody could take its slots: whoever opens it again owes nothing for them.
     refunds: last.event === "unassign",
   };

@@ -22,6 +22,10 @@ export type SampleData = {
   readonly agreement: number | null;
   /** Why it has no consensus. */
   readonly reason: string | null;
+  /** The crowd job that has posted it: whatever its labels, it ends when that job says so. */
+  readonly postedBy?: string;
+  /** Until when it is handed out; for ever unless given. */
+  readonly closesAtMs?: number;
 };
 
 /** Every event says up to which of the sample's changes it was looked at, if that is why it is sent. */
@@ -29,6 +33,9 @@ type Looked = { readonly changes: number | null };
 
 /** What a lead says of a label. */
 export type Verdict = { readonly labelId: string; readonly comment: string | null };
+
+/** What a posted sample gets more: slots, tries for what is open again, and time. */
+export type More = { readonly slots: number; readonly attempts: number; readonly closesAtMs: number };
 
 /** One thing to be labeled. What it does to its slots is written beside it, in the same statement; see `beside-samples.ts`. */
 export const sample = lifecycle("pawl_sample", {
@@ -42,12 +49,17 @@ export const sample = lifecycle("pawl_sample", {
     reject_label: trusted<Verdict>(),
     accept_late: trusted<Verdict>(),
     reopen: trusted<{ attempts: number; slots: number }>(),
+    enlarge: trusted<More>(),
   },
   builtIns: false,
   initial: "open",
   states: {
     open: {
-      forever: true,
+      timeout: {
+        after: ({ data, now }) =>
+          data.closesAtMs === undefined ? null : Math.max(data.closesAtMs - Date.parse(now), 0),
+        send: "withdraw",
+      },
       on: {
         agree: { to: "agreed", set: ({ payload }) => ({ consensus: payload.consensus, agreement: payload.agreement }) },
         widen: { set: ({ payload }) => ({ agreement: payload.agreement }) },
@@ -57,6 +69,29 @@ export const sample = lifecycle("pawl_sample", {
         accept_label: {},
         reject_label: {},
         accept_late: {},
+        enlarge: { to: "open", set: ({ payload }) => ({ closesAtMs: payload.closesAtMs }) }, // Its time begins again.
+        withdraw: {
+          to: "withdrawn",
+          set: ({ data, now }) => ({ closesAtMs: Math.min(data.closesAtMs ?? Date.parse(now), Date.parse(now)) }),
+        },
+        close: "closed",
+      },
+    },
+    // Nobody new is given it; who has it in hand may still label it, and what was labeled is still reviewed.
+    withdrawn: {
+      forever: true,
+      on: {
+        enlarge: [
+          {
+            to: "open",
+            guard: ({ payload, now }) => payload.closesAtMs > Date.parse(now) || "its time is over",
+            set: ({ payload }) => ({ closesAtMs: payload.closesAtMs }),
+          },
+          {},
+        ],
+        agree: { to: "agreed", set: ({ payload }) => ({ consensus: payload.consensus, agreement: payload.agreement }) },
+        accept_label: {},
+        reject_label: {},
         close: "closed",
       },
     },

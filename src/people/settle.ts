@@ -71,6 +71,7 @@ async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): P
 
 async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible: Eligible): Promise<Verdict> {
   if (one.state !== "open" || queue === undefined) return undefined;
+  if ((one.data as SampleData).postedBy !== undefined) return undefined;
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
   if (one.open_slots === 0 || one.held_slots > 0 || (await eligible.canLabel(one, queue))) return undefined;
   const reason = "Nobody is left who may label it.";

@@ -70,8 +70,11 @@ export function sampleOf(row: SampleContent): ShownSample {
   return { id: row.id, key: sampleKeyOf(row.key), data: row.content };
 }
 
-/** Where a sample stands: waiting for labels, agreed on, given up for lack of tries or of people, or taken out. */
-export type SampleState = "open" | "agreed" | "exhausted" | "unassignable" | "closed";
+/**
+ * Where a sample stands: waiting for labels, agreed on, given up for lack of tries or of people, or taken out; or, when a
+ * crowd has posted it, handed out to nobody new.
+ */
+export type SampleState = "open" | "agreed" | "exhausted" | "unassignable" | "withdrawn" | "closed";
 
 /** A sample as it stands. */
 export interface Sample extends ShownSample {

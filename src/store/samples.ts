@@ -61,8 +61,9 @@ export interface SampleMove {
 }
 
 /**
- * What moves of samples do to their slots. Closed, its open slots are spent; open again, what was spent and never filled
- * is open again, each at the price of a try. With that, what was left for a person to decide is decided.
+ * What moves of samples do to their slots. Closed, its open slots are spent, and so are those that it gets; open again,
+ * what was spent and never filled is open again, each at the price of a try. With that, what was left for a person to
+ * decide is decided.
  */
 export function moveSamples(
   rows: readonly SampleMove[],
@@ -105,7 +106,7 @@ export function moveSamples(
     ),
     slotted as (
       insert into pawl.slots (sample_id, no, queue, open_in, rank)
-      select moving.id, moving.needs + more.no, moving.queue, moving.queue, first.rank
+      select moving.id, moving.needs + more.no, moving.queue, case when moving.open then moving.queue end, first.rank
       from moving
       cross join lateral generate_series(1, moving.more_slots) as more(no)
       cross join lateral (select each.rank from pawl.slots as each where each.sample_id = moving.id and each.no = 1) as first
@@ -118,7 +119,7 @@ export function moveSamples(
       set open = moving.open, needs = sample.needs + moving.more_slots,
         settled = coalesce(moving.settled, sample.settled),
         filled = sample.filled - change.unfilled, changes = sample.changes + change.reviewed,
-        spent = sample.spent + change.closed - change.opened,
+        spent = sample.spent + change.closed - change.opened + case when moving.open then 0 else moving.more_slots end,
         spare = sample.spare + moving.more_tries - moving.more_slots - change.opened
           + case when moving.refunds then change.closed else 0 end
       from moving

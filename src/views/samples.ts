@@ -6,9 +6,11 @@ export interface SampleRow {
   readonly key: string | null;
   readonly queue: string;
   readonly state: string;
+  readonly version: number;
   readonly data: Record<string, unknown>;
   readonly needs: number;
   readonly filled: number;
+  readonly spent: number;
   readonly spare: number;
   readonly open_slots: number;
   readonly held_slots: number;
@@ -17,7 +19,8 @@ export interface SampleRow {
 }
 
 const sampleColumns = part`
-  sample.id::text as id, instance.key, sample.queue, instance.state, instance.data, sample.needs, sample.filled, sample.spare,
+  sample.id::text as id, instance.key, sample.queue, instance.state, instance.version, instance.data, sample.needs, sample.filled,
+  sample.spent, sample.spare,
   slots.open_slots, slots.held_slots, pawl.ms(sample.created_at) as created_ms, pawl.ms(instance.moved_at) as moved_ms`;
 
 const sampleParts = part`

@@ -1,0 +1,207 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import type { Json } from "../base/json.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { requestHash } from "../kernel/request-hash.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { readLabels } from "../store/labels.ts";
+import { findLabelsFor } from "../views/labels.ts";
+import { readSample, readSamplesIn, type SampleRow } from "../views/samples.ts";
+import { conclude } from "./conclude.ts";
+import { Queues } from "./queues.ts";
+import { sampleRefuses, sampleUnknown } from "./refusals.ts";
+import { Reviews, type Saying } from "./review.ts";
+import { type SampleData, sample } from "./sample.ts";
+import { newSamples } from "./samples.ts";
+import { eventFor } from "./sends.ts";
+import { type Label, labelOf } from "./shown.ts";
+
+/** A sample that a crowd has posted. */
+export interface PostedSample {
+  readonly id: string;
+  readonly queue: string;
+  readonly state: "open" | "withdrawn" | "agreed" | "closed";
+  /** The crowd job that it belongs to. */
+  readonly postedBy: string;
+  readonly closesAtMs: number;
+  readonly slots: number;
+  /** Slots that somebody can have by now, and those in somebody's hands. */
+  readonly open: number;
+  readonly held: number;
+}
+
+const manyRounds = 20;
+
+/**
+ * Samples that crowds post to queues of their own. Labelers work on them as on all others; but whether labels hold, how many
+ * there are to be, and when a sample has ended is for the crowd to say, so that nothing settles them by itself.
+ */
+export class Postings {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #queues: Queues;
+  readonly #reviews: Reviews;
+
+  constructor(kernel: Kernel, verbs: Verbs, queues: readonly AnyQueue[]) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#queues = new Queues(kernel.db, queues);
+    this.#reviews = new Reviews(kernel, verbs, this.#queues);
+  }
+
+  /** Adds a sample; the same key a second time adds nothing. */
+  async post(
+    queue: string,
+    given: {
+      readonly key: string;
+      readonly postedBy: string;
+      readonly content: Json;
+      readonly slots: number;
+      readonly lifetimeMs: number;
+    },
+  ): Promise<PostedSample> {
+    const { key, postedBy, content, slots, lifetimeMs } = given;
+    const known = await this.#queues.known(queue);
+    const one = { data: content, key, overlap: slots };
+    const [start] = await newSamples(this.#kernel, known, [one], { actor: queue, reason: null });
+    const closesAtMs = Math.round(this.#kernel.clock.nowMs() + lifetimeMs);
+    const data = { ...(start!.data as SampleData), postedBy, closesAtMs };
+    const started = await this.#verbs.start({ ...start!, data }, undefined);
+    if (!started.ok) throw started.error;
+    return this.#get(started.instance.model.id);
+  }
+
+  async find(id: string): Promise<PostedSample | undefined> {
+    const row = await this.#read(id);
+    return row && this.#shown(row);
+  }
+
+  /** Those in one state, newest first, from the place where the last page ended. */
+  async list(
+    state: "open" | "withdrawn",
+    page: { readonly queue: string; readonly beforeId: string | null; readonly limit: number },
+  ): Promise<PostedSample[]> {
+    return (await readSamplesIn(this.#kernel.db, state, page)).map((row) => this.#shown(row));
+  }
+
+  /** The labels of a sample that came in time: what came late is no answer until a lead accepts it. */
+  async labels(id: string): Promise<Label[]> {
+    return (await findLabelsFor(this.#kernel.db, id)).filter((row) => !row.late).map(labelOf);
+  }
+
+  async label(id: string): Promise<Label | undefined> {
+    const [row] = isId(id) ? await readLabels(this.#kernel.db, [id]) : [];
+    return row === undefined || row.late ? undefined : labelOf(row);
+  }
+
+  accept(label: string, saying: Saying): Promise<Label> {
+    return this.#reviews.accept(label, saying);
+  }
+
+  /** The labeler finds it on his desk again, to correct it; if he lets that expire, others are given it. */
+  async reject(label: string, saying: Saying): Promise<Label> {
+    return (await this.#reviews.reject(label, saying)).label;
+  }
+
+  /** Gives it so many slots in all, and time; a key that was used before changes nothing. */
+  async enlarge(
+    id: string,
+    wanted: { readonly key: string; readonly slots: number; readonly untilMs: number | null },
+  ): Promise<PostedSample> {
+    const idempotency = { key: wanted.key, hash: requestHash("enlarge", undefined, undefined) };
+    for (let round = 0; round < manyRounds; round++) {
+      const row = await this.#read(id);
+      if (row === undefined) throw sampleUnknown(id);
+      const slots = Math.max(wanted.slots - row.needs, 0);
+      const closesAtMs = Math.max(dataOf(row).closesAtMs, wanted.untilMs ?? 0);
+      // Enough for all that may be open again after it.
+      const attempts = slots + row.spent + row.held_slots;
+      const event = { event: "enlarge", payload: { slots, attempts, closesAtMs }, actor: row.queue, idempotency };
+      const isStale = await this.#send(row, event, "it has ended, and gets no labels any more");
+      if (!isStale) return this.#get(id);
+    }
+    throw new PawlError("busy", `Sample ${id} changes too often to be enlarged. Try again.`, { sample: id });
+  }
+
+  /** Hands it out to nobody new. Who has it in hand may still label it. */
+  async withdraw(id: string): Promise<void> {
+    const row = await this.#read(id);
+    if (row?.state !== "open") return;
+    const send = eventFor(this.#kernel, { lifecycle: sample, id, event: "withdraw", actor: row.queue });
+    const sent = await this.#verbs.send(send, undefined);
+    // Its time was over meanwhile, or it was closed.
+    if (!sent.ok && !isPawlError(sent.error, "transition_refused")) throw sent.error;
+  }
+
+  /** Ends it: agreed on where the labels that were accepted say one thing, closed otherwise. */
+  async retire(id: string): Promise<void> {
+    const row = await this.#read(id);
+    if (row === undefined || row.state === "agreed" || row.state === "closed") return;
+    const labels = await this.labels(id);
+    const { open, held } = this.#shown(row);
+    const undecided = labels.filter((one) => one.review === null).length;
+    const why = [
+      open > 0 && `${open} of its slots are open`,
+      held > 0 && `${held} work on it`,
+      undecided > 0 && `${undecided} of its labels are not reviewed`,
+    ].filter((one) => one !== false);
+    if (why.length > 0) throw new PawlError("not_allowed", `Sample ${id} cannot be ended yet: ${why.join(", ")}.`);
+    const accepted = labels.filter((one) => one.review === "accepted").map((one) => one.value as Json);
+    const { form } = await this.#queues.known(row.queue);
+    const { consensus, agreement } = accepted.length === 0 ? noLabels : conclude(accepted, form);
+    const event =
+      consensus === undefined
+        ? { event: "close", payload: undefined, actor: row.queue }
+        : { event: "agree", payload: { consensus, agreement, changes: null }, actor: row.queue };
+    const isStale = await this.#send(row, event, "it has ended already");
+    if (isStale) throw new PawlError("busy", `Sample ${id} was changed while it was ended. Try again.`, { sample: id });
+  }
+
+  /** Sends an event to a sample as it was read; true when somebody has moved it since. */
+  async #send(
+    { id, version: expectedVersion }: SampleRow,
+    event: Pick<Parameters<typeof eventFor>[1], "event" | "payload" | "actor" | "idempotency">,
+    no: string,
+  ): Promise<boolean> {
+    const send = eventFor(this.#kernel, { lifecycle: sample, id, expectedVersion, ...event });
+    const sent = await this.#verbs.send(send, undefined);
+    if (sent.ok) return false;
+    if (sent.error.code === "version_conflict") return true;
+    if (sent.error.code !== "transition_refused") throw sent.error;
+    throw sampleRefuses(id, String(sent.error.details.state), no);
+  }
+
+  async #get(id: string): Promise<PostedSample> {
+    const row = await this.#read(id);
+    if (row === undefined) throw sampleUnknown(id);
+    return this.#shown(row);
+  }
+
+  /** Only what was posted is found here. */
+  async #read(id: string): Promise<SampleRow | undefined> {
+    const row = isId(id) ? await readSample(this.#kernel.db, id) : undefined;
+    return row !== undefined && dataOf(row).postedBy !== undefined ? row : undefined;
+  }
+
+  #shown(row: SampleRow): PostedSample {
+    const { postedBy, closesAtMs } = dataOf(row);
+    const isOpen = row.state === "open" && closesAtMs > this.#kernel.clock.nowMs();
+    return {
+      id: row.id,
+      queue: row.queue,
+      state: row.state as PostedSample["state"],
+      postedBy,
+      closesAtMs,
+      slots: row.needs,
+      open: isOpen ? row.open_slots : 0,
+      held: row.held_slots,
+    };
+  }
+}
+
+const noLabels = { consensus: undefined, agreement: null };
+
+function dataOf(row: SampleRow): Required<Pick<SampleData, "postedBy" | "closesAtMs">> {
+  return row.data as Required<SampleData>;
+}
