@@ -186,6 +186,22 @@ export function marketplaceConformance(name: string, open: (crowds: readonly Any
       expect((await statuses(id)).sort()).toEqual(["approved", "rejected"]);
     });
 
+    test("A17 of two who decide at once one decides, and both are told what", async () => {
+      const { id } = await publish({ places: 4 });
+      for (const verdicts of [
+        [yes, no],
+        [no, yes],
+        [no, no],
+      ]) {
+        const one = await work(id);
+        const [first, second] = await Promise.all(verdicts.map((verdict) => market.decide(one, verdict, call)));
+        expect(second!.verdict).toBe(first!.verdict);
+        expect([first!.already, second!.already].sort()).toEqual([false, true]);
+        const kept = (await market.submissions(id, call)).find((each) => each.id === one);
+        expect(kept?.status).toBe(first!.verdict);
+      }
+    });
+
     test("a rejection tells why", async () => {
       const { id } = await publish();
       const one = await work(id);

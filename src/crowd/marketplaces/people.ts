@@ -1,0 +1,175 @@
+import type { Json } from "../../base/json.ts";
+import { PermanentError } from "../../base/step-errors.ts";
+import type { AnyQueue } from "../../definition/queue.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Verbs } from "../../kernel/verbs.ts";
+import { type PostedSample, Postings } from "../../people/postings.ts";
+import type { Label } from "../../people/shown.ts";
+import type {
+  Bonus,
+  Call,
+  Decided,
+  Decision,
+  Extension,
+  Marketplace,
+  Posting,
+  RemoteJob,
+  RemoteSubmission,
+} from "../marketplace.ts";
+import { queueNameOf } from "./people-queues.ts";
+
+/**
+ * Pawl's own people as a marketplace, under the name `people`: a job is a sample in the queue of its crowd
+ * (`crowd-receipts` for the crowd `receipts`), its places are the sample's slots, and its workers are labelers, who ask for
+ * work with `pawl.people.next("crowd-receipts", "ada")`. Who is rejected may correct it, and if he lets that expire, his
+ * place goes to others. Nobody is paid, and nothing is decided but by the crowd or a lead. A job that is disposed of is gone
+ * for the crowd; its sample and labels stay until they are pruned.
+ */
+export function peopleMarketplace(kernel: Kernel, verbs: Verbs, queues: readonly AnyQueue[]): Marketplace {
+  return new PeopleMarketplace(
+    new Postings(kernel, verbs, queues),
+    queues.map((one) => one.name),
+  );
+}
+
+const pageSize = 100;
+const states = ["open", "withdrawn"] as const;
+
+class PeopleMarketplace implements Marketplace {
+  readonly title = "Pawl's own people";
+  readonly can = { rejectionReopens: true, bonus: false };
+  readonly #postings: Postings;
+  readonly #queues: readonly string[];
+
+  constructor(postings: Postings, queues: readonly string[]) {
+    this.#postings = postings;
+    this.#queues = queues;
+  }
+
+  check(): readonly string[] {
+    return [];
+  }
+
+  async publish(posting: Posting, { signal }: Call): Promise<RemoteJob> {
+    signal.throwIfAborted();
+    const { crowd, token, owner, content, places, lifetimeMs, excludes } = posting;
+    if (excludes.length > 0) {
+      throw new PermanentError(`Among Pawl's own people nobody can be kept from a job, not even ${excludes[0]}.`);
+    }
+    const given = { key: token, postedBy: owner, content, slots: places, lifetimeMs };
+    return jobOf(await this.#postings.post(queueNameOf(crowd), given));
+  }
+
+  async job(id: string, { signal }: Call): Promise<RemoteJob | undefined> {
+    signal.throwIfAborted();
+    const found = await this.#find(id);
+    return found && jobOf(found);
+  }
+
+  /** One queue and state after the other; the place where a page ends names both. */
+  async jobs(after: string | undefined, { signal }: Call): Promise<{ jobs: RemoteJob[]; next?: string }> {
+    signal.throwIfAborted();
+    const shelves = this.#queues.flatMap((queue) =>
+      states.map((state) => ({ queue, state, name: `${queue}/${state}` })),
+    );
+    const [queue, state, beforeId = ""] = after?.split("/") ?? [];
+    const at = after === undefined ? 0 : shelves.findIndex(({ name }) => name === `${queue}/${state}`);
+    const shelf = shelves[at];
+    if (shelf === undefined) return { jobs: [] };
+    const page = { queue: shelf.queue, beforeId: beforeId === "" ? null : beforeId, limit: pageSize };
+    const jobs = (await this.#postings.list(shelf.state, page)).map(jobOf);
+    if (jobs.length === pageSize) return { jobs, next: `${shelf.name}/${jobs.at(-1)!.id}` };
+    const next = shelves[at + 1];
+    return next === undefined ? { jobs } : { jobs, next: `${next.name}/` };
+  }
+
+  async submissions(job: string, { signal }: Call): Promise<RemoteSubmission[]> {
+    signal.throwIfAborted();
+    await this.#get(job);
+    return (await this.#postings.labels(job)).map(submissionOf);
+  }
+
+  async decide(submission: string, decision: Decision, { signal }: Call): Promise<Decided> {
+    signal.throwIfAborted();
+    const label = await this.#label(submission);
+    const first = verdictOf(label);
+    if (first !== undefined) return { verdict: first, already: true };
+    const { verdict, feedback } = decision;
+    if (verdict === "rejected" && (feedback ?? "").trim() === "") {
+      throw new PermanentError(`Submission ${submission} cannot be rejected without telling its worker why.`);
+    }
+    const saying = { actor: label.queueId, comment: feedback };
+    try {
+      if (verdict === "approved") await this.#postings.accept(submission, saying);
+      else await this.#postings.reject(submission, saying);
+      return { verdict, already: false };
+    } catch (error) {
+      const other = verdictOf(await this.#label(submission));
+      if (other === undefined) throw error;
+      return { verdict: other, already: true }; // A lead was quicker.
+    }
+  }
+
+  async extend(job: string, { token, places, until }: Extension, { signal }: Call): Promise<RemoteJob> {
+    signal.throwIfAborted();
+    await this.#get(job);
+    return jobOf(await this.#postings.enlarge(job, { key: token, slots: places, untilMs: until?.getTime() ?? null }));
+  }
+
+  async close(job: string, { signal }: Call): Promise<void> {
+    signal.throwIfAborted();
+    await this.#postings.withdraw(job);
+  }
+
+  async dispose(job: string, { signal }: Call): Promise<void> {
+    signal.throwIfAborted();
+    await this.#postings.retire(job);
+  }
+
+  async bonus({ worker }: Bonus, { signal }: Call): Promise<void> {
+    signal.throwIfAborted();
+    throw new PermanentError(`${worker} cannot be paid a bonus: Pawl's own people are not paid through Pawl.`);
+  }
+
+  async balance({ signal }: Call): Promise<null> {
+    signal.throwIfAborted();
+    return null;
+  }
+
+  async end(): Promise<void> {}
+
+  /** A job that is not disposed of; a sample that has ended is one that was. */
+  async #find(id: string): Promise<PostedSample | undefined> {
+    const found = await this.#postings.find(id);
+    return found?.state === "open" || found?.state === "withdrawn" ? found : undefined;
+  }
+
+  async #get(id: string): Promise<PostedSample> {
+    const found = await this.#find(id);
+    if (found === undefined)
+      throw new PermanentError(`There is no job ${id} among Pawl's own people, or it has ended.`);
+    return found;
+  }
+
+  async #label(id: string): Promise<Label> {
+    const label = await this.#postings.label(id);
+    if (label === undefined || (await this.#find(label.sampleId)) === undefined) {
+      throw new PermanentError(`There is no submission ${id} among Pawl's own people, or its job has ended.`);
+    }
+    return label;
+  }
+}
+
+function jobOf({ id, postedBy, slots, held, open, closesAtMs }: PostedSample): RemoteJob {
+  return { id, owner: postedBy, places: slots, pending: held, expiresAt: new Date(closesAtMs), open: open > 0 };
+}
+
+function submissionOf(label: Label): RemoteSubmission {
+  const { id, sampleId: job, labelerId: worker, value, at } = label;
+  return { id, job, worker, status: verdictOf(label) ?? "submitted", answer: value as Json, submittedAt: at };
+}
+
+function verdictOf({ review }: Label): Decided["verdict"] | undefined {
+  if (review === null) return undefined;
+  return review === "accepted" ? "approved" : "rejected";
+}
