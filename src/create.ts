@@ -1,10 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AlertTarget, sinksOf } from "./alerts/sink.ts";
-import { PawlError } from "./base/errors.ts";
+import { broken, PawlError } from "./base/errors.ts";
+import { askedOf } from "./crowd/asked.ts";
 import { askCrowds } from "./crowd/asker.ts";
-import { declaredFamilies, type Marketplaces } from "./crowd/declared-crowds.ts";
+import type { Marketplaces } from "./crowd/declared-crowds.ts";
 import { lifecyclesOf } from "./crowd/family.ts";
+import { ownPeople } from "./crowd/names.ts";
 import type { AnyCrowd } from "./definition/crowd.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
@@ -15,11 +17,12 @@ import type { Faults } from "./kernel/faults.ts";
 import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, makeKernel } from "./kernel/kernel.ts";
 import { registerLifecycles } from "./kernel/register.ts";
+import { Verbs } from "./kernel/verbs.ts";
 import { type DeadLetterCare, letterSettings } from "./letters/settings.ts";
 import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
-import { declaredQueues } from "./people/declared-queues.ts";
 import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
+import { Postings } from "./people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
@@ -104,8 +107,11 @@ export async function openOn(
     await prepare(db, options.migrate ?? true);
     const { schedules, breakers, notify } = options;
     const declared = options.lifecycles as readonly LifecycleModel[];
-    const queues = declaredQueues(options.queues ?? [], declared);
-    const families = declaredFamilies(options.crowds ?? [], declared, options.marketplaces ?? {});
+    let postings: Postings | undefined;
+    const { queues, families } = askedOf(options, () => {
+      postings ??= new Postings(kernel, new Verbs(kernel), queues);
+      return postings;
+    });
     const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
     const askers = { ...peopleAskers, crowd: askCrowds(families) };
     const rooms = { besides: peopleBesides, askers, chores: peopleChores };
@@ -132,6 +138,10 @@ export async function openOn(
     await db.close();
     throw error;
   }
+}
+
+function unopened(): never {
+  throw broken("A marketplace was called before there was a Pawl.");
 }
 
 async function prepare(db: Db, migrating: boolean): Promise<void> {
@@ -185,10 +195,6 @@ function checkOptions(options: PawlOptions): void {
   checkList(given.queues, "queue");
   checkCrowds(given.crowds, given.marketplaces);
   const names = new Set<string>(peopleLifecycles.map((one) => one.name));
-  const asked = given.lifecycles.filter((one: Partial<LifecycleModel> | undefined) => one?.kind === "lifecycle");
-  for (const family of declaredFamilies(given.crowds ?? [], asked, given.marketplaces ?? {}).values()) {
-    for (const one of lifecyclesOf(family)) names.add(one.name);
-  }
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
     if (one?.kind !== "lifecycle")
       throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
@@ -198,6 +204,13 @@ function checkOptions(options: PawlOptions): void {
         `Two lifecycles are called \`${one.name}\`; a name stands for one definition.`,
       );
     names.add(one.name!);
+  }
+  for (const family of askedOf(options, unopened).families.values()) {
+    const taken = lifecyclesOf(family).find((one) => names.has(one.name));
+    if (taken !== undefined) {
+      const message = `\`${taken.name}\` is a lifecycle of the crowd \`${family.crowd.name}\`; give yours another name.`;
+      throw new PawlError("option_invalid", message);
+    }
   }
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
@@ -254,6 +267,9 @@ function checkCrowds(given: unknown, marketplaces: unknown): void {
   const isMap = typeof marketplaces === "object" && marketplaces !== null && !Array.isArray(marketplaces);
   if (marketplaces !== undefined && !isMap) {
     throw new PawlError("option_invalid", "`marketplaces` must be an object: { mturk: mturk({ … }) }.");
+  }
+  if (isMap && Object.hasOwn(marketplaces, ownPeople)) {
+    throw new PawlError("option_invalid", "`marketplaces` cannot have one called `people`: that is Pawl's own.");
   }
   checkList(given, "crowd");
 }

@@ -8,16 +8,12 @@ import type { Marketplace } from "./marketplace.ts";
 /** Where crowds are asked, by the names that they give. */
 export type Marketplaces = Readonly<Record<string, Marketplace>>;
 
-/** The crowds that a process declares, those that it lists and those that its lifecycles ask, each with its marketplace. */
-export function declaredFamilies(
-  listed: readonly AnyCrowd[],
-  lifecycles: readonly LifecycleModel[],
-  marketplaces: Marketplaces,
-): ReadonlyMap<AnyCrowd, Family> {
-  const crowds = declaredCrowds(listed, lifecycles);
+/** Each crowd with its marketplace. */
+export function familiesOf(crowds: readonly AnyCrowd[], marketplaces: Marketplaces): ReadonlyMap<AnyCrowd, Family> {
   return new Map(crowds.map((crowd) => [crowd, familyOf(crowd, marketplaceOf(crowd, marketplaces))]));
 }
 
+/** The crowds that a process declares: those that it lists, and those that its lifecycles ask. */
 export function declaredCrowds(listed: readonly AnyCrowd[], lifecycles: readonly LifecycleModel[]): AnyCrowd[] {
   const crowds = new Map(listed.map((one) => [one.name, one]));
   for (const lifecycle of lifecycles) {

@@ -8,6 +8,7 @@ import type { JobData } from "./data.ts";
 import { extendThere } from "./extend-there.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
 import { lookThere } from "./look-there.ts";
+import { jobName } from "./names.ts";
 import { publishThere } from "./publish-there.ts";
 
 export type Job = ReturnType<typeof jobOf>;
@@ -48,7 +49,7 @@ export function jobOf(family: Family) {
     },
     { to: "running" },
   ] as const;
-  return lifecycle(`pawl_crowd_${family.crowd.name}`, {
+  return lifecycle(jobName(family.crowd), {
     data: trusted<JobData>(),
     events: {
       extend: trusted<Wanted>(),
@@ -64,8 +65,9 @@ export function jobOf(family: Family) {
         run: publishThere(family),
         ...there,
         on: {
-          published: [{ to: "closing", guard: ({ data }) => data.closing || "it is wanted" }, { to: "running" }],
+          published: [{ to: "closing", guard: ({ data }) => data.closing || "it is wanted" }, ...wentOn],
           close: stays,
+          notice: again, // A worker may be quicker than the marketplace's reply.
         },
       },
       running: {

@@ -26,6 +26,7 @@ function newSampleOf({ instance }: Decision): NewSample {
     rank: data.rank,
     rankedBySlot: data.rankedBySlot,
     goldText: data.isGold ? JSON.stringify(data.gold) : null,
+    posted: data.postedBy !== undefined,
   };
 }
 

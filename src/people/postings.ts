@@ -55,7 +55,7 @@ export class Postings {
     queue: string,
     given: {
       readonly key: string;
-      readonly postedBy: string;
+      readonly postedBy: NonNullable<SampleData["postedBy"]>;
       readonly content: Json;
       readonly slots: number;
       readonly lifetimeMs: number;
@@ -191,7 +191,7 @@ export class Postings {
       id: row.id,
       queue: row.queue,
       state: row.state as PostedSample["state"],
-      postedBy,
+      postedBy: postedBy.id,
       closesAtMs,
       slots: row.needs,
       open: isOpen ? row.open_slots : 0,

@@ -23,7 +23,7 @@ export type SampleData = {
   /** Why it has no consensus. */
   readonly reason: string | null;
   /** The crowd job that has posted it: whatever its labels, it ends when that job says so. */
-  readonly postedBy?: string;
+  readonly postedBy?: { readonly lifecycle: string; readonly id: string };
   /** Until when it is handed out; for ever unless given. */
   readonly closesAtMs?: number;
 };

@@ -9,6 +9,7 @@ import { conclude } from "./conclude.ts";
 import { Eligible } from "./eligible.ts";
 import { type SampleData, sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
+import { tellPosters } from "./tell-posters.ts";
 
 const pageSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";
@@ -42,7 +43,14 @@ export async function settleRest(kernel: Kernel): Promise<Unsettled[]> {
   }
 }
 
-async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): Promise<Unsettled[]> {
+/** What a crowd has posted is for its job to settle, which is told. */
+async function settleAll(kernel: Kernel, all: readonly UnsettledSample[]): Promise<Unsettled[]> {
+  const isPosted = ({ data }: UnsettledSample) => (data as SampleData).postedBy !== undefined;
+  const [posted, own] = [all.filter(isPosted), all.filter((one) => !isPosted(one))];
+  return [...(await tellPosters(kernel, posted)), ...(await settleOwn(kernel, own))];
+}
+
+async function settleOwn(kernel: Kernel, samples: readonly UnsettledSample[]): Promise<Unsettled[]> {
   if (samples.length === 0) return [];
   const names = new Set(samples.map((one) => one.queue));
   const queues = new Map((await readQueues(kernel.db, [...names])).map((row) => [row.name, row]));
@@ -71,7 +79,6 @@ async function settleAll(kernel: Kernel, samples: readonly UnsettledSample[]): P
 
 async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible: Eligible): Promise<Verdict> {
   if (one.state !== "open" || queue === undefined) return undefined;
-  if ((one.data as SampleData).postedBy !== undefined) return undefined;
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
   if (one.open_slots === 0 || one.held_slots > 0 || (await eligible.canLabel(one, queue))) return undefined;
   const reason = "Nobody is left who may label it.";

@@ -115,7 +115,8 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
       update pawl.samples as sample
       set filled = sample.filled + sum.filled, spent = sample.spent + sum.spent, spare = sample.spare - sum.again,
         changes = sample.changes + case
-          when sample.filled + sum.filled + sample.spent + sum.spent >= sample.needs or sum.restricted then 1 else 0 end
+          when sample.filled + sum.filled + sample.spent + sum.spent >= sample.needs or sum.restricted or sample.posted
+          then 1 else 0 end
       from (
         select sample_id, (count(*) filter (where fills))::int as filled, (count(*) filter (where not fills and not again))::int as spent,
           (count(*) filter (where again and costs))::int as again, bool_or(restricted) as restricted

@@ -14,6 +14,8 @@ export interface NewSample {
   /** Its first slot comes with the first slots of all samples, its second with the second ones. */
   readonly rankedBySlot: boolean;
   readonly goldText: string | null;
+  /** A crowd has posted it: it wants to be told of every label. */
+  readonly posted: boolean;
 }
 
 /** The rows of samples that start, and their slots. */
@@ -28,13 +30,15 @@ export function insertSamples(rows: readonly NewSample[]) {
         (select ${textArray(rows.map((row) => row.spare))}::text)::int[],
         (select ${textArray(rows.map((row) => row.rank))}::text)::float8[],
         (select ${textArray(rows.map((row) => row.rankedBySlot))}::text)::boolean[],
-        (select ${textArray(rows.map((row) => row.goldText))}::text)::text[]
-      ) as given(id, queue, needs, spare, rank, by_slot, gold)
+        (select ${textArray(rows.map((row) => row.goldText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.posted))}::text)::boolean[]
+      ) as given(id, queue, needs, spare, rank, by_slot, gold, posted)
       where (given.id in (select id from written)) is true
     ),
     sampled as (
-      insert into pawl.samples (id, queue, needs, spare, gold, created_at)
-      select given.id, given.queue, given.needs, given.spare, given.gold::jsonb, clock.now from clock, sampling as given
+      insert into pawl.samples (id, queue, needs, spare, gold, posted, created_at)
+      select given.id, given.queue, given.needs, given.spare, given.gold::jsonb, given.posted, clock.now
+      from clock, sampling as given
     ),
     slotted as (
       insert into pawl.slots (sample_id, no, queue, open_in, rank)

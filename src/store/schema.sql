@@ -776,6 +776,7 @@ CREATE TABLE pawl.samples (
     changes integer DEFAULT 0 NOT NULL,
     settled integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    posted boolean DEFAULT false NOT NULL,
     CONSTRAINT samples_filled_check CHECK ((filled >= 0)),
     CONSTRAINT samples_have_their_slots CHECK (((filled + spent) <= needs)),
     CONSTRAINT samples_needs_check CHECK ((needs >= 1)),

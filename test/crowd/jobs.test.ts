@@ -96,10 +96,21 @@ eachStore((store) => {
       expect(await it.t.pawl.verify()).toEqual([]);
     });
 
+    test("is made after publishing when somebody was quicker than the marketplace's reply", async () => {
+      await using it = await openReceipts(store);
+      const { id } = await it.t.pawl.crowd.ask(it.receipts, { content: {} });
+      const slow = await it.t.claim("pawl_crowd_receipts/publishing");
+      await it.t.pawl.crowd.look(id);
+      await slow.run();
+      expect(await it.state(id)).toBe("looking");
+    });
+
     test("R52 is refused before the job is published, and ignored when it has ended", async () => {
       await using it = await openReceipts(store);
       const { id } = await it.t.pawl.crowd.ask(it.receipts, { content: {} });
-      await expect(it.t.pawl.crowd.look(id)).rejects.toMatchObject({ code: "transition_refused" });
+      const job = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
+      const progress = it.t.pawl.send(job, { id }, "progress");
+      await expect(progress).rejects.toMatchObject({ code: "transition_refused" });
       await it.t.work();
       const [posting] = it.market.workers.jobsOf(id);
       it.submit(id, { W1: 1 });

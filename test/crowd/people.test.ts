@@ -1,4 +1,4 @@
-import { crowd, queue } from "pawl";
+import { crowd, lifecycle, queue, RejectSubmission } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Marketplace } from "../../src/crowd/marketplace.ts";
@@ -6,6 +6,7 @@ import { peopleMarketplace } from "../../src/crowd/marketplaces/people.ts";
 import { queuesOfCrowds } from "../../src/crowd/marketplaces/people-queues.ts";
 import type { AnyCrowd } from "../../src/definition/crowd.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
+import { Postings } from "../../src/people/postings.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { expectSound, labeled, started } from "../people/labeling.ts";
 import { eachStore, type Store } from "../support/each-store.ts";
@@ -17,7 +18,7 @@ async function amongPeople(store: Store, crowds: readonly AnyCrowd[]): Promise<S
   const { people } = t.pawl;
   const labelers = new Map<string, string>();
   return {
-    marketplace: peopleMarketplace(t.kernel, new Verbs(t.kernel), queues),
+    marketplace: peopleMarketplace(queues, () => new Postings(t.kernel, new Verbs(t.kernel), queues)),
     accept: async (job, worker) => {
       const { queueId } = await people.sample(job);
       for (;;) {
@@ -67,7 +68,7 @@ describe("crowds among Pawl's own people", () => {
   beforeAll(async () => {
     const queues = queuesOfCrowds([receipts], []);
     t = await testPawl({ lifecycles: [], queues });
-    market = peopleMarketplace(t.kernel, new Verbs(t.kernel), queues);
+    market = peopleMarketplace(queues, () => new Postings(t.kernel, new Verbs(t.kernel), queues));
   });
   afterAll(async () => {
     await expectSound(t);
@@ -169,5 +170,53 @@ describe("crowds among Pawl's own people", () => {
     await expect(market.decide(label.id, yes, call)).rejects.toThrow("There is no submission");
     const same = queue(name, { label: { type: "string" } });
     expect(() => queuesOfCrowds([receipts], [same])).toThrow("one of that name is declared");
+  });
+});
+
+eachStore((store) => {
+  test("a state asks a crowd of Pawl's own people, which needs no configuring, and hears of each label at once", async () => {
+    const scans = crowd("scans", {
+      label: z.object({ total: z.number() }),
+      marketplace: "people",
+      submissions: 2,
+      onSubmitted({ label }) {
+        if (label.total < 0) throw new RejectSubmission("A total is not below zero.");
+      },
+    });
+    const expense = lifecycle("expense", {
+      data: z.object({ total: z.number().optional() }),
+      initial: "reading",
+      states: {
+        reading: {
+          ask: { crowd: scans, sample: () => ({ scan: "a.png" }) },
+          on: {
+            answered: { to: "read", set: ({ payload }) => ({ total: payload.consensus.total }) },
+            unanswered: "unread",
+          },
+        },
+        read: { final: "success" },
+        unread: { final: "failure" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [expense] });
+    await t.pawl.start(expense, { key: "e", data: {} });
+    await t.work();
+    const label = async (who: string, total: number) => {
+      const { assignment } = await t.pawl.people.next("crowd-scans", who);
+      await t.pawl.people.start(assignment!.id, who);
+      await t.pawl.people.submit(assignment!.id, who, { total });
+      await t.work();
+    };
+    await label("ada", -5);
+    const [job] = await t.pawl.crowd.jobs(scans);
+    expect(await t.pawl.crowd.submissions({ job: job!.id })).toMatchObject([{ worker: "ada", state: "rejected" }]);
+    await label("ada", 5); // She finds it on her desk again.
+    await label("bob", 5);
+    expect(await t.pawl.crowd.job(job!.id)).toMatchObject({ state: "finished", approved: 2, rejected: 1 });
+    expect(await t.pawl.get(expense, "e")).toMatchObject({ state: "read", data: { total: 5 } });
+    await t.advance("31d");
+    await t.work();
+    expect(await t.pawl.people.samples("crowd-scans")).toMatchObject([{ state: "agreed" }]);
+    expect(await t.pawl.verify()).toEqual([]);
   });
 });

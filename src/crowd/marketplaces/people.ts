@@ -1,9 +1,7 @@
 import type { Json } from "../../base/json.ts";
 import { PermanentError } from "../../base/step-errors.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
-import type { Kernel } from "../../kernel/kernel.ts";
-import type { Verbs } from "../../kernel/verbs.ts";
-import { type PostedSample, Postings } from "../../people/postings.ts";
+import type { PostedSample, Postings } from "../../people/postings.ts";
 import type { Label } from "../../people/shown.ts";
 import type {
   Bonus,
@@ -16,6 +14,7 @@ import type {
   RemoteJob,
   RemoteSubmission,
 } from "../marketplace.ts";
+import { jobName } from "../names.ts";
 import { queueNameOf } from "./people-queues.ts";
 
 /**
@@ -25,9 +24,9 @@ import { queueNameOf } from "./people-queues.ts";
  * place goes to others. Nobody is paid, and nothing is decided but by the crowd or a lead. A job that is disposed of is gone
  * for the crowd; its sample and labels stay until they are pruned.
  */
-export function peopleMarketplace(kernel: Kernel, verbs: Verbs, queues: readonly AnyQueue[]): Marketplace {
+export function peopleMarketplace(queues: readonly AnyQueue[], postings: () => Postings): Marketplace {
   return new PeopleMarketplace(
-    new Postings(kernel, verbs, queues),
+    postings,
     queues.map((one) => one.name),
   );
 }
@@ -38,12 +37,17 @@ const states = ["open", "withdrawn"] as const;
 class PeopleMarketplace implements Marketplace {
   readonly title = "Pawl's own people";
   readonly can = { rejectionReopens: true, bonus: false };
-  readonly #postings: Postings;
+  /** There when the first call comes: a Pawl is made of its crowds, and people are a part of it. */
+  readonly #open: () => Postings;
   readonly #queues: readonly string[];
 
-  constructor(postings: Postings, queues: readonly string[]) {
-    this.#postings = postings;
+  constructor(postings: () => Postings, queues: readonly string[]) {
+    this.#open = postings;
     this.#queues = queues;
+  }
+
+  get #postings(): Postings {
+    return this.#open();
   }
 
   check(): readonly string[] {
@@ -56,7 +60,8 @@ class PeopleMarketplace implements Marketplace {
     if (excludes.length > 0) {
       throw new PermanentError(`Among Pawl's own people nobody can be kept from a job, not even ${excludes[0]}.`);
     }
-    const given = { key: token, postedBy: owner, content, slots: places, lifetimeMs };
+    const postedBy = { lifecycle: jobName(crowd), id: owner };
+    const given = { key: token, postedBy, content, slots: places, lifetimeMs };
     return jobOf(await this.#postings.post(queueNameOf(crowd), given));
   }
 

@@ -1,0 +1,35 @@
+import type { AnyCrowd } from "../definition/crowd.ts";
+import type { AnyLifecycle } from "../definition/face.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import { declaredQueues } from "../people/declared-queues.ts";
+import type { Postings } from "../people/postings.ts";
+import { declaredCrowds, familiesOf, type Marketplaces } from "./declared-crowds.ts";
+import type { Family } from "./family.ts";
+import { peopleMarketplace } from "./marketplaces/people.ts";
+import { queuesOfCrowds } from "./marketplaces/people-queues.ts";
+import { ownPeople } from "./names.ts";
+
+interface Declared {
+  readonly lifecycles: readonly AnyLifecycle[];
+  readonly queues?: readonly AnyQueue[] | undefined;
+  readonly crowds?: readonly AnyCrowd[] | undefined;
+  readonly marketplaces?: Marketplaces | undefined;
+}
+
+/** Who is asked: the queues of people and the crowds, with the queues of those crowds that are asked among people. */
+export function askedOf(
+  { lifecycles, queues: listed = [], crowds: given = [], marketplaces = {} }: Declared,
+  postings: () => Postings,
+): { readonly queues: readonly AnyQueue[]; readonly families: ReadonlyMap<AnyCrowd, Family> } {
+  const declared = lifecycles as readonly LifecycleModel[];
+  const crowds = declaredCrowds(given, declared);
+  const queues = declaredQueues(listed, declared);
+  const amongPeople = queuesOfCrowds(
+    crowds.filter((crowd) => crowd.marketplace === ownPeople),
+    queues,
+  );
+  const people = peopleMarketplace(amongPeople, postings);
+  const families = familiesOf(crowds, { ...marketplaces, [ownPeople]: people });
+  return { queues: [...queues, ...amongPeople], families };
+}

@@ -1,0 +1,9 @@
+import type { AnyCrowd } from "../definition/crowd.ts";
+
+/** The lifecycle that the jobs of a crowd live through. */
+export function jobName({ name }: Pick<AnyCrowd, "name">): string {
+  return `pawl_crowd_${name}`;
+}
+
+/** The marketplace that needs no configuring: Pawl's own people. */
+export const ownPeople = "people";

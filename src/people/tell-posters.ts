@@ -1,0 +1,41 @@
+import type { Kernel } from "../kernel/kernel.ts";
+import { type Send, sendAll } from "../kernel/send.ts";
+import { markSettled, type UnsettledSample } from "../store/samples.ts";
+import type { SampleData } from "./sample.ts";
+import { eventFor } from "./sends.ts";
+
+/**
+ * Tells the crowd jobs that have posted these samples that something was done about them, and then notes that they were
+ * told. What belongs to a crowd that this process does not declare is left to one that does.
+ */
+export async function tellPosters(
+  kernel: Kernel,
+  samples: readonly UnsettledSample[],
+): Promise<{ readonly id: string; readonly error: unknown }[]> {
+  const ours = samples.flatMap((one) => {
+    const notice = noticeOf(kernel, one);
+    return notice === undefined ? [] : [{ one, notice }];
+  });
+  if (ours.length === 0) return [];
+  const sent = await sendAll(
+    kernel,
+    ours.map(({ notice }) => notice),
+  );
+  const told: UnsettledSample[] = [];
+  const failures: { id: string; error: unknown }[] = [];
+  for (const [index, { one }] of ours.entries()) {
+    const answer = sent[index]!;
+    // A job that does not take it has ended, or is about to look anyway.
+    if (answer.ok || answer.error.who === "caller") told.push(one);
+    else failures.push({ id: one.id, error: answer.error });
+  }
+  if (told.length > 0) await markSettled(kernel.db, told);
+  return failures;
+}
+
+function noticeOf(kernel: Kernel, { data }: UnsettledSample): Send | undefined {
+  const { lifecycle: name, id } = (data as SampleData).postedBy!;
+  const lifecycle = kernel.lifecycles.get(name);
+  if (lifecycle === undefined) return undefined;
+  return eventFor(kernel, { lifecycle, id, event: "notice", reason: "Something was done about it.", source: "pawl" });
+}
