@@ -60,6 +60,11 @@ describe("what becomes of a crowd job", () => {
       { kind: "prolong" },
     ],
     [
+      "also where rejected ones gave their places back, however many they were",
+      { submitted: 4, approved: 1, rejected: 3, settled: true, rejectionReopens: true },
+      { kind: "prolong" },
+    ],
+    [
       "or falls short when it had that often enough",
       { submitted: 1, approved: 1, settled: true, mayProlong: false },
       { kind: "fall_short", reason: expect.stringContaining("time is up") },

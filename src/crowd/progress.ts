@@ -47,7 +47,8 @@ export function progressOf(standing: Standing): Progress {
   if (approved >= wanted) return { kind: "finish" };
   const short = `It has ${approved} of ${wanted} approved submissions`;
   if (standing.gone) return { kind: "fall_short", reason: `${short}, and its posting is gone from the marketplace.` };
-  if (submitted < places && missing === 0) {
+  const taken = standing.rejectionReopens ? submitted - rejected : submitted;
+  if (taken < places && missing === 0) {
     if (standing.mayProlong) return { kind: "prolong" };
     return { kind: "fall_short", reason: `${short}, and its time is up.` };
   }
