@@ -59,14 +59,15 @@ export class Postings {
       readonly content: Json;
       readonly slots: number;
       readonly lifetimeMs: number;
+      readonly acceptAfterMs: number;
     },
   ): Promise<PostedSample> {
-    const { key, postedBy, content, slots, lifetimeMs } = given;
+    const { key, postedBy, content, slots, lifetimeMs, acceptAfterMs } = given;
     const known = await this.#queues.known(queue);
     const one = { data: content, key, overlap: slots };
     const [start] = await newSamples(this.#kernel, known, [one], { actor: queue, reason: null });
     const closesAtMs = Math.round(this.#kernel.clock.nowMs() + lifetimeMs);
-    const data = { ...(start!.data as SampleData), postedBy, closesAtMs };
+    const data = { ...(start!.data as SampleData), postedBy, closesAtMs, acceptAfterMs };
     const started = await this.#verbs.start({ ...start!, data }, undefined);
     if (!started.ok) throw started.error;
     return this.#get(started.instance.model.id);
@@ -93,6 +94,19 @@ export class Postings {
   async label(id: string): Promise<Label | undefined> {
     const [row] = isId(id) ? await readLabels(this.#kernel.db, [id]) : [];
     return row === undefined || row.late ? undefined : labelOf(row);
+  }
+
+  /** Accepts what nobody has reviewed for too long. Nobody waits beside a label: it is done when somebody looks. */
+  async acceptOverdue(id: string): Promise<void> {
+    const row = await this.#read(id);
+    if (row === undefined || hasEnded(row)) return;
+    const beforeMs = this.#kernel.clock.nowMs() - (dataOf(row).acceptAfterMs ?? Infinity);
+    const overdue = (await this.labels(id)).filter((one) => one.review === null && one.at.getTime() <= beforeMs);
+    for (const one of overdue) {
+      await this.accept(one.id, { actor: row.queue, comment: null }).catch((error) => {
+        if (!isPawlError(error, "not_allowed")) throw error; // A lead has said something else meanwhile.
+      });
+    }
   }
 
   accept(label: string, saying: Saying): Promise<Label> {
@@ -137,7 +151,7 @@ export class Postings {
   /** Ends it: agreed on where the labels that were accepted say one thing, closed otherwise. */
   async retire(id: string): Promise<void> {
     const row = await this.#read(id);
-    if (row === undefined || row.state === "agreed" || row.state === "closed") return;
+    if (row === undefined || hasEnded(row)) return;
     const labels = await this.labels(id);
     const { open, held } = this.#shown(row);
     const undecided = labels.filter((one) => one.review === null).length;
@@ -202,6 +216,10 @@ export class Postings {
 
 const noLabels = { consensus: undefined, agreement: null };
 
-function dataOf(row: SampleRow): Required<Pick<SampleData, "postedBy" | "closesAtMs">> {
+function hasEnded({ state }: SampleRow): boolean {
+  return state === "agreed" || state === "closed";
+}
+
+function dataOf(row: SampleRow): Required<Pick<SampleData, "postedBy" | "closesAtMs">> & SampleData {
   return row.data as Required<SampleData>;
 }

@@ -26,6 +26,8 @@ export type SampleData = {
   readonly postedBy?: { readonly lifecycle: string; readonly id: string };
   /** Until when it is handed out; for ever unless given. */
   readonly closesAtMs?: number;
+  /** After how long a label is accepted that nobody has reviewed; never unless given. */
+  readonly acceptAfterMs?: number;
 };
 
 /** Every event says up to which of the sample's changes it was looked at, if that is why it is sent. */

@@ -357,12 +357,15 @@ export function marketplaceConformance(name: string, open: (crowds: readonly Any
     });
 
     test("A16 what nobody decides is approved in the end where that is promised, and that decision is adopted", async () => {
-      const { id } = await publish();
+      const [{ id }, { id: other }, { id: third }] = [await publish(), await publish(), await publish()];
       const one = await work(id);
+      for (const job of [other, third]) await work(job);
       await specimen.advance(2 * day + minute);
       if (!specimen.approvesByItself) return expect(await statuses(id)).toEqual(["submitted"]);
-      expect(await statuses(id)).toEqual(["approved"]);
       expect(await market.decide(one, no, call)).toEqual({ verdict: "approved", already: true });
+      expect(await statuses(other)).toEqual(["approved"]);
+      await market.dispose(third, call);
+      expect(await market.job(third, call)).toBeUndefined();
     });
 
     test("keeps workers from a job who have done it elsewhere, or says that it cannot", async () => {

@@ -37,7 +37,7 @@ async function amongPeople(store: Store, crowds: readonly AnyCrowd[]): Promise<S
     submit: (held, answer) => people.submit(held, labelers.get(held)!, answer),
     giveBack: (held) => people.skip(held, labelers.get(held)!),
     advance: (ms) => t.advance(ms),
-    approvesByItself: false,
+    approvesByItself: true,
     excludes: false,
     close: async () => {
       await expectSound(t);

@@ -1,3 +1,4 @@
+import { durationMs } from "../../base/duration.ts";
 import type { Json } from "../../base/json.ts";
 import { PermanentError } from "../../base/step-errors.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
@@ -21,8 +22,8 @@ import { queueNameOf } from "./people-queues.ts";
  * Pawl's own people as a marketplace, under the name `people`: a job is a sample in the queue of its crowd
  * (`crowd-receipts` for the crowd `receipts`), its places are the sample's slots, and its workers are labelers, who ask for
  * work with `pawl.people.next("crowd-receipts", "ada")`. Who is rejected may correct it, and if he lets that expire, his
- * place goes to others. Nobody is paid, and nothing is decided but by the crowd or a lead. A job that is disposed of is gone
- * for the crowd; its sample and labels stay until they are pruned.
+ * place goes to others. A lead may decide by hand, and what nobody decides is approved in the end. Nobody is paid. A job
+ * that is disposed of is gone for the crowd; its sample and labels stay until they are pruned.
  */
 export function peopleMarketplace(queues: readonly AnyQueue[], postings: () => Postings): Marketplace {
   return new PeopleMarketplace(
@@ -61,7 +62,8 @@ class PeopleMarketplace implements Marketplace {
       throw new PermanentError(`Among Pawl's own people nobody can be kept from a job, not even ${excludes[0]}.`);
     }
     const postedBy = { lifecycle: jobName(crowd), id: owner };
-    const given = { key: token, postedBy, content, slots: places, lifetimeMs };
+    const acceptAfterMs = durationMs(crowd.approvedAfter, "approvedAfter");
+    const given = { key: token, postedBy, content, slots: places, lifetimeMs, acceptAfterMs };
     return jobOf(await this.#postings.post(queueNameOf(crowd), given));
   }
 
@@ -91,13 +93,15 @@ class PeopleMarketplace implements Marketplace {
   async submissions(job: string, { signal }: Call): Promise<RemoteSubmission[]> {
     signal.throwIfAborted();
     await this.#get(job);
+    await this.#postings.acceptOverdue(job);
     return (await this.#postings.labels(job)).map(submissionOf);
   }
 
   async decide(submission: string, decision: Decision, { signal }: Call): Promise<Decided> {
     signal.throwIfAborted();
     const label = await this.#label(submission);
-    const first = verdictOf(label);
+    await this.#postings.acceptOverdue(label.sampleId);
+    const first = verdictOf(await this.#label(submission));
     if (first !== undefined) return { verdict: first, already: true };
     const { verdict, feedback } = decision;
     if (verdict === "rejected" && (feedback ?? "").trim() === "") {
@@ -128,6 +132,7 @@ class PeopleMarketplace implements Marketplace {
 
   async dispose(job: string, { signal }: Call): Promise<void> {
     signal.throwIfAborted();
+    await this.#postings.acceptOverdue(job);
     await this.#postings.retire(job);
   }
 
