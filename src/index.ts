@@ -7,6 +7,28 @@ export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
 export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
+export type { CrowdCounts, CrowdPageOptions, Crowds } from "./crowd/crowds.ts";
+export type { Marketplaces } from "./crowd/declared-crowds.ts";
+export type {
+  AskOptions,
+  BonusOptions,
+  CrowdCallOptions,
+  CrowdRef,
+  DecideOptions as DecideSubmissionOptions,
+} from "./crowd/given.ts";
+export {
+  type Abilities,
+  type Bonus,
+  type Call,
+  CannotExtend,
+  type Decided,
+  type Decision,
+  type Extension,
+  type Marketplace,
+  type Posting,
+  type RemoteJob,
+  type RemoteSubmission,
+} from "./crowd/marketplace.ts";
 export {
   type MarketplaceCall,
   type MarketplaceFault,
@@ -16,6 +38,8 @@ export {
 } from "./crowd/marketplaces/memory.ts";
 export type { MemoryAssignment, MemoryJob } from "./crowd/marketplaces/memory-jobs.ts";
 export type { MemoryWorkers } from "./crowd/marketplaces/memory-workers.ts";
+export type { Astray } from "./crowd/reconcile.ts";
+export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "./crowd/shown.ts";
 export type {
   Answered,
   BuiltInEvent,

@@ -6,7 +6,8 @@ import { registerLifecycles } from "../kernel/register.ts";
 import { snapshotOf } from "../kernel/snapshot.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { eventFor } from "../people/sends.ts";
-import { findChildren } from "../views/children.ts";
+import { findChildren, findChildrenInStates } from "../views/children.ts";
+import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/instances.ts";
 import type { SubmissionData } from "./data.ts";
 import { type Family, lifecyclesOf } from "./family.ts";
@@ -42,6 +43,12 @@ export interface CrowdPageOptions<State> {
   readonly after?: { readonly id: string } | undefined;
 }
 
+/** Counts by state; a state in which nothing stands is left out. */
+export interface CrowdCounts {
+  readonly jobs: { readonly [State in CrowdJobState]?: number };
+  readonly submissions: { readonly [State in SubmissionState]?: number };
+}
+
 /**
  * Crowds: what is asked on marketplaces, what their workers submit, and what is decided about it. `pawl.crowd`.
  *
@@ -73,6 +80,16 @@ export class Crowds {
   /** The names of the crowds that this process declares, with their marketplaces. */
   list(): { readonly name: string; readonly marketplace: string }[] {
     return [...this.#families.values()].map(({ crowd: { name, marketplace } }) => ({ name, marketplace }));
+  }
+
+  /** How many jobs of a crowd, and how many submissions to it, stand in which state. */
+  async counts(crowd: CrowdRef): Promise<CrowdCounts> {
+    refuseInside(this.#kernel, "counts");
+    const { job, submission } = this.#family(crowd);
+    const rows = await readCounts(this.#kernel.db, [job.name, submission.name]);
+    const of = ({ name }: LifecycleModel) =>
+      Object.fromEntries(rows.filter((row) => row.lifecycle === name).map((row) => [row.state, row.instances]));
+    return { jobs: of(job), submissions: of(submission) };
   }
 
   /** Asks a crowd. A key that is taken gives back the job that has it, with `created: false`. */
@@ -117,10 +134,12 @@ export class Crowds {
       const id = idOf(of.job, "crowd job");
       const found = await this.#read(id, "job");
       if (found === undefined) throw unknown("crowd job", id);
-      const page = { ...this.#page(options), parentId: id, lifecycle: found.family.submission.name };
-      const rows = await findChildren(this.#kernel.db, page);
-      const states = options.state === undefined ? undefined : [options.state].flat();
-      return rows.map((row) => submissionShown(snapshotOf(row))).filter(({ state }) => states?.includes(state) ?? true);
+      const { submission } = found.family;
+      const page = { ...this.#page(options), parentId: id, lifecycle: submission.name };
+      const states = statesOf(submission, options);
+      const { db } = this.#kernel;
+      const rows = await (states === undefined ? findChildren(db, page) : findChildrenInStates(db, states, page));
+      return rows.map((row) => submissionShown(snapshotOf(row)));
     }
     const rows = await this.#find(this.#family(of).submission, options);
     return rows.map(submissionShown);
@@ -242,12 +261,7 @@ export class Crowds {
   async #find(lifecycle: LifecycleModel, options: CrowdPageOptions<string>) {
     refuseInside(this.#kernel, "find");
     const page = { ...this.#page(options), lifecycle: lifecycle.name };
-    const states = options.state === undefined ? undefined : [options.state].flat();
-    const stray = states?.find((state) => !lifecycle.states.has(state));
-    if (stray !== undefined) {
-      const known = [...lifecycle.states.keys()].join(", ");
-      throw new PawlError("option_invalid", `There is no state \`${String(stray)}\`; there are ${known}.`);
-    }
+    const states = statesOf(lifecycle, options);
     const { db } = this.#kernel;
     const rows = states === undefined ? await findAll(db, page) : await findInStates(db, states, page);
     return rows.map(snapshotOf);
@@ -277,6 +291,15 @@ export class Crowds {
     const known = [...new Set(this.list().map((one) => one.marketplace))].join(", ") || "none";
     throw new PawlError("option_invalid", `No crowd is asked on a marketplace \`${String(name)}\`; known: ${known}.`);
   }
+}
+
+function statesOf(lifecycle: LifecycleModel, { state }: CrowdPageOptions<string>): readonly string[] | undefined {
+  if (state === undefined) return undefined;
+  const states = [state].flat();
+  const stray = states.find((one) => !lifecycle.states.has(one));
+  if (stray === undefined) return states;
+  const known = [...lifecycle.states.keys()].join(", ");
+  throw new PawlError("option_invalid", `There is no state \`${String(stray)}\`; there are ${known}.`);
 }
 
 /** A call that somebody waits for. */
