@@ -1,4 +1,6 @@
 import type { AlertTarget } from "./alerts/sink.ts";
+import type { Marketplaces } from "./crowd/declared-crowds.ts";
+import type { AnyCrowd } from "./definition/crowd.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
@@ -31,6 +33,10 @@ export interface PawlConfig {
   readonly deadLetters?: DeadLetterCare | undefined;
   /** The queues in which people label: what queue() returns. */
   readonly queues?: readonly AnyQueue[] | undefined;
+  /** The crowds that are asked on marketplaces: what crowd() returns. */
+  readonly crowds?: readonly AnyCrowd[] | undefined;
+  /** Where crowds are asked, by the names that they give: `{ mturk: mturk({ … }) }`. */
+  readonly marketplaces?: Marketplaces | undefined;
   /** How the breakers of outside dependencies behave, by name. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
   /** Answer over HTTP while `pawl start` or `pawl work` runs: callbacks, `/health`, `/ready`, `/metrics`. */

@@ -144,6 +144,12 @@ function unopened(): never {
   throw broken("A marketplace was called before there was a Pawl.");
 }
 
+/** What a Pawl of these options declares, without a database; throws what `createPawl` would refuse of it. @internal */
+export function readDeclared(options: PawlOptions): { readonly crowds: readonly AnyCrowd[] } {
+  checkOptions(options);
+  return { crowds: [...askedOf(options, unopened).families.keys()] };
+}
+
 async function prepare(db: Db, migrating: boolean): Promise<void> {
   if (migrating) {
     await migrate(db);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { messageOf, PawlError } from "../base/errors.ts";
 import type { PawlConfig } from "../config.ts";
+import type { AnyCrowd } from "../definition/crowd.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { shown, suggest } from "../definition/fault.ts";
 import type { AnyQueue } from "../definition/queue.ts";
@@ -19,6 +20,8 @@ const keys = [
   "lifecycles",
   "schedules",
   "queues",
+  "crowds",
+  "marketplaces",
   "breakers",
   "outbox",
   "alerts",
@@ -52,13 +55,21 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
-  const { lifecycles, schedules = [], queues = [], outbox, database, folder, seed } = given as Record<string, unknown>;
+  const { lifecycles, schedules = [], queues = [], crowds = [] } = given as Record<string, unknown>;
+  const { outbox, marketplaces, database, folder, seed } = given as Record<string, unknown>;
   if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
   if (outbox !== undefined && (typeof outbox !== "object" || outbox === null || path.endsWith(".json"))) {
     throw invalid(
       path,
       "has an `outbox` that is none",
       "Write it in a config of code: outbox: { brokers: [rabbitmq({ … })] }.",
+    );
+  }
+  if (marketplaces !== undefined && (typeof marketplaces !== "object" || path.endsWith(".json"))) {
+    throw invalid(
+      path,
+      "has `marketplaces` that are none",
+      "Write them in a config of code: marketplaces: { mturk: mturk({ … }) }.",
     );
   }
   const { alerts, deadLetters } = given as Record<string, unknown>;
@@ -81,6 +92,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   }
   if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
   if (!Array.isArray(queues)) throw invalid(path, "has `queues` that are no list", "");
+  if (!Array.isArray(crowds)) throw invalid(path, "has `crowds` that are no list", "");
   for (const [key, value] of [
     ["database", database],
     ["folder", folder],
@@ -94,6 +106,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     lifecycles: await declared<AnyLifecycle>(path, "lifecycle", lifecycles),
     schedules: await declared<AnySchedule>(path, "schedule", schedules),
     queues: await declared<AnyQueue>(path, "queue", queues),
+    crowds: await declared<AnyCrowd>(path, "crowd", crowds),
     path,
   };
 }
@@ -113,7 +126,7 @@ async function checkServing(path: string, http: unknown): Promise<void> {
   }
 }
 
-/** What a config lists. JSON cannot hold lifecycles, schedules and queues: it names the files that export them. */
+/** What a config lists. JSON cannot hold lifecycles, schedules, queues and crowds: it names the files that export them. */
 async function declared<T>(path: string, kind: keyof typeof makers, listed: readonly unknown[]): Promise<T[]> {
   if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
   for (const [at, one] of listed.entries()) {
@@ -123,7 +136,7 @@ async function declared<T>(path: string, kind: keyof typeof makers, listed: read
   return [...listed] as T[];
 }
 
-const makers = { lifecycle: "lifecycle() and job()", schedule: "schedule()", queue: "queue()" };
+const makers = { lifecycle: "lifecycle() and job()", schedule: "schedule()", queue: "queue()", crowd: "crowd()" };
 
 const remedy = "End it with: export default defineConfig({ lifecycles: [essay] });";
 
@@ -189,7 +202,7 @@ function isOf(kind: keyof typeof makers, value: unknown): boolean {
   return (value as { kind?: unknown } | null | undefined)?.kind === kind;
 }
 
-function invalid(path: string, problem: string, remedy: string, cause?: unknown): PawlError {
+export function invalid(path: string, problem: string, remedy: string, cause?: unknown): PawlError {
   const message = `The config ${basename(path)} ${problem}. ${remedy}`.trimEnd();
   return new PawlError("config_invalid", message, { path }, { cause });
 }

@@ -70,6 +70,8 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
     lifecycles: config?.lifecycles ?? [],
     schedules: config?.schedules,
     queues: config?.queues,
+    crowds: config?.crowds,
+    marketplaces: config?.marketplaces,
     breakers: config?.breakers,
     deadLetters: config?.deadLetters,
     migrate,

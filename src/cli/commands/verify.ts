@@ -23,6 +23,8 @@ export function addVerify(program: Command, act: Act): void {
           folder,
           lifecycles: config.lifecycles,
           queues: config.queues,
+          crowds: config.crowds,
+          marketplaces: config.marketplaces,
           migrate: false,
         });
         try {
