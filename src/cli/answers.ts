@@ -1,8 +1,15 @@
+import type { Json } from "../base/json.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Callback, DeadLetter } from "../shown.ts";
 
 /** What the verbs answer, as it comes over a socket: dates are ISO texts. */
-export type InJson<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: InJson<T[Key]> } : T;
+export type InJson<T> = T extends Date
+  ? string
+  : T extends Json // What is JSON already, and may be nested for ever.
+    ? T
+    : T extends object
+      ? { readonly [Key in keyof T]: InJson<T[Key]> }
+      : T;
 
 /** One of those that a verb lists. */
 type Each<Verb extends keyof Pawl> = Pawl[Verb] extends (...args: never[]) => Promise<readonly (infer One)[]>

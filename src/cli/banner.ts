@@ -106,6 +106,10 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
       `queue metrics ${queue.name} --by labeler`,
     ].map(command);
   }
+  const [crowd] = pawl.crowd.list();
+  if (crowd !== undefined && lifecycles.length === 0) {
+    return ["crowd", `crowd ask ${crowd.name} --content '{…}'`, `crowd submissions ${crowd.name}`].map(command);
+  }
   const name = lifecycles[0]?.name;
   if (name === undefined) return [command("check")];
   return [`diagram ${name}`, `instance start ${name} --key first --data '{…}'`, "status"].map(command);

@@ -75,8 +75,9 @@ export function readFailure(error: unknown): PawlError | undefined {
 }
 
 /** What to do about it, where the message itself cannot know the command. */
-const remedies: Partial<Record<ErrorCode, (details: PawlError["details"]) => string>> = {
-  instance_unknown: ({ lifecycle }) => `See which there are: pawl instance list ${String(lifecycle)}`,
+const remedies: Partial<Record<ErrorCode, (details: PawlError["details"]) => string | undefined>> = {
+  instance_unknown: ({ lifecycle }) =>
+    lifecycle === undefined ? undefined : `See which there are: pawl instance list ${String(lifecycle)}`,
   transition_refused: ({ lifecycle, id }) =>
     `See what it takes now: pawl instance show ${String(lifecycle)} --id ${String(id)}`,
   version_conflict: () => "Look at it again (pawl instance show), then decide anew.",
@@ -95,8 +96,8 @@ export function explain(terminal: Terminal, error: unknown): void {
   }
   const { red, dim } = terminal.paintNotes;
   terminal.note(`${red("✗")} ${sentences(message).join("\n  ")}`);
-  const remedy = remedies[failure?.code as ErrorCode];
-  if (remedy !== undefined) terminal.note(`  ${remedy(failure!.details)}`);
+  const remedy = remedies[failure?.code as ErrorCode]?.(failure!.details);
+  if (remedy !== undefined) terminal.note(`  ${remedy}`);
   if (terminal.verbose) for (const stack of stacksOf(error)) terminal.note(dim(stack));
 }
 

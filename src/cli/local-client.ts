@@ -11,6 +11,9 @@ interface Asked {
 /** A process that is silent for this long hangs. */
 const answeredWithinMs = 60_000;
 
+/** What takes as long as it takes: another instance is waited for, or a whole marketplace is read. */
+const takeTheirTime: ReadonlySet<string> = new Set(["wait", "reconcileCrowds"]);
+
 /** Talks to the Pawl that runs in another process, over its local socket. */
 export class LocalClient {
   readonly #socket: Socket;
@@ -36,12 +39,12 @@ export class LocalClient {
     socket.on("close", () => this.#fail(lost()));
   }
 
-  /** Asks and waits for the answer; a `wait` takes as long as it takes. */
+  /** Asks and waits for the answer. */
   async call(verb: string, args: Readonly<Record<string, unknown>>): Promise<unknown> {
     const id = ++this.#lastId;
     const answer = new Promise<unknown>((resolve, reject) => this.#asked.set(id, { resolve, reject }));
     this.#socket.write(`${JSON.stringify({ id, verb, args })}\n`);
-    const timer = verb === "wait" ? undefined : setTimeout(() => this.#socket.destroy(), answeredWithinMs);
+    const timer = takeTheirTime.has(verb) ? undefined : setTimeout(() => this.#socket.destroy(), answeredWithinMs);
     try {
       return await answer;
     } finally {

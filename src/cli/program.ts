@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addBreakers } from "./commands/breakers.ts";
 import { addCallbacks } from "./commands/callbacks.ts";
 import { addCheck } from "./commands/check.ts";
+import { addCrowd } from "./commands/crowd.ts";
 import { addDead } from "./commands/dead.ts";
 import { addDiagram } from "./commands/diagram.ts";
 import { addExplain } from "./commands/explain.ts";
@@ -105,6 +106,7 @@ function makeProgram(version: string, act: Act): Command {
     addOutbox,
     addQueue,
     addLabeler,
+    addCrowd,
     addCheck,
     addDiagram,
     addMigrate,

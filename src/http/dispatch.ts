@@ -8,6 +8,7 @@ import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";
 import { callbackVerbs } from "./callback-verbs.ts";
+import { crowdVerbs } from "./crowd-verbs.ts";
 import { deadVerbs } from "./dead-verbs.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
@@ -92,6 +93,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ...callbackVerbs,
   ...outboxVerbs,
   ...peopleVerbs,
+  ...crowdVerbs,
 ]);
 
 /**
