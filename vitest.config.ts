@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const withoutServers = [
+  "test/crowd/mturk*.test.ts",
   "test/outbox/memory.test.ts",
   "test/outbox/webhooks.test.ts",
   "test/architecture.test.ts",
@@ -18,6 +19,10 @@ export default defineConfig({
         find: /^pawl\/rabbitmq$/,
         replacement: fileURLToPath(new URL("src/outbox/brokers/rabbitmq/index.ts", import.meta.url)),
       },
+      {
+        find: /^pawl\/mturk$/,
+        replacement: fileURLToPath(new URL("src/crowd/marketplaces/mturk/index.ts", import.meta.url)),
+      },
       { find: /^pawl\/s3$/, replacement: fileURLToPath(new URL("src/letters/s3-archive.ts", import.meta.url)) },
       { find: /^pawl\/http$/, replacement: fileURLToPath(new URL("src/http/index.ts", import.meta.url)) },
       { find: /^pawl\/testing$/, replacement: fileURLToPath(new URL("src/testing/index.ts", import.meta.url)) },
@@ -27,6 +32,8 @@ export default defineConfig({
     pool: "forks",
     // Tests mostly wait for a database, but each embedded one takes 300 MB.
     maxWorkers: Math.min(8, Math.max(2, availableParallelism())),
+    // The SDK of AWS tells users of Node.js 20 about its own future, into the output of every run.
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What needs no database does not wait for one: the servers start only when a file of `stores` is to be run.

@@ -42,7 +42,13 @@ function roomOf(path: string): string {
 }
 
 const vague = /^(?:utils?|helpers?|types?|managers?|common|misc|shared)$/;
-const doorFiles = ["index.ts", "testing/index.ts", "http/index.ts", "outbox/brokers/rabbitmq/index.ts"];
+const doorFiles = [
+  "index.ts",
+  "testing/index.ts",
+  "http/index.ts",
+  "outbox/brokers/rabbitmq/index.ts",
+  "crowd/marketplaces/mturk/index.ts",
+];
 
 const named: Rule = function* (file) {
   const name = posix.basename(file.path).replace(/(?:\.test)?\.ts$/, "");

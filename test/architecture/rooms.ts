@@ -125,6 +125,7 @@ export const packages: Readonly<Record<string, string>> = {
   pg: "store/postgres/",
   "@electric-sql/pglite": "store/pglite/",
   amqplib: "outbox/brokers/rabbitmq/",
+  "@aws-sdk/client-mturk": "crowd/marketplaces/mturk/",
   commander: "cli/",
   picocolors: "cli/",
   "@viz-js/viz": "definition/",

@@ -1,0 +1,47 @@
+import type { BonusPayment } from "@aws-sdk/client-mturk";
+import type { Bonus, Call } from "../../marketplace.ts";
+import { pages } from "./pages.ts";
+import { isRefused } from "./refused.ts";
+import { type Requester, tokenLastsMs } from "./requester.ts";
+
+/**
+ * Pays a bonus once. For a day the token sees to that; after it, a payment of the same amount to the same worker for the
+ * same submission and reason is taken for this one.
+ */
+export async function payBonus(requester: Requester, bonus: Bonus, call: Call): Promise<void> {
+  const { token, submission, worker, amount, reason } = bonus;
+  const paid = await readPayments(requester, submission, call);
+  const forgotten = requester.now() - tokenLastsMs;
+  if (paid.some((payment) => isFor(payment, bonus) && (payment.GrantTime?.getTime() ?? 0) < forgotten)) return;
+  try {
+    await requester.ask(`pay a bonus for ${submission}`, call, (turk, how) =>
+      turk.sendBonus(
+        {
+          WorkerId: worker,
+          AssignmentId: submission,
+          BonusAmount: amount,
+          Reason: reason,
+          UniqueRequestToken: token,
+        },
+        how,
+      ),
+    );
+  } catch (error) {
+    if (!isRefused(error, "TokenUsed")) throw error;
+  }
+}
+
+function isFor(payment: BonusPayment, { worker, amount, reason }: Bonus): boolean {
+  return payment.WorkerId === worker && Number(payment.BonusAmount) === Number(amount) && payment.Reason === reason;
+}
+
+async function readPayments(requester: Requester, submission: string, call: Call): Promise<readonly BonusPayment[]> {
+  const payments: BonusPayment[] = [];
+  const all = pages((from) =>
+    requester.ask(`list the bonuses for ${submission}`, call, (turk, how) =>
+      turk.listBonusPayments({ AssignmentId: submission, ...from }, how),
+    ),
+  );
+  for await (const { BonusPayments = [] } of all) payments.push(...BonusPayments);
+  return payments;
+}

@@ -1,0 +1,60 @@
+import { PermanentError, TransientError } from "../../../base/step-errors.ts";
+import type { Call, Decided, Decision } from "../../marketplace.ts";
+import { isRefused } from "./refused.ts";
+import type { Requester } from "./requester.ts";
+import { statuses } from "./submissions.ts";
+
+const longestFeedback = 1_024;
+const soonMs = 60_000;
+
+/** Decides, or comes back with what was decided before: by an attempt whose reply was lost, by time, or by hand. */
+export async function decide(requester: Requester, id: string, decision: Decision, call: Call): Promise<Decided> {
+  const { verdict } = decision;
+  const feedback = feedbackFor(decision);
+  try {
+    if (verdict === "approved") {
+      await requester.ask(`approve ${id}`, call, (turk, how) =>
+        turk.approveAssignment({ AssignmentId: id, ...(feedback !== "" && { RequesterFeedback: feedback }) }, how),
+      );
+    } else {
+      await requester.ask(`reject ${id}`, call, (turk, how) =>
+        turk.rejectAssignment({ AssignmentId: id, RequesterFeedback: feedback }, how),
+      );
+    }
+    return { verdict, already: false };
+  } catch (error) {
+    if (!isRefused(error, "InvalidAssignmentState")) throw error;
+    if (/status of: null/i.test(error.said)) throw tooEarly(id, error);
+    return { verdict: await decidedBefore(requester, id, call), already: true };
+  }
+}
+
+async function decidedBefore(requester: Requester, id: string, call: Call): Promise<Decided["verdict"]> {
+  let status: keyof typeof statuses | undefined;
+  try {
+    const { Assignment } = await requester.ask(`read ${id}`, call, (turk, how) =>
+      turk.getAssignment({ AssignmentId: id }, how),
+    );
+    status = Assignment?.AssignmentStatus;
+  } catch (error) {
+    throw isRefused(error, "InvalidAssignmentState") ? tooEarly(id, error) : error;
+  }
+  const verdict = statuses[status ?? "Submitted"];
+  if (verdict === "submitted") throw tooEarly(id, undefined);
+  return verdict;
+}
+
+/** What a worker has just submitted can be listed before it can be decided, for some minutes. */
+function tooEarly(id: string, cause: unknown): TransientError {
+  const text = `Mechanical Turk does not let ${id} be decided yet: it was submitted only just now.`;
+  return new TransientError(text, { retryAfterMs: soonMs, cause });
+}
+
+/** What the worker is told, without what the service does not take. */
+function feedbackFor({ verdict, feedback }: Decision): string {
+  const text = (feedback ?? "").replace(/\p{Cc}+/gu, " ").trim();
+  if (verdict === "rejected" && text === "") {
+    throw new PermanentError("Mechanical Turk wants a rejection to tell the worker why: give it a feedback.");
+  }
+  return text.length > longestFeedback ? `${text.slice(0, longestFeedback - 1).toWellFormed()}…` : text;
+}

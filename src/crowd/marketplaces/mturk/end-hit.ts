@@ -1,0 +1,43 @@
+import { TransientError } from "../../../base/step-errors.ts";
+import type { Call } from "../../marketplace.ts";
+import { expireAt } from "./extend.ts";
+import { readHit } from "./hits.ts";
+import { isRefused } from "./refused.ts";
+import type { Requester } from "./requester.ts";
+
+const dayMs = 24 * 3_600_000;
+const waitMs = 10 * 60_000;
+
+/**
+ * Lets nobody new begin. A time that has passed ends it at once, and each call takes another one: the service carries a
+ * time out only once, also when it was given more time in between.
+ */
+export async function close(requester: Requester, id: string, call: Call): Promise<void> {
+  try {
+    await expireAt(requester, id, new Date(requester.now() - dayMs), call);
+  } catch (error) {
+    if (!isRefused(error, "HITDoesNotExist")) throw error;
+  }
+}
+
+/** Deletes it, with all that was submitted. Gone already is done. */
+export async function dispose(requester: Requester, id: string, call: Call): Promise<void> {
+  try {
+    await requester.ask(`delete the HIT ${id}`, call, (turk, how) => turk.deleteHIT({ HITId: id }, how));
+  } catch (error) {
+    if (isRefused(error, "HITDoesNotExist")) return;
+    if (!isRefused(error, "InvalidHITState")) throw error;
+    const hit = await readHit(requester, id, call);
+    if (hit === undefined) return;
+    const text = `Mechanical Turk cannot delete the HIT ${id} yet: ${standing[hit.HITStatus ?? "Reviewable"]}`;
+    throw new TransientError(text, { retryAfterMs: waitMs, cause: error });
+  }
+}
+
+const standing = {
+  Assignable: "it is open. Close it first.",
+  Unassignable: "somebody works on it. Whoever has begun may submit until their time is up.",
+  Reviewable: "something that was submitted is not decided. Approve or reject it first.",
+  Reviewing: "something that was submitted is not decided. Approve or reject it first.",
+  Disposed: "it is being deleted.",
+} as const;

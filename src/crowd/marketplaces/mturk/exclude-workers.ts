@@ -1,0 +1,61 @@
+import type { QualificationRequirement } from "@aws-sdk/client-mturk";
+import { TransientError } from "../../../base/step-errors.ts";
+import type { Call, Posting } from "../../marketplace.ts";
+import { pages } from "./pages.ts";
+import { isRefused } from "./refused.ts";
+import type { Requester } from "./requester.ts";
+
+/**
+ * What a HIT requires so that some workers cannot do it: not to have a qualification that they all are given. There is one
+ * for each owner; making it and giving it a second time does nothing.
+ */
+export async function requireNone(
+  requester: Requester,
+  { owner, excludes }: Posting,
+  call: Call,
+): Promise<readonly QualificationRequirement[]> {
+  if (excludes.length === 0) return [];
+  const id = await qualificationOf(requester, owner, call);
+  for (const worker of excludes) {
+    await requester.ask(`keep the worker ${worker} out`, call, (turk, how) =>
+      turk.associateQualificationWithWorker(
+        { QualificationTypeId: id, WorkerId: worker, IntegerValue: 1, SendNotification: false },
+        how,
+      ),
+    );
+  }
+  return [{ QualificationTypeId: id, Comparator: "DoesNotExist", ActionsGuarded: "DiscoverPreviewAndAccept" }];
+}
+
+async function qualificationOf(requester: Requester, owner: string, call: Call): Promise<string> {
+  const name = `pawl ${owner} done`;
+  const known = await findQualification(requester, name, call);
+  if (known !== undefined) return known;
+  try {
+    const { QualificationType: made } = await requester.ask("make a qualification", call, (turk, how) =>
+      turk.createQualificationType(
+        { Name: name, Description: "Has done this task elsewhere.", QualificationTypeStatus: "Active" },
+        how,
+      ),
+    );
+    if (made?.QualificationTypeId !== undefined) return made.QualificationTypeId;
+  } catch (error) {
+    if (!isRefused(error, "QualificationTypeAlreadyExists")) throw error;
+  }
+  const now = await findQualification(requester, name, call);
+  if (now !== undefined) return now;
+  const text = `Mechanical Turk has the qualification "${name}" and does not show it yet.`;
+  throw new TransientError(text, { retryAfterMs: 60_000 });
+}
+
+async function findQualification(requester: Requester, name: string, call: Call): Promise<string | undefined> {
+  const owned = { Query: name, MustBeRequestable: false, MustBeOwnedByCaller: true };
+  const read = pages((from) =>
+    requester.ask("find a qualification", call, (turk, how) => turk.listQualificationTypes({ ...owned, ...from }, how)),
+  );
+  for await (const { QualificationTypes = [] } of read) {
+    const found = QualificationTypes.find((one) => one.Name === name)?.QualificationTypeId;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import { messageOf, PawlError } from "../../../base/errors.ts";
+
+/** Something that happened at Mechanical Turk, as it told. It may come twice, late, out of order or never. */
+export interface MturkNotification {
+  /** The same each time it is told. */
+  readonly id: string;
+  /** Such as `AssignmentSubmitted`, `HITReviewable` or `HITExpired`. */
+  readonly event: string;
+  /** The job that it is about, by its id there. */
+  readonly job: string;
+  /** The submission that it is about, if it is about one. */
+  readonly submission?: string;
+}
+
+/**
+ * What a message of SQS or SNS tells of: the body as it came, with or without the envelope that SNS puts around it. One
+ * message can tell of several events; a test message of none. Hints only: look at the job that they name.
+ *
+ * ```ts
+ * for (const { job } of mturkNotifications(message.Body)) look(job);
+ * ```
+ */
+export function mturkNotifications(body: string): readonly MturkNotification[] {
+  const { EventDocId: document, Events: events } = unwrapped(body);
+  if (typeof document !== "string" || document === "" || !Array.isArray(events)) {
+    throw invalid("It has no `EventDocId`, or no list of `Events`");
+  }
+  return events.flatMap((event: unknown, index) => {
+    const { EventType, HITId, AssignmentId } = objectOf(event, `Event ${index}`);
+    if (EventType === "Ping") return [];
+    if (typeof EventType !== "string" || typeof HITId !== "string" || HITId === "") {
+      throw invalid(`Event ${index} has no \`EventType\`, or no \`HITId\``);
+    }
+    const submission = typeof AssignmentId === "string" && AssignmentId !== "" ? { submission: AssignmentId } : {};
+    return [{ id: `${document}:${index}`, event: EventType, job: HITId, ...submission }];
+  });
+}
+
+function unwrapped(body: string): Readonly<Record<string, unknown>> {
+  const outer = parsed(body);
+  return typeof outer.Message === "string" && outer.Events === undefined ? parsed(outer.Message) : outer;
+}
+
+function parsed(text: unknown): Readonly<Record<string, unknown>> {
+  if (typeof text !== "string") throw invalid(`It is a ${typeof text}, not a text`);
+  try {
+    return objectOf(JSON.parse(text), "It");
+  } catch (error) {
+    throw error instanceof PawlError ? error : invalid(messageOf(error));
+  }
+}
+
+function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw invalid(`${what} is no object`);
+}
+
+function invalid(why: string): PawlError {
+  const text = `This is no notification of Mechanical Turk: ${why}. Pass the body of a message of its queue or topic.`;
+  return new PawlError("payload_invalid", text);
+}

@@ -1,0 +1,101 @@
+import type { CreateHITRequest, HIT } from "@aws-sdk/client-mturk";
+import { durationMs } from "../../../base/duration.ts";
+import { PermanentError, TransientError } from "../../../base/step-errors.ts";
+import type { Call, Posting, RemoteJob } from "../../marketplace.ts";
+import { annotationOf } from "./annotation.ts";
+import { requireNone } from "./exclude-workers.ts";
+import { findAnnotated, jobOf, readHit } from "./hits.ts";
+import { isRefused, type Refused } from "./refused.ts";
+import { type Requester, tokenLastsMs } from "./requester.ts";
+
+const mostQuestionBytes = 65_535;
+
+/**
+ * Creates the HIT of a posting, or finds the one that an attempt before has created. For a day the token keeps the service
+ * from creating a second one. Nobody here knows when the first attempt was, but it was not before its owner was born:
+ * unless the owner's id tells that this is less than a day ago, the HIT is looked for among all by its annotation first.
+ */
+export async function publish(
+  requester: Requester,
+  posting: Posting,
+  question: string,
+  call: Call,
+): Promise<RemoteJob> {
+  const annotation = annotationOf(posting);
+  checkSize(question);
+  if (!bornWithin(posting.owner, tokenLastsMs, requester.now())) {
+    const found = await findAnnotated(requester, annotation, call);
+    if (found !== undefined) return jobOf(found);
+  }
+  const requirements = await requireNone(requester, posting, call);
+  const request: CreateHITRequest = {
+    ...termsOf(posting),
+    Question: question,
+    RequesterAnnotation: annotation,
+    UniqueRequestToken: posting.token,
+    ...(requirements.length > 0 && { QualificationRequirements: [...requirements] }),
+  };
+  return jobOf(await create(requester, request, call));
+}
+
+async function create(requester: Requester, request: CreateHITRequest, call: Call): Promise<HIT> {
+  try {
+    const { HIT } = await requester.ask("create the HIT", call, (turk, how) => turk.createHIT(request, how));
+    if (HIT?.HITId !== undefined) return HIT;
+    throw new TransientError("Mechanical Turk created a HIT and did not say which.");
+  } catch (error) {
+    if (isRefused(error, "HitAlreadyExists", "TokenUsed")) return createdBefore(requester, request, error, call);
+    throw error;
+  }
+}
+
+/** The HIT that an attempt before has created: the refusal tells its id, its annotation is the second way to it. */
+async function createdBefore(
+  requester: Requester,
+  { RequesterAnnotation: annotation = "" }: CreateHITRequest,
+  refused: Refused,
+  call: Call,
+): Promise<HIT> {
+  for (const id of idsIn(refused.said)) {
+    const hit = await readHit(requester, id, call);
+    if (hit?.RequesterAnnotation === annotation) return hit;
+  }
+  const found = await findAnnotated(requester, annotation, call);
+  if (found !== undefined) return found;
+  throw new TransientError(`Mechanical Turk has this HIT already and does not show it yet: ${refused.said}`, {
+    retryAfterMs: 60_000,
+    cause: refused,
+  });
+}
+
+/** What may be the id of a HIT in a sentence; the number at its end is a time. */
+export function idsIn(text: string): readonly string[] {
+  return (text.match(/\b[A-Z0-9]{16,64}\b/g) ?? []).filter((word) => /[A-Z]/.test(word));
+}
+
+function termsOf({ crowd, places, lifetimeMs }: Posting) {
+  return {
+    Title: crowd.title,
+    Description: crowd.description,
+    Keywords: crowd.keywords.join(","),
+    Reward: crowd.reward ?? "0.00",
+    MaxAssignments: places,
+    LifetimeInSeconds: Math.round(lifetimeMs / 1_000),
+    AssignmentDurationInSeconds: Math.round(durationMs(crowd.workTime, "workTime") / 1_000),
+    AutoApprovalDelayInSeconds: Math.round(durationMs(crowd.approvedAfter, "approvedAfter") / 1_000),
+  };
+}
+
+function checkSize(question: string): void {
+  const bytes = Buffer.byteLength(question);
+  if (bytes <= mostQuestionBytes) return;
+  throw new PermanentError(
+    `The question has ${bytes} bytes, and Mechanical Turk takes ${mostQuestionBytes}: put what is large elsewhere and show a link to it, or give mturk() a \`question\` that does.`,
+  );
+}
+
+/** Whether an id is a UUIDv7, whose first 48 bits are its time, from around now. */
+export function bornWithin(id: string, ms: number, now: number): boolean {
+  const time = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab]/i.exec(id);
+  return time !== null && Math.abs(now - Number.parseInt(`${time[1]}${time[2]}`, 16)) < ms;
+}

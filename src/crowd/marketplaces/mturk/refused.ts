@@ -1,0 +1,88 @@
+import { messageOf } from "../../../base/errors.ts";
+import { PermanentError, TransientError } from "../../../base/step-errors.ts";
+
+/** What something is made of when the service says no, and the sentence by which that is told where no code is. */
+const sentences: readonly (readonly [code: string, sentence: RegExp])[] = [
+  ["HitAlreadyExists", /\bhit\b.*already exists/i],
+  ["TokenUsed", /token.*already been processed/i],
+  ["HITDoesNotExist", /\bhit\b.*does not exist/i],
+  ["AssignmentDoesNotExist", /assignment\b.*does not exist/i],
+  ["InvalidHITState", /hit is currently in the state/i],
+  ["InvalidAssignmentState", /called with a status of:/i],
+  ["InvalidMaximumAssignmentsIncrease", /maximum.*assignments.*increase/i],
+  ["HITTooOldForExtension", /too old.*exten/i],
+  ["QualificationTypeAlreadyExists", /already created a QualificationType/i],
+];
+
+/** The service understood, and said no: asking again says the same again. `code` comes without its prefix. */
+export class Refused extends PermanentError {
+  readonly code: string;
+  /** Its own words. */
+  readonly said: string;
+
+  constructor(doing: string, code: string, said: string, cause: unknown) {
+    super(`Mechanical Turk refused to ${doing}: ${said} (${code || "no code"})${remedyFor(code)}`, { cause });
+    this.code = code;
+    this.said = said;
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  InsufficientFunds: "Add prepaid balance to the requester's account, then retry it.",
+  NotAuthorized: "Link the AWS account with the requester's account, and allow its user mturk-requester actions.",
+  AccessDeniedException: "Allow the user of these credentials the actions of mturk-requester.",
+  UnrecognizedClientException: "Give credentials of an AWS account that is linked with a requester's account.",
+  InvalidSignatureException: "Check the secret access key, and the clock of this machine.",
+};
+
+function remedyFor(code: string): string {
+  const remedy = remedies[code];
+  return remedy === undefined ? "" : `. ${remedy}`;
+}
+
+/** Whether something thrown is a refusal for one of these reasons. */
+export function isRefused(thrown: unknown, ...codes: readonly string[]): thrown is Refused {
+  return thrown instanceof Refused && codes.includes(thrown.code);
+}
+
+/** What an error of the SDK has that anything can be told from. */
+interface Told {
+  readonly name?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly TurkErrorCode?: unknown;
+}
+
+const passing =
+  /^(?:Throttl|TooManyRequests|RequestLimitExceeded|SlowDown|ServiceUnavailable|InternalFailure|ExpiredToken|RequestExpired|RequestTimeTooSkewed)/;
+
+/**
+ * What became of a call that failed: a refusal when the service answered with one, else something that passes. There is no
+ * complete list of codes, and older errors have none: then the text tells, and what tells nothing is a refusal, since a
+ * fault of ours does not mend itself.
+ */
+export function whatFailed(thrown: unknown, doing: string): Refused | TransientError {
+  const { name, $metadata, TurkErrorCode } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Told;
+  const said = messageOf(thrown);
+  const kind = typeof name === "string" ? name : "";
+  const status = $metadata?.httpStatusCode;
+  if (kind === "CredentialsProviderError") {
+    const remedy = "Give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
+    return passed(`There are no credentials to ${doing}: ${said} ${remedy}`, thrown);
+  }
+  const answered = status !== undefined && status >= 400 && status < 500;
+  if (!answered || passing.test(kind) || /^rate exceeded/i.test(said)) {
+    return passed(`Mechanical Turk could not ${doing}: ${said}`, thrown);
+  }
+  return new Refused(doing, codeOf(TurkErrorCode, said) ?? (kind === "RequestError" ? "" : kind), said, thrown);
+}
+
+function passed(text: string, cause: unknown): TransientError {
+  return new TransientError(text, { cause });
+}
+
+function codeOf(given: unknown, said: string): string | undefined {
+  const code = typeof given === "string" ? given.replace(/^AWS\.(?:MechanicalTurk\.)?/, "") : "";
+  if (code.toLowerCase() === "hitalreadyexists") return "HitAlreadyExists"; // Spelt in two ways.
+  if (sentences.some(([known]) => known === code)) return code;
+  return sentences.find(([, sentence]) => sentence.test(said))?.[0] ?? (code || undefined);
+}

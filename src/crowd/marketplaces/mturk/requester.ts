@@ -1,0 +1,86 @@
+import type { MTurk } from "@aws-sdk/client-mturk";
+import { messageOf, PawlError } from "../../../base/errors.ts";
+import type { Call } from "../../marketplace.ts";
+import { whatFailed } from "./refused.ts";
+
+/** The keys of an AWS account that is linked with a requester's account. */
+export interface MturkCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** The service forgets a token after a day: from well before that on, it is not relied on. */
+export const tokenLastsMs = 20 * 3_600_000;
+
+export interface RequesterSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: MturkCredentials | (() => Promise<MturkCredentials>) | undefined;
+  readonly timeoutMs: number;
+  readonly now: () => number;
+}
+
+/** How a call of the SDK is made. */
+interface How {
+  readonly abortSignal: AbortSignal;
+}
+
+/** Asks Mechanical Turk as the requester that an AWS account stands for. */
+export class Requester {
+  readonly #settings: RequesterSettings;
+  #turk: Promise<MTurk> | undefined;
+
+  constructor(settings: RequesterSettings) {
+    this.#settings = settings;
+  }
+
+  now(): number {
+    return this.#settings.now();
+  }
+
+  /** Makes one call, which ends with the signal or with its time; `doing` is such as "read the HIT". */
+  async ask<T>(doing: string, { signal }: Call, work: (turk: MTurk, how: How) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    this.#turk ??= this.#connect();
+    const turk = await this.#turk;
+    const time = AbortSignal.timeout(this.#settings.timeoutMs);
+    try {
+      return await work(turk, { abortSignal: AbortSignal.any([signal, time]) });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw whatFailed(time.aborted ? new Error(`no answer within ${this.#settings.timeoutMs} ms`) : error, doing);
+    }
+  }
+
+  async end(): Promise<void> {
+    const turk = await this.#turk?.catch(() => undefined);
+    turk?.destroy();
+    this.#turk = undefined;
+  }
+
+  async #connect(): Promise<MTurk> {
+    const { endpoint, region, credentials } = this.#settings;
+    const { MTurk } = await loadSdk();
+    return new MTurk({
+      endpoint,
+      region,
+      ...(credentials !== undefined && { credentials }),
+      maxAttempts: 1, // Attempts are counted in one place, by whoever asks.
+    });
+  }
+}
+
+/** Loaded here and nowhere else, by those who use it. */
+async function loadSdk(): Promise<typeof import("@aws-sdk/client-mturk")> {
+  try {
+    return await import("@aws-sdk/client-mturk");
+  } catch (error) {
+    throw new PawlError(
+      "option_invalid",
+      `Mechanical Turk needs the package @aws-sdk/client-mturk, which could not be loaded (${messageOf(error)}). Install it: npm install @aws-sdk/client-mturk@3.`,
+      {},
+      { cause: error },
+    );
+  }
+}

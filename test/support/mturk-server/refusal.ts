@@ -1,0 +1,30 @@
+/** An answer of the service that is no success. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | undefined;
+
+  constructor(text: string, code?: string, { status = 400, type = "RequestError" } = {}) {
+    super(text);
+    this.status = status;
+    this.type = type;
+    this.code = code === undefined ? undefined : `AWS.MechanicalTurk.${code}`;
+  }
+}
+
+export function wrongHit(id: string): Refusal {
+  return new Refusal(`Hit ${id} does not exist.`, "HITDoesNotExist");
+}
+
+export function wrongAssignment(id: string): Refusal {
+  return new Refusal(`Assignment ${id} does not exist.`, "AssignmentDoesNotExist");
+}
+
+export function tokenUsed(token: string): Refusal {
+  return new Refusal(`The idempotency token "${token}" has already been processed.`); // No code of it is known.
+}
+
+/** In the words of the service, which name the states in which it could be asked. */
+export function wrongState(states: string): Refusal {
+  return new Refusal(`This operation can be called with a status of: ${states}`, "InvalidAssignmentState");
+}
