@@ -64,6 +64,7 @@ test("what a small step of a version could break is pinned exactly", () => {
 /** What a user writes: it must compile, and the misspelt event must not. */
 const program = `
 import { createPawl, isPawlError, lifecycle } from "pawl";
+import { type MturkNotification, mturk, mturkNotifications } from "pawl/mturk";
 import { consume, rabbitmq } from "pawl/rabbitmq";
 import * as testing from "pawl/testing";
 
@@ -95,6 +96,8 @@ export async function ship(key: string): Promise<string> {
   }
 }
 export const names: string[] = Object.keys(testing);
+export const crowds = { mturk: mturk({ sandbox: true, question: ({ crowd }) => crowd.title }) };
+export const told = (body: string): readonly MturkNotification[] => mturkNotifications(body);
 `;
 
 describe("a strict program that uses the package compiles", () => {
@@ -116,12 +119,16 @@ describe("a strict program that uses the package compiles", () => {
 
   test("it runs without what is optional, and says what to install when that is used", () => {
     const script = `
+      const { mturk } = await import("pawl/mturk");
+      const { signal } = new AbortController();
+      await mturk().balance({ signal }).catch((error) => console.log(error.message));
       const { rabbitmq } = await import("pawl/rabbitmq");
       await rabbitmq({ url: "amqp://localhost" }).publish({ body: "{}", type: "a" }).catch((error) => console.log(error.message));`;
     const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
       cwd: folder,
       encoding: "utf8",
     });
+    expect(stdout + stderr).toContain("Install it: npm install @aws-sdk/client-mturk@3.");
     expect(stdout + stderr).toContain("Install it: npm install amqplib@2.");
   });
 

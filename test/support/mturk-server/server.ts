@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { operations } from "./operations.ts";
@@ -25,6 +25,7 @@ export class MturkServer {
   readonly calls: { readonly operation: string; readonly request: Request }[] = [];
   readonly #http: Server;
   readonly #planned: Planned[] = [];
+  readonly #arrivals = new EventEmitter();
 
   private constructor(now: number) {
     this.world = new World(now);
@@ -46,6 +47,11 @@ export class MturkServer {
   /** Lets the next call of an operation go wrong; faults that are planned for one strike one after the other. */
   plan(operation: string, fault: Fault): void {
     this.#planned.push({ operation, fault });
+  }
+
+  /** Resolves when the next call of an operation has arrived. */
+  async asked(operation: string): Promise<void> {
+    await once(this.#arrivals, operation);
   }
 
   countOf(operation: string): number {
@@ -70,6 +76,7 @@ export class MturkServer {
     for await (const piece of message.setEncoding("utf8")) text += String(piece);
     const operation = String(message.headers["x-amz-target"]).replace(target, "");
     const fault = this.#take(operation);
+    this.#arrivals.emit(operation);
     if (fault === "silence") return;
     if (fault === "reset before") return void response.socket?.resetAndDestroy();
     try {

@@ -16,6 +16,7 @@ import type {
 import { readAnswer } from "./answer.ts";
 import { payBonus } from "./bonus.ts";
 import { checkCrowd } from "./check-crowd.ts";
+import type { MturkCredentials } from "./credentials.ts";
 import { decide } from "./decide.ts";
 import { close, dispose } from "./end-hit.ts";
 import { extend } from "./extend.ts";
@@ -23,7 +24,7 @@ import { jobOf, readHit, readHits } from "./hits.ts";
 import { publish } from "./publish.ts";
 import { htmlQuestion, type QuestionParts } from "./question.ts";
 import type { GivenAnswer } from "./question-form-answers.ts";
-import { type MturkCredentials, Requester } from "./requester.ts";
+import { Requester } from "./requester.ts";
 import { readSubmissions } from "./submissions.ts";
 
 export interface MturkOptions {
@@ -97,7 +98,7 @@ class MechanicalTurk implements Marketplace {
     return checkCrowd(crowd);
   }
 
-  publish(posting: Posting, call: Call): Promise<RemoteJob> {
+  async publish(posting: Posting, call: Call): Promise<RemoteJob> {
     return publish(this.#requester, posting, this.#question(posting), call);
   }
 

@@ -9,6 +9,8 @@ import { isRefused, type Refused } from "./refused.ts";
 import { type Requester, tokenLastsMs } from "./requester.ts";
 
 const mostQuestionBytes = 65_535;
+/** What is left of a job's time can be less than the service takes. */
+const shortestSeconds = 30;
 
 /**
  * Creates the HIT of a posting, or finds the one that an attempt before has created. For a day the token keeps the service
@@ -77,16 +79,17 @@ function termsOf({ crowd, places, lifetimeMs }: Posting) {
   return {
     Title: crowd.title,
     Description: crowd.description,
-    Keywords: crowd.keywords.join(","),
+    ...(crowd.keywords.length > 0 && { Keywords: crowd.keywords.join(",") }),
     Reward: crowd.reward ?? "0.00",
     MaxAssignments: places,
-    LifetimeInSeconds: Math.round(lifetimeMs / 1_000),
+    LifetimeInSeconds: Math.max(shortestSeconds, Math.round(lifetimeMs / 1_000)),
     AssignmentDurationInSeconds: Math.round(durationMs(crowd.workTime, "workTime") / 1_000),
     AutoApprovalDelayInSeconds: Math.round(durationMs(crowd.approvedAfter, "approvedAfter") / 1_000),
   };
 }
 
-function checkSize(question: string): void {
+function checkSize(question: unknown): void {
+  if (typeof question !== "string") throw new PermanentError("The `question` of mturk() must return a text of XML.");
   const bytes = Buffer.byteLength(question);
   if (bytes <= mostQuestionBytes) return;
   throw new PermanentError(

@@ -20,8 +20,8 @@ export class Refused extends PermanentError {
   /** Its own words. */
   readonly said: string;
 
-  constructor(doing: string, code: string, said: string, cause: unknown) {
-    super(`Mechanical Turk refused to ${doing}: ${said} (${code || "no code"})${remedyFor(code)}`, { cause });
+  constructor(doing: string, code: string, said: string) {
+    super(`Mechanical Turk refused to ${doing}: ${said} (${code || "no code"})${remedyFor(code)}`);
     this.code = code;
     this.said = said;
   }
@@ -58,7 +58,7 @@ const passing =
 /**
  * What became of a call that failed: a refusal when the service answered with one, else something that passes. There is no
  * complete list of codes, and older errors have none: then the text tells, and what tells nothing is a refusal, since a
- * fault of ours does not mend itself.
+ * fault of ours does not mend itself. What the SDK threw goes no further: it holds the request with its signature.
  */
 export function whatFailed(thrown: unknown, doing: string): Refused | TransientError {
   const { name, $metadata, TurkErrorCode } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Told;
@@ -67,17 +67,13 @@ export function whatFailed(thrown: unknown, doing: string): Refused | TransientE
   const status = $metadata?.httpStatusCode;
   if (kind === "CredentialsProviderError") {
     const remedy = "Give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
-    return passed(`There are no credentials to ${doing}: ${said} ${remedy}`, thrown);
+    return new TransientError(`There are no credentials to ${doing}: ${said} ${remedy}`);
   }
-  const answered = status !== undefined && status >= 400 && status < 500;
-  if (!answered || passing.test(kind) || /^rate exceeded/i.test(said)) {
-    return passed(`Mechanical Turk could not ${doing}: ${said}`, thrown);
+  const isAnswer = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+  if (!isAnswer || passing.test(kind) || /^rate exceeded/i.test(said)) {
+    return new TransientError(`Mechanical Turk could not ${doing}: ${said}`);
   }
-  return new Refused(doing, codeOf(TurkErrorCode, said) ?? (kind === "RequestError" ? "" : kind), said, thrown);
-}
-
-function passed(text: string, cause: unknown): TransientError {
-  return new TransientError(text, { cause });
+  return new Refused(doing, codeOf(TurkErrorCode, said) ?? (kind === "RequestError" ? "" : kind), said);
 }
 
 function codeOf(given: unknown, said: string): string | undefined {

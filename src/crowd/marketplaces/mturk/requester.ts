@@ -1,14 +1,8 @@
 import type { MTurk } from "@aws-sdk/client-mturk";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import type { Call } from "../../marketplace.ts";
+import type { MturkCredentials } from "./credentials.ts";
 import { whatFailed } from "./refused.ts";
-
-/** The keys of an AWS account that is linked with a requester's account. */
-export interface MturkCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
-}
 
 /** The service forgets a token after a day: from well before that on, it is not relied on. */
 export const tokenLastsMs = 20 * 3_600_000;

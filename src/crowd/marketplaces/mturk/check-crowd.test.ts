@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { type CrowdDefinition, crowd } from "../../../definition/crowd.ts";
+import type { JsonSchema } from "../../../definition/json-schema.ts";
+import { checkCrowd } from "./check-crowd.ts";
+
+const fine = {
+  label: { type: "string" },
+  marketplace: "mturk",
+  title: "Look",
+  description: "Say what you see.",
+  reward: "0.10",
+} as const satisfies CrowdDefinition<JsonSchema>;
+
+function faultsOf(changes: Partial<CrowdDefinition<JsonSchema>>): readonly string[] {
+  return checkCrowd(crowd("looks", { ...fine, ...changes }));
+}
+
+test("a crowd within the bounds can be published", () => {
+  expect(faultsOf({})).toEqual([]);
+  const widest = { title: "t".repeat(128), lifetime: "365d", workTime: "30s", approvedAfter: 1 } as const;
+  expect(faultsOf(widest)).toEqual([]);
+});
+
+test("each fault is told with its remedy", () => {
+  expect(
+    faultsOf({
+      title: "t".repeat(129),
+      description: "d".repeat(2_001),
+      keywords: ["k".repeat(600), "l".repeat(400), "a,b"],
+      lifetime: "29s",
+      workTime: "366d",
+      approvedAfter: "31d",
+    }),
+  ).toEqual([
+    "`title` has 129 characters: make it 128 at most.",
+    "`description` has 2001 characters: make it 2000 at most.",
+    "`keywords` has 1005 characters, joined by commas: make it 1000 at most.",
+    "`keywords` has one with a comma: write two of them.",
+    "`lifetime` is 29s: make it from 30s to 365d.",
+    "`workTime` is 366d: make it from 30s to 365d.",
+    "`approvedAfter` is 31d: make it from 0ms to 30d.",
+  ]);
+  const { description: _, reward: __, ...bare } = fine;
+  expect(checkCrowd(crowd("looks", bare))).toEqual([
+    expect.stringContaining("`description` is missing"),
+    expect.stringContaining("`reward` is missing"),
+  ]);
+});
