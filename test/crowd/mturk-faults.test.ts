@@ -10,7 +10,7 @@ let market: Market;
 beforeEach(async () => {
   market = await openMarket();
 });
-afterEach(() => market.stop());
+afterEach(() => market[Symbol.asyncDispose]());
 
 const approval = { verdict: "approved", feedback: null } as const;
 
@@ -89,12 +89,15 @@ test("a job is not looked for among all others as long as the token is remembere
   expect(server.countOf("ListHITs")).toBe(0);
 });
 
-test("a job that exists is found by its annotation when the refusal does not name it", async () => {
+test("a job that exists is found by its annotation when the refusal does not name it, or names another", async () => {
   const { marketplace, server, posting } = market;
   const asked = posting();
   const { id } = await marketplace.publish(asked, call);
-  server.plan("CreateHIT", new Refusal("It exists.", "HITAlreadyExists"));
-  expect(await marketplace.publish(asked, call)).toMatchObject({ id });
+  const other = await marketplace.publish(posting(), call);
+  for (const text of ["It exists.", `${other.id} knows it.`]) {
+    server.plan("CreateHIT", new Refusal(text, "HITAlreadyExists"));
+    expect(await marketplace.publish(asked, call)).toMatchObject({ id });
+  }
 });
 
 test("a job that exists and is not shown yet is looked for again later", async () => {
@@ -154,15 +157,11 @@ test("a call ends when its step ends, with the step's own reason", async () => {
 });
 
 test("a service that does not answer is given up on in time", async () => {
-  const hasty = await openMarket({ requestTimeout: "50ms" });
-  try {
-    hasty.server.plan("GetAccountBalance", "silence");
-    const silent = hasty.marketplace.balance(call);
-    await expect(silent).rejects.toThrow(TransientError);
-    await expect(silent).rejects.toThrow("no answer within 50 ms");
-  } finally {
-    await hasty.stop();
-  }
+  await using hasty = await openMarket({ requestTimeout: "50ms" });
+  hasty.server.plan("GetAccountBalance", "silence");
+  const silent = hasty.marketplace.balance(call);
+  await expect(silent).rejects.toThrow(TransientError);
+  await expect(silent).rejects.toThrow("no answer within 50 ms");
 });
 
 test("a service that is not there is waited for", async () => {

@@ -1,6 +1,7 @@
 import { idMaker } from "../../src/base/ids.ts";
 import type { Call, Marketplace, Posting } from "../../src/crowd/marketplace.ts";
-import { type MturkOptions, mturk } from "../../src/crowd/marketplaces/mturk/mturk.ts";
+import { mturk } from "../../src/crowd/marketplaces/mturk/mturk.ts";
+import type { MturkOptions } from "../../src/crowd/marketplaces/mturk/options.ts";
 import { crowd } from "../../src/definition/crowd.ts";
 import { MturkServer } from "../support/mturk-server/server.ts";
 
@@ -22,12 +23,11 @@ export const receipts = crowd("receipts", {
   approvedAfter: "3d",
 });
 
-export interface Market {
+export interface Market extends AsyncDisposable {
   readonly server: MturkServer;
   readonly marketplace: Marketplace;
   /** A posting of its own each time. */
   readonly posting: (changes?: Partial<Posting>) => Posting;
-  stop(): Promise<void>;
 }
 
 /** Mechanical Turk through the real SDK, at a server on this machine whose clock is also the marketplace's. */
@@ -54,7 +54,7 @@ export async function openMarket(options: MturkOptions = {}): Promise<Market> {
       excludes: [],
       ...changes,
     }),
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await marketplace.end();
       await server.stop();
     },

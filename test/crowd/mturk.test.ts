@@ -3,13 +3,13 @@ import { PermanentError, TransientError } from "../../src/base/step-errors.ts";
 import { CannotExtend, type RemoteJob } from "../../src/crowd/marketplace.ts";
 import { mturk } from "../../src/crowd/marketplaces/mturk/mturk.ts";
 import { mturkNotifications } from "../../src/crowd/marketplaces/mturk/notifications.ts";
-import { call, hour, type Market, openMarket } from "./mturk-market.ts";
+import { call, hour, type Market, openMarket, receipts } from "./mturk-market.ts";
 
 let market: Market;
 beforeEach(async () => {
   market = await openMarket();
 });
-afterEach(() => market.stop());
+afterEach(() => market[Symbol.asyncDispose]());
 
 const approval = { verdict: "approved", feedback: null } as const;
 const rejection = { verdict: "rejected", feedback: "It is\nempty." } as const;
@@ -63,9 +63,10 @@ describe("published", () => {
 
   test("jobs are listed page by page, those of others left out", async () => {
     const { marketplace, server } = market;
-    for (let count = 0; count < 103; count++) await published();
-    for (const hit of [...server.world.hits.values()].slice(0, 2)) {
-      Object.assign(hit.terms, { RequesterAnnotation: "somebody else's" });
+    const hit = server.world.hit((await published()).id);
+    for (let count = 1; count < 103; count++) {
+      const terms = count < 3 ? { ...hit.terms, RequesterAnnotation: "somebody else's" } : hit.terms;
+      server.world.hits.set(`3${count}`, { ...hit, terms, id: `3${count}` });
     }
     const first = await marketplace.jobs(undefined, call);
     const second = await marketplace.jobs(first.next, call);
@@ -73,19 +74,15 @@ describe("published", () => {
   });
 
   test("a question of one's own is published instead of the form, and one that is too large is refused at once", async () => {
-    const own = await openMarket({
+    await using own = await openMarket({
       question: ({ content }) => `<ExternalQuestion>${JSON.stringify(content)}</ExternalQuestion>`,
     });
-    try {
-      await own.marketplace.publish(own.posting({ content: "a" }), call);
-      expect(own.server.calls[0]?.request.Question).toBe('<ExternalQuestion>"a"</ExternalQuestion>');
-      const huge = own.marketplace.publish(own.posting({ content: "x".repeat(66_000) }), call);
-      await expect(huge).rejects.toThrow(PermanentError);
-      await expect(huge).rejects.toThrow("Mechanical Turk takes 65535");
-      expect(own.server.calls).toHaveLength(1);
-    } finally {
-      await own.stop();
-    }
+    await own.marketplace.publish(own.posting({ content: "a" }), call);
+    expect(own.server.calls[0]?.request.Question).toBe('<ExternalQuestion>"a"</ExternalQuestion>');
+    const huge = own.marketplace.publish(own.posting({ content: "x".repeat(66_000) }), call);
+    await expect(huge).rejects.toThrow(PermanentError);
+    await expect(huge).rejects.toThrow("Mechanical Turk takes 65535");
+    expect(own.server.calls).toHaveLength(1);
   });
 
   test("workers who have done it elsewhere cannot do it, however often that is said", async () => {
@@ -103,6 +100,52 @@ describe("published", () => {
     const { id: sibling } = await marketplace.publish({ ...asked, token: "second", excludes: ["A3CLEO"] }, call);
     expect(() => server.workers.accept(sibling, "A1ANNA")).toThrow("not qualified");
     expect(server.world.qualifications.size).toBe(1);
+    await marketplace.close(sibling, call);
+    await marketplace.dispose(sibling, call);
+    expect(server.world.qualifications.size).toBe(0);
+  });
+
+  test("two jobs of one owner that are published at once keep out the same workers", async () => {
+    const { marketplace, server, posting } = market;
+    const asked = posting({ excludes: ["A1ANNA"] });
+    const other = { ...asked, token: "other", excludes: ["A2BERT"] };
+    const [first, second] = await Promise.all([marketplace.publish(asked, call), marketplace.publish(other, call)]);
+    for (const worker of ["A1ANNA", "A2BERT"]) {
+      expect(() => server.workers.accept(first.id, worker)).toThrow("not qualified");
+      expect(() => server.workers.accept(second.id, worker)).toThrow("not qualified");
+    }
+  });
+
+  test("workers need what is asked of them, and the service is told once whom to notify", async () => {
+    const rate = {
+      QualificationTypeId: "000000000000000000L0",
+      Comparator: "GreaterThanOrEqualTo",
+      IntegerValues: [95],
+    } as const;
+    const to = "https://sqs.us-east-1.amazonaws.com/1/turk";
+    await using own = await openMarket({ qualifications: [{ ...rate, IntegerValues: [95] }], notify: { to } });
+    const asked = own.posting();
+    own.server.plan("UpdateNotificationSettings", "fault before");
+    await expect(own.marketplace.publish(asked, call)).rejects.toThrow(TransientError);
+    const { id } = await own.marketplace.publish(asked, call);
+    await own.marketplace.publish(asked, call);
+    const { terms, type } = own.server.world.hit(id);
+    expect(terms.QualificationRequirements).toEqual([rate]);
+    expect(own.server.world.subscriptions.get(type)).toMatchObject({ Destination: to, Transport: "SQS" });
+    expect(own.server.countOf("UpdateNotificationSettings")).toBe(1);
+    await own.marketplace.close(id, call);
+    await own.marketplace.dispose(id, call);
+    expect(own.server.countOf("ListQualificationTypes")).toBe(0);
+  });
+
+  test("Pawls with one account and different scopes do not know each other's jobs", async () => {
+    await using own = await openMarket({ scope: "staging" });
+    const { id, owner } = await own.marketplace.publish(own.posting(), call);
+    const other = mturk({ endpoint: own.server.url, credentials: { accessKeyId: "A", secretAccessKey: "b" } });
+    expect((await own.marketplace.jobs(undefined, call)).jobs).toMatchObject([{ id, owner }]);
+    expect((await other.jobs(undefined, call)).jobs).toEqual([]);
+    expect(await other.job(id, call)).toMatchObject({ id, owner: null });
+    await other.end();
   });
 });
 
@@ -189,6 +232,7 @@ describe("decided", () => {
     const early = await marketplace.decide(submission, approval, call).catch((error: unknown) => error);
     expect(early).toBeInstanceOf(TransientError);
     expect(early).toMatchObject({ retryAfterMs: 60_000 });
+    expect(server.countOf("GetAssignment")).toBe(0);
     server.world.advance(6 * 60_000);
     expect(await marketplace.decide(submission, approval, call)).toEqual({ verdict: "approved", already: false });
   });
@@ -239,6 +283,7 @@ describe("extended", () => {
     const extension = { token: "ten", places: 10, until: null };
     await expect(marketplace.extend(few.id, extension, call)).rejects.toThrow(CannotExtend);
     expect(server.world.hit(few.id).places).toBe(9);
+    expect(server.countOf("CreateAdditionalAssignmentsForHIT")).toBe(0);
     const many = await published({ places: 10 });
     expect(await marketplace.extend(many.id, { ...extension, places: 12 }, call)).toMatchObject({ places: 12 });
   });
@@ -317,14 +362,16 @@ describe("paid", () => {
   test("a bonus is paid once, also when it is asked for again after the service forgot its token", async () => {
     const { marketplace, server } = market;
     const [submission] = fill(await published()) as [string];
-    const bonus = { token: "b1", submission, worker: "A0WORKER", amount: "0.50", reason: "Very neat." };
+    const token = `${market.posting().owner}:paying:1`;
+    const bonus = { token, submission, worker: "A0WORKER", amount: "0.50", reason: "Very neat." };
     await marketplace.bonus(bonus, call);
     await marketplace.bonus(bonus, call);
     expect(server.world.payments).toHaveLength(1);
     server.world.advance(25 * hour);
     await marketplace.bonus(bonus, call);
     expect(server.world.payments).toHaveLength(1);
-    await marketplace.bonus({ ...bonus, token: "b2", reason: "And quick." }, call);
+    const another = `${market.posting().owner}:paying:1`;
+    await marketplace.bonus({ ...bonus, token: another }, call);
     expect(server.world.payments).toHaveLength(2);
   });
 
@@ -338,10 +385,21 @@ describe("paid", () => {
   });
 });
 
+test("a form that is too large for any page is told before anything runs, unless the page is one's own", () => {
+  const choices = Array.from({ length: 2_000 }, (_, index) => `choice ${index} of very many`);
+  const many = { ...receipts, form: { enum: choices } };
+  expect(market.marketplace.check(receipts)).toEqual([]);
+  expect(market.marketplace.check(many)).toEqual([expect.stringContaining("`label` makes a page of")]);
+  expect(mturk({ question: () => "" }).check(many)).toEqual([]);
+});
+
 test("nothing is live unless that is said, and not when both are said", () => {
   expect(mturk().title).toBe("Mechanical Turk");
   expect(() => mturk({ live: true, sandbox: true })).toThrow(expect.objectContaining({ code: "option_invalid" }));
   expect(() => mturk({ sandbox: false })).toThrow(expect.objectContaining({ code: "option_invalid" }));
+  expect(() => mturk({ scope: "A:b" })).toThrow(expect.objectContaining({ code: "option_invalid" }));
+  expect(() => mturk({ notify: { to: "me" } })).toThrow(expect.objectContaining({ code: "option_invalid" }));
+  expect(() => mturk({ qualifications: [{}] as never })).toThrow(expect.objectContaining({ code: "option_invalid" }));
   expect(() => mturk({ endpoint: "mturk" })).toThrow(expect.objectContaining({ code: "option_invalid" }));
   expect(() => mturk({ live: "yes" as never })).toThrow(expect.objectContaining({ code: "option_invalid" }));
 });

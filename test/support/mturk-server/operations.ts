@@ -135,6 +135,18 @@ const giveQualification: Operation = (world, { QualificationTypeId, WorkerId }) 
   return {};
 };
 
+const deleteQualification: Operation = (world, { QualificationTypeId }) => {
+  if (!world.qualifications.delete(String(QualificationTypeId))) {
+    throw new Refusal("There is no such QualificationType.", "QualificationTypeDoesNotExist");
+  }
+  return {};
+};
+
+const updateNotification: Operation = (world, { HITTypeId, Notification }) => {
+  world.subscriptions.set(String(HITTypeId), Notification);
+  return {};
+};
+
 /** A page of a list, ten unless asked otherwise, with where the next one begins. */
 function pageOf(name: string, all: readonly unknown[], { NextToken, MaxResults }: Request): Record<string, unknown> {
   const from = NextToken === undefined ? 0 : Number(Buffer.from(String(NextToken), "base64").toString());
@@ -189,5 +201,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   CreateQualificationType: createQualification,
   ListQualificationTypes: listQualifications,
   AssociateQualificationWithWorker: giveQualification,
+  DeleteQualificationType: deleteQualification,
+  UpdateNotificationSettings: updateNotification,
   GetAccountBalance: (world) => ({ AvailableBalance: world.balance.toFixed(2) }),
 };

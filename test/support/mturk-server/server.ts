@@ -49,6 +49,11 @@ export class MturkServer {
     this.#planned.push({ operation, fault });
   }
 
+  /** The operations whose faults have not struck yet. */
+  get pending(): readonly string[] {
+    return this.#planned.map(({ operation }) => operation);
+  }
+
   /** Resolves when the next call of an operation has arrived. */
   async asked(operation: string): Promise<void> {
     await once(this.#arrivals, operation);

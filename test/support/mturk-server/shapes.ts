@@ -36,7 +36,14 @@ const oneOf = (...names: readonly string[]): Check => {
 };
 const requirement: Check = (value) => {
   const { QualificationTypeId, Comparator } = Object(value) as Record<string, unknown>;
-  return entity(QualificationTypeId) ?? oneOf("DoesNotExist", "Exists", "EqualTo")(Comparator);
+  return (
+    entity(QualificationTypeId) ?? oneOf("DoesNotExist", "Exists", "EqualTo", "GreaterThanOrEqualTo", "In")(Comparator)
+  );
+};
+const notification: Check = (value) => {
+  const { Destination, Transport, Version, EventTypes } = Object(value) as Record<string, unknown>;
+  const kind = oneOf("SQS", "SNS", "Email")(Transport) ?? oneOf("2014-08-15", "2006-05-05")(Version);
+  return kind ?? text(1_024)(Destination) ?? listOf(text(40, /^(?:Assignment|HIT)[A-Z][a-z]+$/))(EventTypes);
 };
 const question: Check = (value) => {
   if (typeof value !== "string" || Buffer.byteLength(value) > 65_535) return "must have 65535 bytes at most";
@@ -116,6 +123,8 @@ const shapes: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     IntegerValue: may(integer(0, 2 ** 31 - 1)),
     SendNotification: may(flag),
   },
+  DeleteQualificationType: { QualificationTypeId: must(entity) },
+  UpdateNotificationSettings: { HITTypeId: must(entity), Notification: may(notification), Active: may(flag) },
   GetAccountBalance: {},
 };
 

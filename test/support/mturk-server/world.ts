@@ -18,6 +18,8 @@ export class World {
   readonly payments: Payment[] = [];
   /** Qualifications by their ids, with the workers who have them. */
   readonly qualifications = new Map<string, { readonly name: string; readonly workers: Set<string> }>();
+  /** Who is told of HITs, by their types. */
+  readonly subscriptions = new Map<string, unknown>();
   /** Messages of the queue that it notifies, as they would be received. */
   readonly messages: string[] = [];
   balance = 10_000;

@@ -1,20 +1,36 @@
+import { PawlError } from "../../../base/errors.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
 
 const longest = 255;
 
-/** What is written on every HIT that Pawl publishes, for its requester only: whose it is, and by which posting. */
-export function annotationOf({ owner, token }: { readonly owner: string; readonly token: string }): string {
-  const annotation = `pawl:${encodeURIComponent(owner)}:${token}`;
-  if (annotation.length <= longest) return annotation;
-  throw new PermanentError(`The owner and the token of a posting may have ${longest} characters on Mechanical Turk.`);
-}
+/**
+ * What is written on every HIT that Pawl publishes, for its requester only: whose it is, and by which posting. A scope in it
+ * tells several Pawls apart that publish with one account.
+ */
+export class Annotations {
+  readonly #prefix: string;
 
-/** The instance of Pawl that an annotation tells of; undefined when Pawl did not write it. */
-export function ownerIn(annotation: string | undefined): string | undefined {
-  const owner = /^pawl:([^:]*):./s.exec(annotation ?? "")?.[1];
-  try {
-    return owner === undefined ? undefined : decodeURIComponent(owner);
-  } catch {
-    return undefined;
+  constructor(scope: string | undefined) {
+    if (scope !== undefined && !/^[a-z0-9][a-z0-9_-]{0,39}$/.test(scope)) {
+      throw new PawlError("option_invalid", '`scope` must be a short name of small letters and digits: "staging".');
+    }
+    this.#prefix = scope === undefined ? "pawl:" : `pawl/${scope}:`;
+  }
+
+  of({ owner, token }: { readonly owner: string; readonly token: string }): string {
+    const annotation = `${this.#prefix}${encodeURIComponent(owner)}:${token}`;
+    if (annotation.length <= longest) return annotation;
+    throw new PermanentError(`The owner and the token of a posting may have ${longest} characters on Mechanical Turk.`);
+  }
+
+  /** The instance of Pawl that an annotation tells of; undefined when this Pawl did not write it. */
+  ownerIn(annotation: string | undefined): string | undefined {
+    if (annotation?.startsWith(this.#prefix) !== true) return undefined;
+    const owner = /^([^:]*):./s.exec(annotation.slice(this.#prefix.length))?.[1];
+    try {
+      return owner === undefined ? undefined : decodeURIComponent(owner);
+    } catch {
+      return undefined;
+    }
   }
 }

@@ -1,18 +1,23 @@
 import type { BonusPayment } from "@aws-sdk/client-mturk";
 import type { Bonus, Call } from "../../marketplace.ts";
+import { mayPrecede } from "./born.ts";
 import { pages } from "./pages.ts";
 import { isRefused } from "./refused.ts";
 import { type Requester, tokenLastsMs } from "./requester.ts";
 
 /**
- * Pays a bonus once. For a day the token sees to that; after it, a payment of the same amount to the same worker for the
- * same submission and reason is taken for this one.
+ * Pays a bonus once. For a day the token sees to that. After it, a payment of the same amount to the same worker for the
+ * same submission and reason is taken for this one, unless the token tells that it is younger than that payment.
  */
 export async function payBonus(requester: Requester, bonus: Bonus, call: Call): Promise<void> {
   const { token, submission, worker, amount, reason } = bonus;
   const paid = await readPayments(requester, submission, call);
   const forgotten = requester.now() - tokenLastsMs;
-  if (paid.some((payment) => isFor(payment, bonus) && (payment.GrantTime?.getTime() ?? 0) < forgotten)) return;
+  const isThis = (payment: BonusPayment) => {
+    const time = payment.GrantTime?.getTime() ?? 0;
+    return isFor(payment, bonus) && time < forgotten && mayPrecede(token, time);
+  };
+  if (paid.some(isThis)) return;
   try {
     await requester.ask(`pay a bonus for ${submission}`, call, (turk, how) =>
       turk.sendBonus(

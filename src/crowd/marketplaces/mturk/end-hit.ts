@@ -1,5 +1,6 @@
 import { TransientError } from "../../../base/step-errors.ts";
 import type { Call } from "../../marketplace.ts";
+import { deleteExclusion } from "./exclude-workers.ts";
 import { expireAt } from "./extend.ts";
 import { readHit } from "./hits.ts";
 import { isRefused } from "./refused.ts";
@@ -24,16 +25,19 @@ export async function close(requester: Requester, id: string, call: Call): Promi
 
 /** Deletes it, with all that was submitted. Gone already is done. */
 export async function dispose(requester: Requester, id: string, call: Call): Promise<void> {
+  const hit = await readHit(requester, id, call);
+  if (hit === undefined) return;
   try {
     await requester.ask(`delete the HIT ${id}`, call, (turk, how) => turk.deleteHIT({ HITId: id }, how));
   } catch (error) {
     if (isRefused(error, "HITDoesNotExist")) return;
     if (!isRefused(error, "InvalidHITState")) throw error;
-    const hit = await readHit(requester, id, call);
-    if (hit === undefined) return;
     const text = `Mechanical Turk cannot delete the HIT ${id} yet: ${standing[hit.HITStatus ?? "Reviewable"]}`;
     throw new TransientError(text, { retryAfterMs: waitMs, cause: error });
   }
+  const owner = requester.annotations.ownerIn(hit.RequesterAnnotation);
+  const excludes = hit.QualificationRequirements?.some(({ Comparator }) => Comparator === "DoesNotExist");
+  if (owner !== undefined && excludes === true) await deleteExclusion(requester, owner, call);
 }
 
 const standing = {

@@ -2,7 +2,7 @@ import type { QualificationRequirement } from "@aws-sdk/client-mturk";
 import { TransientError } from "../../../base/step-errors.ts";
 import type { Call, Posting } from "../../marketplace.ts";
 import { pages } from "./pages.ts";
-import { isRefused } from "./refused.ts";
+import { isRefused, Refused } from "./refused.ts";
 import type { Requester } from "./requester.ts";
 
 /**
@@ -27,10 +27,25 @@ export async function requireNone(
   return [{ QualificationTypeId: id, Comparator: "DoesNotExist", ActionsGuarded: "DiscoverPreviewAndAccept" }];
 }
 
+/** Deletes what was made for an owner whose jobs have ended; where there is none, that is fine. */
+export async function deleteExclusion(requester: Requester, owner: string, call: Call): Promise<void> {
+  const id = await findQualification(requester, nameFor(owner), call);
+  if (id === undefined) return;
+  try {
+    await requester.ask("delete a qualification", call, (turk, how) =>
+      turk.deleteQualificationType({ QualificationTypeId: id }, how),
+    );
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error; // Somebody else was faster, or it is still in use: it does no harm.
+  }
+}
+
+function nameFor(owner: string): string {
+  return `pawl ${owner} done`;
+}
+
 async function qualificationOf(requester: Requester, owner: string, call: Call): Promise<string> {
-  const name = `pawl ${owner} done`;
-  const known = await findQualification(requester, name, call);
-  if (known !== undefined) return known;
+  const name = nameFor(owner);
   try {
     const { QualificationType: made } = await requester.ask("make a qualification", call, (turk, how) =>
       turk.createQualificationType(
@@ -42,8 +57,8 @@ async function qualificationOf(requester: Requester, owner: string, call: Call):
   } catch (error) {
     if (!isRefused(error, "QualificationTypeAlreadyExists")) throw error;
   }
-  const now = await findQualification(requester, name, call);
-  if (now !== undefined) return now;
+  const known = await findQualification(requester, name, call);
+  if (known !== undefined) return known;
   const text = `Mechanical Turk has the qualification "${name}" and does not show it yet.`;
   throw new TransientError(text, { retryAfterMs: 60_000 });
 }

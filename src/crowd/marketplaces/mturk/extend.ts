@@ -7,46 +7,60 @@ import type { Requester } from "./requester.ts";
 
 /** From as many places on a HIT costs more: one that was created with fewer can never have them. */
 const dearFrom = 10;
+const secondMs = 1_000;
 
 /**
  * Gives a HIT the places and the time that it lacks. What it has is read first, so that what was done before is not done
  * again, also after the service forgot the token.
  */
 export async function extend(requester: Requester, id: string, extension: Extension, call: Call): Promise<RemoteJob> {
-  const { token, places, until } = extension;
-  let hit = await present(requester, id, call);
-  const missing = places - (hit.MaxAssignments ?? 0);
-  if (missing > 0) {
-    if (places >= dearFrom && places - missing < dearFrom) throw cannotExtend(id, places, undefined);
-    try {
-      await requester.ask(`add ${missing} places to ${id}`, call, (turk, how) =>
-        turk.createAdditionalAssignmentsForHIT(
-          { HITId: id, NumberOfAdditionalAssignments: missing, UniqueRequestToken: token },
-          how,
-        ),
-      );
-    } catch (error) {
-      if (isRefused(error, "InvalidMaximumAssignmentsIncrease", "HITTooOldForExtension")) {
-        throw cannotExtend(id, places, error);
-      }
-      if (!isRefused(error, "TokenUsed")) throw error;
-    }
+  const { places, until } = extension;
+  const before = await present(requester, id, call);
+  const missing = places - (before.MaxAssignments ?? 0);
+  const isNew = missing > 0 && (await addPlaces(requester, id, missing, extension, call));
+  if (until !== null && (before.Expiration ?? until) < until) {
+    const isSet = await expireAt(requester, id, until, call);
+    // It had this end before and was closed since: to an extension that is new, the next second is as good.
+    if (!isSet && isNew) await expireAt(requester, id, new Date(until.getTime() + secondMs), call);
   }
-  if (until !== null && (hit.Expiration ?? until) < until) await expireAt(requester, id, until, call);
-  hit = await present(requester, id, call);
-  if ((hit.MaxAssignments ?? 0) >= places) return jobOf(hit);
+  const hit = await present(requester, id, call);
+  if ((hit.MaxAssignments ?? 0) >= places) return jobOf(requester, hit);
   const text = `Mechanical Turk has taken ${places} places for ${id} and shows ${hit.MaxAssignments} yet.`;
   throw new TransientError(text, { retryAfterMs: 60_000 });
 }
 
-/** The same time a second time is refused, and is as good as the first. */
-export async function expireAt(requester: Requester, id: string, at: Date, call: Call): Promise<void> {
+/** False when an attempt before has added them. */
+async function addPlaces(
+  requester: Requester,
+  id: string,
+  missing: number,
+  { token, places }: Extension,
+  call: Call,
+): Promise<boolean> {
+  if (places >= dearFrom && places - missing < dearFrom) throw cannotExtend(id, places, undefined);
+  const more = { HITId: id, NumberOfAdditionalAssignments: missing, UniqueRequestToken: token };
+  try {
+    await requester.ask(`add ${missing} places to ${id}`, call, (turk, how) =>
+      turk.createAdditionalAssignmentsForHIT(more, how),
+    );
+    return true;
+  } catch (error) {
+    if (isRefused(error, "TokenUsed")) return false;
+    const never = isRefused(error, "InvalidMaximumAssignmentsIncrease", "HITTooOldForExtension");
+    throw never ? cannotExtend(id, places, error) : error;
+  }
+}
+
+/** The service carries one time out once for each HIT: false when it has done that before. */
+export async function expireAt(requester: Requester, id: string, at: Date, call: Call): Promise<boolean> {
   try {
     await requester.ask(`let ${id} end at ${at.toISOString()}`, call, (turk, how) =>
       turk.updateExpirationForHIT({ HITId: id, ExpireAt: at }, how),
     );
+    return true;
   } catch (error) {
-    if (!isRefused(error, "TokenUsed")) throw error;
+    if (isRefused(error, "TokenUsed")) return false;
+    throw error;
   }
 }
 

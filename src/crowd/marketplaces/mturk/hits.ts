@@ -1,6 +1,5 @@
 import type { HIT } from "@aws-sdk/client-mturk";
 import type { Call, RemoteJob } from "../../marketplace.ts";
-import { ownerIn } from "./annotation.ts";
 import { pageAfter, pages } from "./pages.ts";
 import { isRefused } from "./refused.ts";
 import type { Requester } from "./requester.ts";
@@ -25,7 +24,9 @@ export async function readHits(
   const { HITs = [], NextToken } = await requester.ask("list the HITs", call, (turk, how) =>
     turk.listHITs({ ...pageAfter(after) }, how),
   );
-  const ours = HITs.filter((hit) => hit.HITStatus !== "Disposed" && ownerIn(hit.RequesterAnnotation) !== undefined);
+  const ours = HITs.filter(
+    (hit) => hit.HITStatus !== "Disposed" && requester.annotations.ownerIn(hit.RequesterAnnotation) !== undefined,
+  );
   return { hits: ours, NextToken: NextToken || undefined };
 }
 
@@ -38,10 +39,10 @@ export async function findAnnotated(requester: Requester, annotation: string, ca
   return undefined;
 }
 
-export function jobOf(hit: HIT): RemoteJob {
+export function jobOf(requester: Requester, hit: HIT): RemoteJob {
   return {
     id: hit.HITId!,
-    owner: ownerIn(hit.RequesterAnnotation) ?? null,
+    owner: requester.annotations.ownerIn(hit.RequesterAnnotation) ?? null,
     places: hit.MaxAssignments ?? 0,
     pending: hit.NumberOfAssignmentsPending ?? 0,
     expiresAt: hit.Expiration ?? null,

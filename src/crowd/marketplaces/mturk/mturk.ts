@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from "../../../base/duration.ts";
+import { durationMs } from "../../../base/duration.ts";
 import { PawlError } from "../../../base/errors.ts";
 import type { Json } from "../../../base/json.ts";
 import type { AnyCrowd } from "../../../definition/crowd.ts";
@@ -13,44 +13,21 @@ import type {
   RemoteJob,
   RemoteSubmission,
 } from "../../marketplace.ts";
+import { Annotations } from "./annotation.ts";
 import { readAnswer } from "./answer.ts";
 import { payBonus } from "./bonus.ts";
 import { checkCrowd } from "./check-crowd.ts";
-import type { MturkCredentials } from "./credentials.ts";
 import { decide } from "./decide.ts";
 import { close, dispose } from "./end-hit.ts";
 import { extend } from "./extend.ts";
 import { jobOf, readHit, readHits } from "./hits.ts";
+import { Notifying } from "./notify.ts";
+import type { MturkOptions } from "./options.ts";
 import { publish } from "./publish.ts";
-import { htmlQuestion, type QuestionParts } from "./question.ts";
-import type { GivenAnswer } from "./question-form-answers.ts";
+import { checkedQualifications, type MturkQualification } from "./qualifications.ts";
+import { checkForm, htmlQuestion, type QuestionParts } from "./question.ts";
 import { Requester } from "./requester.ts";
 import { readSubmissions } from "./submissions.ts";
-
-export interface MturkOptions {
-  /** Real workers and real money. Without it everything goes to the sandbox, where nobody is paid. */
-  readonly live?: boolean;
-  /** True says what is so anyway, unless `live` is true. */
-  readonly sandbox?: boolean;
-  /** Another address that speaks as Mechanical Turk does. */
-  readonly endpoint?: string;
-  /** `"us-east-1"` unless given: there is no other. */
-  readonly region?: string;
-  /** The keys, or a function that fetches them; unless given, what the AWS SDK finds where it looks. */
-  readonly credentials?: MturkCredentials | (() => MturkCredentials | Promise<MturkCredentials>);
-  /**
-   * Makes what workers see, as the XML of an HTMLQuestion, an ExternalQuestion or a QuestionForm. Unless given, a page with
-   * the content and a form. An input's name says where in the answer it goes and what it is: `address.city`,
-   * `score:number`, `sure:boolean`, `tags:list`, `boxes:json`.
-   */
-  readonly question?: (parts: QuestionParts) => string;
-  /** Makes the answer from what came back for such a question, if names are not enough. */
-  readonly answer?: (given: readonly GivenAnswer[]) => Json;
-  /** How long one call may take; `"30s"` unless given. */
-  readonly requestTimeout?: Duration;
-  /** @internal Tests move it. */
-  readonly now?: () => number;
-}
 
 const sites = {
   live: { endpoint: "https://mturk-requester.us-east-1.amazonaws.com", submitTo: "https://www.mturk.com" },
@@ -77,7 +54,10 @@ class MechanicalTurk implements Marketplace {
   readonly title = "Mechanical Turk";
   readonly can = { rejectionReopens: false, bonus: true };
   readonly #requester: Requester;
+  readonly #notifying: Notifying | undefined;
+  readonly #qualifications: readonly MturkQualification[];
   readonly #question: (parts: QuestionParts) => string;
+  readonly #checkForm: (crowd: AnyCrowd) => readonly string[];
   readonly #read: (xml: string) => Json;
 
   constructor(options: MturkOptions) {
@@ -89,27 +69,34 @@ class MechanicalTurk implements Marketplace {
       credentials: typeof credentials === "function" ? async () => credentials() : credentials,
       timeoutMs: durationMs(options.requestTimeout ?? "30s", "requestTimeout"),
       now: options.now ?? Date.now,
+      annotations: new Annotations(options.scope),
     });
+    this.#notifying = options.notify === undefined ? undefined : new Notifying(this.#requester, options.notify);
+    this.#qualifications = checkedQualifications(options.qualifications ?? []);
+    this.#checkForm = question === undefined ? checkForm : () => [];
     this.#question = question ?? ((parts) => htmlQuestion(parts, site.submitTo));
     this.#read = (xml) => readAnswer(xml, answer);
   }
 
   check(crowd: AnyCrowd): readonly string[] {
-    return checkCrowd(crowd);
+    return [...checkCrowd(crowd), ...this.#checkForm(crowd)];
   }
 
   async publish(posting: Posting, call: Call): Promise<RemoteJob> {
-    return publish(this.#requester, posting, this.#question(posting), call);
+    const task = { question: this.#question(posting), qualifications: this.#qualifications };
+    const hit = await publish(this.#requester, posting, task, call);
+    if (hit.HITTypeId !== undefined) await this.#notifying?.ofType(hit.HITTypeId, call);
+    return jobOf(this.#requester, hit);
   }
 
   async job(id: string, call: Call): Promise<RemoteJob | undefined> {
     const hit = await readHit(this.#requester, id, call);
-    return hit === undefined ? undefined : jobOf(hit);
+    return hit === undefined ? undefined : jobOf(this.#requester, hit);
   }
 
   async jobs(after: string | undefined, call: Call): Promise<{ jobs: readonly RemoteJob[]; next?: string }> {
     const { hits, NextToken: next } = await readHits(this.#requester, after, call);
-    return { jobs: hits.map(jobOf), ...(next !== undefined && { next }) };
+    return { jobs: hits.map((hit) => jobOf(this.#requester, hit)), ...(next !== undefined && { next }) };
   }
 
   submissions(job: string, call: Call): Promise<readonly RemoteSubmission[]> {

@@ -1,16 +1,23 @@
 import type { CreateHITRequest, HIT } from "@aws-sdk/client-mturk";
 import { durationMs } from "../../../base/duration.ts";
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
-import type { Call, Posting, RemoteJob } from "../../marketplace.ts";
-import { annotationOf } from "./annotation.ts";
+import type { Call, Posting } from "../../marketplace.ts";
+import { mayPrecede } from "./born.ts";
 import { requireNone } from "./exclude-workers.ts";
-import { findAnnotated, jobOf, readHit } from "./hits.ts";
+import { findAnnotated, readHit } from "./hits.ts";
+import type { MturkQualification } from "./qualifications.ts";
+import { mostQuestionBytes } from "./question.ts";
 import { isRefused, type Refused } from "./refused.ts";
 import { type Requester, tokenLastsMs } from "./requester.ts";
 
-const mostQuestionBytes = 65_535;
 /** What is left of a job's time can be less than the service takes. */
 const shortestSeconds = 30;
+
+/** What workers see, and what they must have. */
+export interface Task {
+  readonly question: string;
+  readonly qualifications: readonly MturkQualification[];
+}
 
 /**
  * Creates the HIT of a posting, or finds the one that an attempt before has created. For a day the token keeps the service
@@ -20,24 +27,24 @@ const shortestSeconds = 30;
 export async function publish(
   requester: Requester,
   posting: Posting,
-  question: string,
+  { question, qualifications }: Task,
   call: Call,
-): Promise<RemoteJob> {
-  const annotation = annotationOf(posting);
+): Promise<HIT> {
+  const annotation = requester.annotations.of(posting);
   checkSize(question);
-  if (!bornWithin(posting.owner, tokenLastsMs, requester.now())) {
+  if (mayPrecede(posting.owner, requester.now() - tokenLastsMs)) {
     const found = await findAnnotated(requester, annotation, call);
-    if (found !== undefined) return jobOf(found);
+    if (found !== undefined) return found;
   }
-  const requirements = await requireNone(requester, posting, call);
+  const requirements = [...qualifications, ...(await requireNone(requester, posting, call))];
   const request: CreateHITRequest = {
     ...termsOf(posting),
     Question: question,
     RequesterAnnotation: annotation,
     UniqueRequestToken: posting.token,
-    ...(requirements.length > 0 && { QualificationRequirements: [...requirements] }),
+    ...(requirements.length > 0 && { QualificationRequirements: requirements }),
   };
-  return jobOf(await create(requester, request, call));
+  return create(requester, request, call);
 }
 
 async function create(requester: Requester, request: CreateHITRequest, call: Call): Promise<HIT> {
@@ -95,10 +102,4 @@ function checkSize(question: unknown): void {
   throw new PermanentError(
     `The question has ${bytes} bytes, and Mechanical Turk takes ${mostQuestionBytes}: put what is large elsewhere and show a link to it, or give mturk() a \`question\` that does.`,
   );
-}
-
-/** Whether an id is a UUIDv7, whose first 48 bits are its time, from around now. */
-export function bornWithin(id: string, ms: number, now: number): boolean {
-  const time = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab]/i.exec(id);
-  return time !== null && Math.abs(now - Number.parseInt(`${time[1]}${time[2]}`, 16)) < ms;
 }

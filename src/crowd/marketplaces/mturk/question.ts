@@ -15,6 +15,9 @@ export interface QuestionParts {
   readonly crowd: AnyCrowd;
 }
 
+/** As much as the service takes, in bytes. */
+export const mostQuestionBytes = 65_535;
+
 const schema = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd";
 
 const style = new Markup(`body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:48rem;padding:0 1rem}
@@ -41,8 +44,16 @@ ${fieldHtml(fieldsOf(form))}
   return `<HTMLQuestion xmlns="${schema}"><HTMLContent>${cdata(page.text)}</HTMLContent><FrameHeight>0</FrameHeight></HTMLQuestion>`;
 }
 
-/** Without what XML cannot hold at all. */
+/** What keeps a form from being shown, whatever is shown with it. */
+export function checkForm(crowd: AnyCrowd): readonly string[] {
+  const bytes = Buffer.byteLength(htmlQuestion({ content: null, form: crowd.form, crowd }, ""));
+  if (bytes <= mostQuestionBytes) return [];
+  const why = `\`label\` makes a page of ${bytes} bytes, and Mechanical Turk takes ${mostQuestionBytes}`;
+  return [`${why}: ask for less, or give mturk() a \`question\` of your own.`];
+}
+
+/** Without what XML cannot hold at all. Nothing in it ends it: of what is put into a page, every `>` is escaped. */
 function cdata(text: string): string {
   const held = text.toWellFormed().replace(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, "");
-  return `<![CDATA[${held.replaceAll("]]>", "]]]]><![CDATA[>")}]]>`;
+  return `<![CDATA[${held}]]>`;
 }

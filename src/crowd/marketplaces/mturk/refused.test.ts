@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TransientError } from "../../../base/step-errors.ts";
-import { bornWithin, idsIn } from "./publish.ts";
+import { bornAt, mayPrecede } from "./born.ts";
+import { idsIn } from "./publish.ts";
 import { Refused, whatFailed } from "./refused.ts";
 
 /** As the SDK throws it. */
@@ -59,11 +60,12 @@ test("the id of a HIT is found in a sentence, and a time is not taken for one", 
   expect(idsIn("It exists.")).toEqual([]);
 });
 
-test("an id tells whether it was made around now", () => {
+test("an id tells what it may have been there for", () => {
   const id = "0194a000-0000-7000-8000-000000000000";
   const born = 0x0194a0000000;
-  expect([born, born + 999, born - 999].map((now) => bornWithin(id, 1_000, now))).toEqual([true, true, true]);
-  expect(bornWithin(id, 1_000, born + 1_000)).toBe(false);
-  expect(bornWithin(id.replace("-7", "-4"), 1_000, born)).toBe(false);
-  expect(bornWithin("receipt-1", 1_000, 0)).toBe(false);
+  expect(bornAt(id)).toBe(born);
+  expect(bornAt(`${id}:paying:1`)).toBe(born);
+  expect([born, born - 3_600_000, born - 3_600_001].map((time) => mayPrecede(id, time))).toEqual([true, true, false]);
+  expect(mayPrecede(id.replace("-7", "-4"), 0)).toBe(true);
+  expect(mayPrecede("receipt-1", 0)).toBe(true);
 });

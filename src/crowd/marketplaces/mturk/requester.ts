@@ -1,7 +1,8 @@
 import type { MTurk } from "@aws-sdk/client-mturk";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import type { Call } from "../../marketplace.ts";
-import type { MturkCredentials } from "./credentials.ts";
+import type { Annotations } from "./annotation.ts";
+import type { MturkCredentials } from "./options.ts";
 import { whatFailed } from "./refused.ts";
 
 /** The service forgets a token after a day: from well before that on, it is not relied on. */
@@ -13,6 +14,7 @@ export interface RequesterSettings {
   readonly credentials: MturkCredentials | (() => Promise<MturkCredentials>) | undefined;
   readonly timeoutMs: number;
   readonly now: () => number;
+  readonly annotations: Annotations;
 }
 
 /** How a call of the SDK is made. */
@@ -27,6 +29,10 @@ export class Requester {
 
   constructor(settings: RequesterSettings) {
     this.#settings = settings;
+  }
+
+  get annotations(): Annotations {
+    return this.#settings.annotations;
   }
 
   now(): number {

@@ -1,0 +1,43 @@
+import type { EventType } from "@aws-sdk/client-mturk";
+import { PawlError } from "../../../base/errors.ts";
+import type { Call } from "../../marketplace.ts";
+import type { MturkNotify } from "./options.ts";
+import type { Requester } from "./requester.ts";
+
+/** What makes a look at a job worth while. */
+const events: EventType[] = [
+  "AssignmentSubmitted",
+  "AssignmentReturned",
+  "AssignmentAbandoned",
+  "HITReviewable",
+  "HITExpired",
+];
+
+/** Has the service tell of HITs. It tells by their type, which HITs with the same terms share: each is asked for once. */
+export class Notifying {
+  readonly #requester: Requester;
+  readonly #notify: MturkNotify;
+  readonly #told = new Set<string>();
+
+  constructor(requester: Requester, notify: MturkNotify) {
+    this.#requester = requester;
+    this.#notify = checked(notify);
+  }
+
+  async ofType(type: string, call: Call): Promise<void> {
+    if (this.#told.has(type)) return;
+    const { to, version = "2014-08-15" } = this.#notify;
+    const transport = to.startsWith("arn:") ? "SNS" : "SQS";
+    const notification = { Destination: to, Transport: transport, Version: version, EventTypes: events } as const;
+    await this.#requester.ask("ask to be notified", call, (turk, how) =>
+      turk.updateNotificationSettings({ HITTypeId: type, Notification: notification, Active: true }, how),
+    );
+    this.#told.add(type);
+  }
+}
+
+function checked(notify: MturkNotify): MturkNotify {
+  const { to } = notify;
+  if (typeof to === "string" && /^(?:https:\/\/\S+|arn:aws[\w-]*:sns:\S+)$/.test(to)) return notify;
+  throw new PawlError("option_invalid", "`notify.to` must be the URL of an SQS queue, or the ARN of an SNS topic.");
+}
