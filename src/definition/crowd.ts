@@ -85,6 +85,7 @@ export interface Crowd<Label = unknown> extends CrowdSettings {
 
 export type AnyCrowd = Crowd;
 
+const longestName = 80;
 const hooks = ["onSubmitted", "onApproved", "onRejected", "onJobFinished"] as const;
 const keys = ["label", "marketplace", ...hooks, ...crowdSettingKeys];
 
@@ -100,7 +101,10 @@ export function crowd<const Schema extends LabelSchema>(
   definition: CrowdDefinition<Schema>,
 ): Crowd<LabelOf<Schema>> {
   const faults = new Faults();
-  readName(name, "name", faults, outerNamePattern);
+  if (readName(name, "name", faults, outerNamePattern) !== undefined && name.length > longestName) {
+    const remedy = `Write one of at most ${longestName}: those of its lifecycles are made of it.`;
+    faults.add("name_invalid", "name", `It has ${name.length} characters.`, remedy);
+  }
   const fields = readFields(definition, keys, whole, faults) ?? {};
   const made: Crowd<LabelOf<Schema>> = {
     kind: "crowd",

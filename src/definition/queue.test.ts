@@ -164,6 +164,11 @@ describe("a crowd", () => {
     expect(faultsOf(() => crowd("receipts", { label } as never))).toEqual(["name_invalid marketplace"]);
   });
 
+  test("has a name that leaves room for those of its lifecycles", () => {
+    expect(crowd("r".repeat(80), { label, marketplace: "local" }).name).toHaveLength(80);
+    expect(faultsOf(() => crowd("r".repeat(81), { label, marketplace: "local" }))).toEqual(["name_invalid name"]);
+  });
+
   const withField = (fields: object) => () => crowd("receipts", { label, marketplace: "local", ...fields } as never);
   test.each([
     ["number_invalid submissions", { submissions: 0 }],
