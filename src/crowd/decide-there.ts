@@ -1,4 +1,6 @@
+import type { Json } from "../base/json.ts";
 import type { Go, Step } from "../definition/step.ts";
+import { fitsSchema } from "../people/check-label.ts";
 import type { SubmissionData, Verdict } from "./data.ts";
 import type { Family } from "./family.ts";
 
@@ -16,8 +18,14 @@ export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wan
     step.send(family.job, { id: step.parent!.id }, "progress");
     // In a later attempt it may well have been us: the reply to an earlier one was lost.
     step.set({ auto: there !== null || (found.already && step.attempt === 1) });
+    if (found.verdict === "approved") step.set({ label: await labelOf(family, step.data) });
     if (found.verdict === verdict) return step.go(verdict);
     step.set({ conflict: { wanted: verdict, found: found.verdict } });
     return step.go("overruled");
   };
+}
+
+/** What its check failed over has no label yet. What is approved is one, where it fits its form. */
+async function labelOf({ crowd }: Family, { label, answer }: SubmissionData): Promise<Json | null> {
+  return label ?? (await fitsSchema(crowd, answer)).label ?? null;
 }

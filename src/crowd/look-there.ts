@@ -125,9 +125,15 @@ function outcomeOf(family: Family, step: LookStep, progress: Progress, children:
 }
 
 function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reason: string | null): Ended {
-  const labels = children.filter(({ state }) => state === "approved").map(({ data }) => data.label);
+  const approved = children.filter(({ state }) => state === "approved");
+  // What a person approved though it does not fit its form is paid, and says nothing.
+  const labels = approved.map(({ data }) => data.label).filter((label) => label !== null);
   const { consensus, agreement } = conclude(labels, crowd.form);
   const told = JSON.stringify(labels).length > mostText ? [] : labels;
-  const why = reason ?? (consensus === undefined ? "The labels tie." : null);
+  const why = reason ?? (consensus === undefined ? whyNone(labels) : null);
   return { labels: told, consensus: consensus ?? null, agreement, ...countsOf(children), reason: why };
+}
+
+function whyNone(labels: readonly Json[]): string {
+  return labels.length === 0 ? "Nothing that was approved fits its form." : "The labels tie.";
 }

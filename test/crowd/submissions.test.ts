@@ -104,6 +104,20 @@ eachStore((store) => {
       await it.t.work();
       expect(await it.submissions(job)).toEqual({ W1: "rejected" });
     });
+
+    test("that does not fit its form can be paid all the same, and is no label", async () => {
+      await using it = await openReceipts(store, { submissions: 2 });
+      const { crowd } = it.t.pawl;
+      const [first, other] = [await it.ask("a"), await it.ask("b")];
+      it.submit(first, { W1: "twelve", W2: 12 });
+      it.submit(other, { W1: "twelve", W2: "12" });
+      for (const job of [first, other]) await it.look(job);
+      for (const { id } of await crowd.submissions(it.receipts, { state: "errored" })) await crowd.approve(id);
+      await it.t.work();
+      expect(await crowd.job(first)).toMatchObject({ state: "finished", labels: [{ total: 12 }], approved: 2 });
+      const reason = "Nothing that was approved fits its form.";
+      expect(await crowd.job(other)).toMatchObject({ state: "incomplete", labels: [], consensus: null, reason });
+    });
   });
 
   describe("the look at it", () => {
@@ -207,6 +221,8 @@ eachStore((store) => {
         else await crowd[way](one!.id, { actor: "ada" });
         await it.t.work();
         expect(await it.submissions(job)).toEqual({ W1: way === "reject" ? "rejected" : "approved" });
+        if (way !== "reject")
+          expect(await crowd.job(job)).toMatchObject({ state: "finished", consensus: { total: 1 } });
         expect(await it.t.pawl.deadLetter(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "ada" });
         expect(await it.t.pawl.deadLetters(submission)).toEqual([]);
       },
