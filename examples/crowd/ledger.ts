@@ -1,0 +1,98 @@
+import type {
+  AnyCrowd,
+  Bonus,
+  Call,
+  Decided,
+  Decision,
+  Extension,
+  Marketplace,
+  MemoryMarketplace,
+  Posting,
+  RemoteJob,
+  RemoteSubmission,
+} from "pawl";
+
+/** What costs money, and must happen once however often it is asked for. */
+const dear = ["publish", "extend", "decide", "bonus"] as const;
+
+type Dear = (typeof dear)[number];
+
+/** How often something was asked for, and how many different things that were. */
+export interface Calls {
+  readonly calls: number;
+  readonly different: number;
+}
+
+/** A marketplace that writes down what is asked of it, and passes it on: the proof of the example. */
+export class Ledger implements Marketplace {
+  readonly market: MemoryMarketplace;
+  readonly #asked: { readonly what: Dear; readonly token: string }[] = [];
+  readonly title: string;
+  readonly can: Marketplace["can"];
+
+  constructor(market: MemoryMarketplace) {
+    this.market = market;
+    this.title = market.title;
+    this.can = market.can;
+  }
+
+  tallies(): Readonly<Record<Dear, Calls>> {
+    const tallies = dear.map((what): [Dear, Calls] => {
+      const tokens = this.#asked.filter((one) => one.what === what).map(({ token }) => token);
+      return [what, { calls: tokens.length, different: new Set(tokens).size }];
+    });
+    return Object.fromEntries(tallies) as Record<Dear, Calls>;
+  }
+
+  check(_: AnyCrowd): readonly string[] {
+    return this.market.check();
+  }
+
+  publish(posting: Posting, call: Call): Promise<RemoteJob> {
+    this.#asked.push({ what: "publish", token: posting.token });
+    return this.market.publish(posting, call);
+  }
+
+  decide(submission: string, decision: Decision, call: Call): Promise<Decided> {
+    this.#asked.push({ what: "decide", token: submission });
+    return this.market.decide(submission, decision, call);
+  }
+
+  extend(job: string, extension: Extension, call: Call): Promise<RemoteJob> {
+    this.#asked.push({ what: "extend", token: extension.token });
+    return this.market.extend(job, extension, call);
+  }
+
+  bonus(bonus: Bonus, call: Call): Promise<void> {
+    this.#asked.push({ what: "bonus", token: bonus.token });
+    return this.market.bonus(bonus, call);
+  }
+
+  job(id: string, call: Call): Promise<RemoteJob | undefined> {
+    return this.market.job(id, call);
+  }
+
+  jobs(after: string | undefined, call: Call): Promise<{ jobs: RemoteJob[]; next?: string }> {
+    return this.market.jobs(after, call);
+  }
+
+  submissions(job: string, call: Call): Promise<RemoteSubmission[]> {
+    return this.market.submissions(job, call);
+  }
+
+  close(job: string, call: Call): Promise<void> {
+    return this.market.close(job, call);
+  }
+
+  dispose(job: string, call: Call): Promise<void> {
+    return this.market.dispose(job, call);
+  }
+
+  balance(call: Call): Promise<string | null> {
+    return this.market.balance(call);
+  }
+
+  end(): Promise<void> {
+    return this.market.end();
+  }
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { papers } from "../../examples/crowd/papers.ts";
+import { courseOf, team } from "../../examples/crowd/workers.ts";
+import { build, newProject, type Project, root } from "../cli/pawl-command.ts";
+
+const example = join(root, "examples/crowd");
+const config = ["--config", join(example, "pawl.config.ts")];
+
+let project: Project;
+beforeAll(() => {
+  build();
+  project = newProject({});
+}, 120_000);
+afterAll(() => project.remove());
+
+test("its workers do the same for the same seed, each in their own way", () => {
+  const courses = (seed: number) => team.flatMap((worker) => papers.map((paper) => courseOf(worker, paper, seed)));
+  expect(courses(7)).toEqual(courses(7));
+  expect(courses(7)).toEqual(expect.arrayContaining(["returns", "vanishes"]));
+});
+
+test("whatever goes wrong, every receipt is read or says why not, nothing is published twice, nobody paid twice", async () => {
+  const { status, stdout, stderr } = simulate("--folder", project.path("here"));
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^ {2}12 receipts: \d+ read, \d+ of them right; \d+ fell short\.$/m);
+  expect(stdout).toContain("A rained-on one: It has 0 of 3 approved submissions: 6 were rejected");
+  expect(stdout).toContain("Four metres long: It has 0 of 3 approved submissions, and its time is up.");
+  expect(stdout).toMatch(/^ {2}Paid by voucher +0\.00 +3 +3 +0 +1\.00$/m);
+  expect(stdout).toMatch(/^ {2}and against its will +1$/m);
+  expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(5);
+  const [jobs, check] = await Promise.all([
+    project.pawl("crowd", "jobs", "receipt-readers", "--state", "incomplete", ...config, "--folder", "here"),
+    project.pawl("check", ...config),
+  ]);
+  expect(jobs.stdout).toContain("6 were rejected, and it may have 6 places at most.");
+  expect(check).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("✓ receipt-readers  a crowd on memory, 3 submissions a question"),
+  });
+}, 120_000);
+
+test("its program says what it can be told", () => {
+  const { status, stderr } = simulate("--seed", "any");
+  expect([status, stderr]).toEqual([2, expect.stringContaining("--seed must be a number from 0 to")]);
+});
+
+/** Runs the program of the example to its end. */
+function simulate(...flags: string[]) {
+  const { DATABASE_URL: _, NODE_OPTIONS: __, ...env } = process.env;
+  const tsx = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
+  return spawnSync(process.execPath, ["--import", tsx, join(example, "main.ts"), ...flags], {
+    cwd: root,
+    env: { ...env, NO_COLOR: "1", TSX_TSCONFIG_PATH: join(root, "tsconfig.base.json") },
+    encoding: "utf8",
+  });
+}
