@@ -1,5 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { storableText } from "../../../base/json.ts";
 import { readAnswer } from "./answer.ts";
+import { writeName } from "./input-names.ts";
 
 /** As the service writes them. */
 function xml(answers: string): string {
@@ -125,6 +128,11 @@ test("what cannot be stored is not let in", () => {
   expect(huge.$raw.length).toBe(256 * 1024);
 });
 
+test("what is long and almost a number is read without trying every way to read it", () => {
+  const long = `${"1".repeat(500_000)}x`;
+  expect(readAnswer(xml(typed("score:number", long)))).toEqual({ score: long });
+});
+
 test("a name such as constructor is a name like any other", () => {
   expect(readAnswer(xml(typed("constructor.name", "x") + typed("toString", "y")))).toEqual(
     Object.fromEntries([
@@ -144,4 +152,44 @@ test("an answer can be read by a function of one's own, which cannot do harm", (
     throw new Error("no");
   });
   expect(failing).toEqual({ $raw: given });
+});
+
+/** Pieces that XML is made of, in any order. */
+const shreds = fc.constantFrom(
+  "<QuestionFormAnswers>",
+  "</QuestionFormAnswers>",
+  "<Answer>",
+  "</Answer>",
+  "<FreeText/>",
+  "<QuestionIdentifier>a.b:else</QuestionIdentifier>",
+  "<QuestionIdentifier>a:json</QuestionIdentifier>",
+  "<FreeText>[1]</FreeText>",
+  "<![CDATA[",
+  "]]>",
+  "<!--",
+  "-->",
+  "<?x",
+  "?>",
+  "&lt;",
+  "&",
+  ' x="1"',
+  "<",
+  ">",
+);
+
+test("whatever comes, something that can be stored comes of it", () => {
+  const texts = fc.array(fc.oneof(shreds, fc.string({ unit: "binary", maxLength: 5 }))).map((all) => all.join(""));
+  fc.assert(fc.property(texts, (text) => void storableText(readAnswer(text), "answer")));
+});
+
+test("any text under any name comes back as it was typed", () => {
+  const text = fc.string({ unit: "grapheme-composite" });
+  const name = fc.string({ unit: "grapheme-ascii", minLength: 1 }).filter((one) => one !== "__proto__");
+  const escaped = (one: string) => one.replace(/[&<>]|[^ -~]/gu, (mark) => `&#${mark.codePointAt(0)};`);
+  fc.assert(
+    fc.property(name, text, (name, text) => {
+      const input = writeName({ path: [name], kind: "text" });
+      expect(readAnswer(xml(typed(escaped(input), escaped(text))))).toEqual({ [name]: text });
+    }),
+  );
 });
