@@ -219,7 +219,8 @@ export class Crowds {
 
   /**
    * Compares the marketplaces with what Pawl knows, and lists what went astray: postings that belong to no job, and jobs
-   * whose posting is gone. With `mend: true` the former are closed there, and the latter look for themselves.
+   * whose posting is gone. With `mend: true` the former are closed there, if their job is one of ours, and the latter look for
+   * themselves.
    */
   async reconcile(options: { readonly marketplace?: string; readonly mend?: boolean } = {}): Promise<Astray[]> {
     refuseInside(this.#kernel, "reconcile");

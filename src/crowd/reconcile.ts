@@ -48,31 +48,39 @@ export async function reconcile(
   return astray;
 }
 
-/** Those that say they are of a job here, which does not know them; what says nothing may be anybody's. */
-async function orphansAmong(kernel: Kernel, jobs: readonly RemoteJob[]): Promise<RemoteJob[]> {
-  const ours = jobs.filter(({ owner }) => owner !== null);
-  const owners = new Map(
-    (await readStates(kernel.db, [...new Set(ours.map(({ owner }) => owner!))])).map((row) => [row.id, row]),
-  );
-  return ours.filter(({ id, owner }) => {
-    const row = owners.get(owner!);
-    if (row === undefined) return true;
+/** A posting that says whose it is, and whether there is such a job here. */
+interface Orphan extends RemoteJob {
+  readonly isOurs: boolean;
+}
+
+/** Those that say they are of a job that does not know them, or is not here; what says nothing may be anybody's. */
+async function orphansAmong(kernel: Kernel, jobs: readonly RemoteJob[]): Promise<Orphan[]> {
+  const owned = jobs.filter(({ owner }) => owner !== null);
+  const rows = await readStates(kernel.db, [...new Set(owned.map(({ owner }) => owner!))]);
+  const owners = new Map(rows.map((row) => [row.id, row]));
+  return owned.flatMap((job): Orphan[] => {
+    const row = owners.get(job.owner!);
+    if (row === undefined) return [{ ...job, isOurs: false }];
     // It may be on its way here: published, and not yet written down.
-    if (row.state === "publishing" || row.state === "extending") return false;
-    return !(row.data as JobData).remotes?.some((remote) => remote.id === id);
+    if (row.state === "publishing" || row.state === "extending") return [];
+    const isKnown = (row.data as JobData).remotes?.some((remote) => remote.id === job.id);
+    return isKnown ? [] : [{ ...job, isOurs: true }];
   });
 }
 
+/** What is of no job here may be another Pawl's on the same account, and is left alone. */
 async function settleOrphan(
   marketplace: Marketplace,
   name: string,
-  { id, owner, open }: RemoteJob,
+  { id, owner, open, isOurs }: Orphan,
   mend: boolean,
   call: Call,
 ): Promise<Astray> {
-  if (mend && open) await marketplace.close(id, call);
-  const message = `Posting ${id} says that it is of crowd job ${owner}, which does not know it.`;
-  return { kind: "posting", marketplace: name, posting: id, jobId: owner, message, mended: mend };
+  const mended = mend && isOurs;
+  if (mended && open) await marketplace.close(id, call);
+  const which = isOurs ? "which does not know it" : "and there is none here: it may be another Pawl's";
+  const message = `Posting ${id} says that it is of crowd job ${owner}, ${which}.`;
+  return { kind: "posting", marketplace: name, posting: id, jobId: owner, message, mended };
 }
 
 async function lostJobs(

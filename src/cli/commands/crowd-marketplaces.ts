@@ -22,7 +22,10 @@ export function addCrowdMarketplaces(crowd: Command, act: Act): void {
     .command("reconcile")
     .description("compare the marketplaces with what is known here; exits with 1 when something went astray")
     .option("--marketplace <name>", "this one only")
-    .option("--mend", "close postings that belong to no job, and let jobs whose posting is gone look for themselves")
+    .option(
+      "--mend",
+      "close postings that their job does not know, and let jobs whose posting is gone look for themselves",
+    )
     .action(act<Reconciling>((context, options) => reached(context, (pawl) => reconcile(context, pawl, options))));
 }
 
