@@ -1,5 +1,4 @@
 import type {
-  AnyCrowd,
   Bonus,
   Call,
   Decided,
@@ -44,7 +43,7 @@ export class Ledger implements Marketplace {
     return Object.fromEntries(tallies) as Record<Dear, Calls>;
   }
 
-  check(_: AnyCrowd): readonly string[] {
+  check(): readonly string[] {
     return this.market.check();
   }
 
