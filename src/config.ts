@@ -1,5 +1,5 @@
 import type { AlertTarget } from "./alerts/sink.ts";
-import type { Marketplaces } from "./crowd/declared-crowds.ts";
+import type { Marketplaces } from "./crowd/families.ts";
 import type { AnyCrowd } from "./definition/crowd.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { AnyQueue } from "./definition/queue.ts";

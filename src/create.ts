@@ -4,7 +4,7 @@ import { type AlertTarget, sinksOf } from "./alerts/sink.ts";
 import { broken, PawlError } from "./base/errors.ts";
 import { askedOf } from "./crowd/asked.ts";
 import { askCrowds } from "./crowd/asker.ts";
-import type { Marketplaces } from "./crowd/declared-crowds.ts";
+import type { Marketplaces } from "./crowd/families.ts";
 import { lifecyclesOf } from "./crowd/family.ts";
 import { ownPeople } from "./crowd/names.ts";
 import type { AnyCrowd } from "./definition/crowd.ts";

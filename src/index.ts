@@ -8,7 +8,7 @@ export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } fr
 export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
 export type { CrowdCounts, CrowdPageOptions, Crowds } from "./crowd/crowds.ts";
-export type { Marketplaces } from "./crowd/declared-crowds.ts";
+export type { Marketplaces } from "./crowd/families.ts";
 export type {
   AskOptions,
   BonusOptions,

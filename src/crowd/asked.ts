@@ -1,10 +1,9 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
+import { declared } from "../definition/declared.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
-import type { LifecycleModel } from "../definition/model.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import { declaredQueues } from "../people/declared-queues.ts";
 import type { Postings } from "../people/postings.ts";
-import { declaredCrowds, familiesOf, type Marketplaces } from "./declared-crowds.ts";
+import { familiesOf, type Marketplaces } from "./families.ts";
 import type { Family } from "./family.ts";
 import { peopleMarketplace } from "./marketplaces/people.ts";
 import { queuesOfCrowds } from "./marketplaces/people-queues.ts";
@@ -22,9 +21,8 @@ export function askedOf(
   { lifecycles, queues: listed = [], crowds: given = [], marketplaces = {} }: Declared,
   postings: () => Postings,
 ): { readonly queues: readonly AnyQueue[]; readonly families: ReadonlyMap<AnyCrowd, Family> } {
-  const declared = lifecycles as readonly LifecycleModel[];
-  const crowds = declaredCrowds(given, declared);
-  const queues = declaredQueues(listed, declared);
+  const crowds = declared("crowd", given, lifecycles);
+  const queues = declared("queue", listed, lifecycles);
   const amongPeople = queuesOfCrowds(
     crowds.filter((crowd) => crowd.marketplace === ownPeople),
     queues,

@@ -1,7 +1,5 @@
 import { PawlError } from "../base/errors.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { LifecycleModel } from "../definition/model.ts";
-import type { Asked } from "../definition/question.ts";
 import { type Family, familyOf } from "./family.ts";
 import type { Marketplace } from "./marketplace.ts";
 
@@ -11,26 +9,6 @@ export type Marketplaces = Readonly<Record<string, Marketplace>>;
 /** Each crowd with its marketplace. */
 export function familiesOf(crowds: readonly AnyCrowd[], marketplaces: Marketplaces): ReadonlyMap<AnyCrowd, Family> {
   return new Map(crowds.map((crowd) => [crowd, familyOf(crowd, marketplaceOf(crowd, marketplaces))]));
-}
-
-/** The crowds that a process declares: those that it lists, and those that its lifecycles ask. */
-export function declaredCrowds(listed: readonly AnyCrowd[], lifecycles: readonly LifecycleModel[]): AnyCrowd[] {
-  const crowds = new Map(listed.map((one) => [one.name, one]));
-  for (const lifecycle of lifecycles) {
-    for (const state of lifecycle.states.values()) {
-      const crowd = state.kind === "ask" ? (state.ask as Asked).crowd : undefined;
-      if (crowd === undefined) continue;
-      if ((crowds.get(crowd.name) ?? crowd) !== crowd) {
-        throw new PawlError(
-          "option_invalid",
-          `\`${lifecycle.name}\` asks another crowd \`${crowd.name}\` than the one declared under that name. Use one value for both.`,
-          { lifecycle: lifecycle.name, crowd: crowd.name },
-        );
-      }
-      crowds.set(crowd.name, crowd);
-    }
-  }
-  return [...crowds.values()];
 }
 
 function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace {
