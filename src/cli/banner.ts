@@ -87,9 +87,13 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
   );
   const command = (words: string) => [ownName(context.cwd), words, ...named].join(" ");
   const lifecycles = pawl.lifecycles.filter(({ name }) => !name.startsWith("pawl_"));
+  let isAsking = lifecycles.length === 0;
   for (const lifecycle of lifecycles) {
-    for (const { key } of await pawl.find(lifecycle, { limit: 20 })) {
-      if (key === null) continue;
+    for (const { key, state } of await pawl.find(lifecycle, { limit: 20 })) {
+      // What goes on by the answer of others is theirs to move.
+      const asks = lifecycle.states.get(state)?.kind === "ask";
+      isAsking ||= asks;
+      if (key === null || asks) continue;
       // One that a newer version moved is not ours to read: no reason to fail over an example.
       const event = await plainEvent(pawl, lifecycle, key).catch(() => undefined);
       if (event === undefined) continue;
@@ -99,7 +103,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
     }
   }
   const [queue] = await pawl.people.queues();
-  if (queue !== undefined && lifecycles.length === 0) {
+  if (queue !== undefined && isAsking) {
     return [
       `queue show ${queue.name}`,
       `queue next ${queue.name} --labeler me --start`,
@@ -107,7 +111,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
     ].map(command);
   }
   const [crowd] = pawl.crowd.list();
-  if (crowd !== undefined && lifecycles.length === 0) {
+  if (crowd !== undefined && isAsking) {
     return ["crowd", `crowd ask ${crowd.name} --content '{…}'`, `crowd submissions ${crowd.name}`].map(command);
   }
   const name = lifecycles[0]?.name;

@@ -75,7 +75,10 @@ async function ofEach<One extends { readonly id: string }>(
 async function jobIn({ crowd }: Pawl, args: Arguments): Promise<Job> {
   if (args.has("key")) {
     const [of, key] = [args.text("crowd"), args.text("key")];
-    return (await crowd.job({ crowd: of, key })) ?? unknown(`The crowd \`${of}\` has no job \`${key}\`.`, { key });
+    const found = await crowd.job({ crowd: of, key });
+    if (found !== undefined) return found;
+    const remedy = "A job that a state asked for is named by its id.";
+    return unknown(`The crowd \`${of}\` was not asked with the key \`${key}\`. ${remedy}`, { crowd: of, key });
   }
   const id = args.text("id");
   return (await crowd.job(id)) ?? unknown(`There is no crowd job ${id}.`, { id });

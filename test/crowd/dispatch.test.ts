@@ -86,7 +86,7 @@ test.each([
   ["option_invalid", "crowdJob", { key: "a" }, "`crowdJob` needs `crowd`"],
   ["option_invalid", "rejectSubmission", { id: "x" }, "needs `feedback`"],
   ["option_invalid", "crowdBalance", { marketplace: "nowhere" }, "known: here, there"],
-  ["instance_unknown", "crowdJob", { crowd: "receipts", key: "z" }, "has no job `z`"],
+  ["instance_unknown", "crowdJob", { crowd: "receipts", key: "z" }, "was not asked with the key `z`"],
   ["instance_unknown", "crowdJob", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no crowd job"],
   ["instance_unknown", "submission", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no submission"],
   ["instance_unknown", "retrySubmission", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no submission"],
