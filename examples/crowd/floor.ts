@@ -1,5 +1,6 @@
 import type { MemoryAssignment, MemoryMarketplace } from "pawl";
 import { type Paper, papers } from "./papers.ts";
+import { fits, Reading } from "./receipts.ts";
 import { courseOf, type SimulatedWorker, team } from "./workers.ts";
 
 export interface Tally {
@@ -84,10 +85,9 @@ export class Floor {
   }
 
   /** Once, somebody at the marketplace pays for a wrong reading before Pawl has seen it. */
-  async #payByMistake(id: string, paper: Paper, answer: unknown): Promise<void> {
-    const { total } = answer as { total: unknown };
-    if (this.#hasPaidByMistake || paper.isSmudged === true || typeof total !== "number" || total === paper.total)
-      return;
+  async #payByMistake(id: string, { isSmudged }: Paper, answer: unknown): Promise<void> {
+    const { success, data } = Reading.safeParse(answer);
+    if (this.#hasPaidByMistake || isSmudged === true || !success || data.total === 0 || fits(data)) return;
     this.#hasPaidByMistake = true;
     const call = { signal: new AbortController().signal };
     // Its reply may be one of those that are lost; it is paid all the same.
@@ -95,8 +95,8 @@ export class Floor {
   }
 }
 
-/** The receipt that a posting shows, by its picture: `images/…/r-01.png`. */
+/** The receipt that a posting shows; none for one of somebody else. */
 function paperOf(content: unknown): Paper | undefined {
-  const { image } = content as { image: string };
-  return papers.find(({ key }) => image.endsWith(`/${key}.png`));
+  const { shop } = content as { shop: string };
+  return papers.find((paper) => paper.shop === shop);
 }

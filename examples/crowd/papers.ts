@@ -32,3 +32,9 @@ function paper(key: string, shop: string, total: number, rate: number): Paper {
 export function round(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
+
+/** What is printed on it, as far as it can be read. */
+export function printedOn({ shop, total, tax, isSmudged }: Paper): string {
+  const text = `${shop.toUpperCase()} · SUM ${total.toFixed(2)} · TAX IN IT ${tax.toFixed(2)}`;
+  return isSmudged === true ? text.replace(/\d/g, "▒") : text;
+}

@@ -1,8 +1,7 @@
-import { defineConfig, memoryMarketplace } from "pawl";
-import { receiptLifecycle } from "./receipts.ts";
+import { defineConfig } from "pawl";
+import { handIn, receiptLifecycle } from "./receipts.ts";
 
-/** For `pawl check`, and for a look at what the simulation left. Its marketplace was in memory, and is gone. */
-export default defineConfig({
-  lifecycles: [receiptLifecycle().receipt],
-  marketplaces: { memory: memoryMarketplace() },
-});
+const own = receiptLifecycle({ marketplace: "people", submissions: 1 });
+
+/** For you as the crowd: the same receipts, asked of Pawl's own people, one reading each. */
+export default defineConfig({ lifecycles: [own.receipt], seed: (pawl) => handIn(pawl, own, "you") });

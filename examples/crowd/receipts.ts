@@ -1,5 +1,6 @@
-import { crowd, type Duration, lifecycle, RejectSubmission } from "pawl";
+import { type CrowdDefinition, crowd, lifecycle, type Pawl, RejectSubmission } from "pawl";
 import { z } from "zod";
+import { papers, printedOn } from "./papers.ts";
 
 /** What a worker reads off a receipt. */
 export const Reading = z.object({ total: z.number().min(0), tax: z.number().min(0) });
@@ -10,14 +11,15 @@ export const reward = "0.25";
 /** The rates of tax that a till prints. */
 const rates = [0.07, 0.19];
 
+type Changes = Pick<CrowdDefinition<typeof Reading>, "marketplace" | "submissions" | "sweepEvery">;
+
 /**
  * A receipt whose total is wanted, and the crowd that is asked for it: three workers each. Nobody knows the answer, but
  * total and tax must fit together, so who is careless is found out.
  */
-export function receiptLifecycle({ sweepEvery }: { readonly sweepEvery?: Duration } = {}) {
+export function receiptLifecycle(changes: Changes) {
   const readers = crowd("receipt-readers", {
     label: Reading,
-    marketplace: "memory",
     title: "Read a receipt",
     description: "Type the total and the tax that is in it.",
     reward,
@@ -26,24 +28,22 @@ export function receiptLifecycle({ sweepEvery }: { readonly sweepEvery?: Duratio
     lifetime: "7d",
     approvedAfter: "3d", // What nobody has decided by then, the marketplace pays.
     whenExpired: "finish",
-    ...(sweepEvery === undefined ? {} : { sweepEvery }),
+    ...changes,
     onSubmitted: ({ label }) => {
-      const rate = rateOf(label);
-      if (rates.some((known) => Math.abs(known - rate) < 0.005)) return;
-      throw new RejectSubmission("The tax does not fit the total. Please read both again.");
+      if (!fits(label)) throw new RejectSubmission("The tax does not fit the total. Please read both again.");
     },
   });
   const receipt = lifecycle("receipt", {
     data: z.object({
       shop: z.string(),
-      image: z.string(),
+      text: z.string(),
       total: z.number().optional(),
       why: z.string().optional(),
     }),
     initial: "reading",
     states: {
       reading: {
-        ask: { crowd: readers, sample: ({ data }) => ({ shop: data.shop, image: data.image }) },
+        ask: { crowd: readers, sample: ({ data }) => ({ shop: data.shop, text: data.text }) },
         on: {
           answered: { to: "read", set: ({ payload }) => ({ total: payload.consensus.total }) },
           unanswered: { to: "unread", set: ({ payload }) => ({ why: payload.reason }) },
@@ -58,8 +58,19 @@ export function receiptLifecycle({ sweepEvery }: { readonly sweepEvery?: Duratio
 
 export type ReceiptLifecycle = ReturnType<typeof receiptLifecycle>;
 
-/** The rate that was printed. It has a bug, as checks have: a receipt of 0.00 makes it fail, and a person must decide. */
-function rateOf({ total, tax }: z.infer<typeof Reading>): number {
+/** Starts every receipt. */
+export async function handIn(pawl: Pick<Pawl, "start">, { receipt }: ReceiptLifecycle, run: string): Promise<void> {
+  for (const paper of papers) {
+    await pawl.start(receipt, { key: `${run}-${paper.key}`, data: { shop: paper.shop, text: printedOn(paper) } });
+  }
+}
+
+/**
+ * Whether total and tax fit together. It has a bug, as checks have: over a receipt of 0.00 it fails, and a person must
+ * decide.
+ */
+export function fits({ total, tax }: z.infer<typeof Reading>): boolean {
   if (total === 0) throw new RangeError("A receipt of 0.00 has no rate of tax.");
-  return tax / (total - tax);
+  const rate = tax / (total - tax);
+  return rates.some((known) => Math.abs(known - rate) < 0.005);
 }

@@ -16,7 +16,7 @@ import { Ledger } from "./ledger.ts";
 import { Operator } from "./operator.ts";
 import { papers } from "./papers.ts";
 import { Post } from "./post.ts";
-import { type ReceiptLifecycle, receiptLifecycle } from "./receipts.ts";
+import { handIn, type ReceiptLifecycle, receiptLifecycle } from "./receipts.ts";
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -51,7 +51,7 @@ export interface Result {
   readonly violations: readonly Violation[];
 }
 
-const restMs = 20;
+const restMs = 50;
 /** More than the crowd's lifetime: a week in which nobody does anything. */
 const weekMs = 8 * 24 * 60 * 60_000;
 
@@ -64,8 +64,6 @@ export class Simulation {
   readonly #post: Post;
   readonly #operator: Operator;
   readonly #clock: { aheadMs: number };
-  /** Of this run alone: a database may hold others. */
-  readonly #run = Date.now().toString(36);
   readonly #goHome = new AbortController();
   #working: Promise<void> = Promise.resolve();
   #bonus: string | undefined;
@@ -83,7 +81,7 @@ export class Simulation {
   static async open({ seed, database, folder }: SimulationOptions): Promise<Simulation> {
     const clock = { aheadMs: 0 };
     const ledger = new Ledger(memoryMarketplace({ now: () => Date.now() + clock.aheadMs }));
-    const own = receiptLifecycle({ sweepEvery: "500ms" });
+    const own = receiptLifecycle({ marketplace: "memory", submissions: 3, sweepEvery: "500ms" });
     const marketplaces = { memory: ledger };
     const pawl = await createPawl({ database, folder, lifecycles: [own.receipt], marketplaces, logger: false });
     return new Simulation(pawl, own, ledger, clock, seed);
@@ -92,11 +90,8 @@ export class Simulation {
   /** Asks, and lets everybody begin. */
   async begin(): Promise<void> {
     this.#loseReplies();
-    const items = papers.map(({ key, shop }) => ({
-      key: `${this.#run}-${key}`,
-      data: { shop, image: `images/${this.#run}/${key}.png` },
-    }));
-    for (const item of items) await this.#pawl.start(this.#own.receipt, item);
+    // Under keys of this run alone: a database may hold others.
+    await handIn(this.#pawl, this.#own, Date.now().toString(36));
     this.#pawl.work({ maintainEvery: "100ms", poll: "100ms" });
     this.#working = this.#work();
     this.#working.catch(() => this.#goHome.abort()); // Told by `look`.
@@ -165,7 +160,7 @@ export class Simulation {
     };
   }
 
-  /** The questions of this run, in their order. */
+  /** The questions of this run, which are the newest, in their order. */
   async #askings(): Promise<Asking[]> {
     const { crowd } = this.#pawl;
     const { receipt, readers } = this.#own;
@@ -174,8 +169,8 @@ export class Simulation {
     const submissions = await crowd.submissions(readers, { limit: 1_000 });
     return jobs
       .flatMap((job) => {
-        const { image } = job.content as { image: string };
-        const asker = receipts.find((one) => one.data.image === image);
+        const { shop } = job.content as { shop: string };
+        const asker = receipts.find((one) => one.data.shop === shop);
         const own = submissions.filter(({ jobId }) => jobId === job.id);
         return asker === undefined ? [] : [{ receipt: asker, job, submissions: own }];
       })
