@@ -1,14 +1,14 @@
-import { isPawlError, type Pawl } from "pawl";
+import type { Pawl } from "pawl";
 import { chance } from "../chance.ts";
 
-/** Brings notifications of the marketplace, as the post does: some get lost, some come twice, some come too early. */
+/** Brings notifications of the marketplace, as the post does: some get lost, some come twice, some come too late. */
 export class Post {
   readonly #crowd: Pawl["crowd"];
   readonly #seed: number;
   sent = 0;
   lost = 0;
   twice = 0;
-  early = 0;
+  inVain = 0;
 
   constructor(pawl: Pick<Pawl, "crowd">, seed: number) {
     this.#crowd = pawl.crowd;
@@ -29,12 +29,6 @@ export class Post {
   }
 
   async #bringOnce(posting: string): Promise<void> {
-    try {
-      await this.#crowd.notice("memory", posting);
-    } catch (error) {
-      // The reply to the publishing was lost, so Pawl does not know yet that it has worked; or the job has just ended.
-      if (!isPawlError(error, "transition_refused")) throw error;
-      this.early++;
-    }
+    if (!(await this.#crowd.notice("memory", posting))) this.inVain++; // The job has ended meanwhile.
   }
 }

@@ -60,7 +60,7 @@ function troublePart({ askings, calls, post, operator }: Result): string[] {
   const conflicts = all.filter((one) => one.conflict !== null);
   const rows: [string, string | number][] = [
     ["replies lost", again(calls.publish) + again(calls.extend) + again(calls.decide) + again(calls.bonus)],
-    ["notifications", `${post.sent} sent, ${post.lost} lost, ${post.twice} twice, ${post.early} for nothing`],
+    ["notifications", `${post.sent} sent, ${post.lost} lost, ${post.twice} twice, ${post.inVain} for nothing`],
     ["decided by the operator", operator.decided],
     ["paid there before Pawl said so", auto.length],
     ["and against its will", conflicts.length],

@@ -46,7 +46,7 @@ export interface Result {
   readonly workers: ReadonlyMap<string, Readonly<Tally>>;
   readonly bonuses: readonly { readonly worker: string; readonly amount: string }[];
   readonly calls: ReturnType<Ledger["tallies"]>;
-  readonly post: Pick<Post, "sent" | "lost" | "twice" | "early">;
+  readonly post: Pick<Post, "sent" | "lost" | "twice" | "inVain">;
   readonly operator: Pick<Operator, "decided">;
   readonly violations: readonly Violation[];
 }

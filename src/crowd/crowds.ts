@@ -1,4 +1,4 @@
-import { PawlError } from "../base/errors.ts";
+import { isPawlError, PawlError } from "../base/errors.ts";
 import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
@@ -172,15 +172,19 @@ export class Crowds {
     return jobShown(await this.#send(idOf(job, "crowd job"), "job", "notice", undefined, options));
   }
 
-  /** The same by the id that the marketplace has for it: what a notification tells. False when it is none of ours. */
+  /** The same by the id that the marketplace has for it: what a notification tells. False when it is none of ours, or
+   * has ended. */
   async notice(marketplace: string, posting: string): Promise<boolean> {
     const family = this.#onMarketplace(marketplace);
     const remote = await family.marketplace.job(checkedText(posting, "The id of the posting"), soon());
     if (remote?.owner == null) return false;
-    const found = await this.#read(remote.owner, "job");
-    if (found === undefined || found.snapshot.model.outcome !== null) return false;
-    await this.look(remote.owner, { reason: "The marketplace told of it." });
-    return true;
+    try {
+      await this.look(remote.owner, { reason: "The marketplace told of it." });
+      return true;
+    } catch (error) {
+      if (isPawlError(error, "instance_unknown") || isPawlError(error, "transition_refused")) return false;
+      throw error;
+    }
   }
 
   /** Takes a job back: nobody new may begin, and what was begun is decided and paid. */
