@@ -1,7 +1,8 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { pause } from "./pause.ts";
 
-const patienceMs = 10_000;
+/** How long a lost reply is asked after. */
+export const patienceMs = 10_000;
 
 /**
  * Runs a round, and again while its reply gets lost or the database is busy, with growing pauses, until patience ends.

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { patienceMs } from "../../src/kernel/lost-reply.ts";
 import { sql } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
@@ -39,18 +40,20 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
   }
 
   /** Every kind of call at once while `interfere` runs; then what callers were told is held against what is there. */
-  async function underLoad(t: BehindProxy, random: Random, interfere: () => Promise<void>): Promise<void> {
+  async function underLoad(t: BehindProxy, random: Random, interfere: () => Promise<unknown>): Promise<void> {
     const { pawl, kernel, lanes, ledger } = t;
     let isOver = false;
     const desk = { name: "c", pawl, kernel, lanes, random, book: ledger, keys: [], whenBack: isBack };
     const calling = callUntil(desk, () => isOver);
     // What a caller throws ends the test now, not after its time is up.
-    await Promise.race([interfere(), calling]);
+    const outage = await Promise.race([interfere(), calling]);
     t.proxy.onPiece = () => {};
     isOver = true;
     await calling;
     await t.end();
     expect(await check(t.db, ledger), repeat).toEqual([]);
+    // On a busy machine the server may need longer than any caller asks after what became of his call.
+    if (typeof outage === "number" && outage > patienceMs / 2) return;
     // Only they cannot be asked about: an owner's own commit, a part of many starts, and what is nobody's call.
     const unclear = ledger.told("unknown").filter((mark) => !/ (?:transaction|startMany|maintain)$/.test(mark));
     expect(unclear, repeat).toEqual([]);
@@ -61,7 +64,7 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
     await using t = await openBehindProxy(server.url);
     let strikes = 0;
     await underLoad(t, random, () => {
-      return new Promise((resolve) => {
+      return new Promise<void>((resolve) => {
         let left = 100;
         t.proxy.onPiece = () => {
           left -= 1;
@@ -84,12 +87,17 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
   }, async () => {
     await using t = await openBehindProxy(server.url);
     await underLoad(t, new Random(seed), async () => {
+      let longest = 0;
       for (let crash = 0; crash < crashes; crash++) {
         await t.ledger.whenDone(50);
+        const goneAt = performance.now();
         await server.crash();
         await server.restart();
+        await isBack();
+        longest = Math.max(longest, performance.now() - goneAt);
       }
       await t.ledger.whenDone(50);
+      return longest;
     });
   });
 
