@@ -10,8 +10,9 @@ export class Arrivals<Item> {
   }
 
   next(): Promise<Item> {
-    const item = this.#items.shift();
-    return item === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(item);
+    // An item may well be undefined: what is asked is how many there are.
+    if (this.#items.length > 0) return Promise.resolve(this.#items.shift()!);
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** How many have arrived and were not asked for. */
