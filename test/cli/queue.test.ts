@@ -14,7 +14,7 @@ let project: Project;
 beforeAll(async () => {
   build();
   project = newProject({
-    "pawl.config.ts": config,
+    "pawl.config.mjs": config,
     "more.jsonl": '{"id":"two","url":"2.png"}\n{"id":"two","url":"2.png"}\nno json\n{"id":"three","url":"3.png"}\n',
   });
   await project.start();
