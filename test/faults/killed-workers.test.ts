@@ -86,10 +86,12 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     }
   }
 
-  /** Its leases lapse, and somebody else does what it held: only then it wakes up, believing that it still holds it. */
+  /**
+   * Its leases lapse, and somebody else does what it held: only then it wakes up, believing that it still holds it. What it
+   * held is known when all is heard that it had said before it was stopped.
+   */
   async function untilTakenOver(victim: WorkerProcess): Promise<void> {
-    const held = [...victim.inHand];
-    await herd.until(() => held.length === 0 || herd.isTakenOver(held, victim));
+    await herd.until(() => victim.inHand.size === 0 || herd.isTakenOver([...victim.inHand], victim));
   }
 
   function someoneAtWork(random: Random): WorkerProcess {
