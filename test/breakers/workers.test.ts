@@ -78,7 +78,9 @@ eachStoreAndPooler((store) => {
       if (isAway) throw new Error("no answer");
     };
     const workers = [t, other].map(({ pawl }) => pawl.work({ concurrency: 2, prefetch: 0, poll: 20 }));
-    await until(async () => (await llm(t)).state === "open" && (await inLane(t)).running === 0);
+    // Who does not know of it yet would go on, and leave nothing to probe with.
+    await until(() => [t, other].every(({ kernel }) => kernel.breakers.of("llm").state === "open"));
+    await until(async () => (await inLane(t)).running === 0);
     isAway = false;
     await t.advance("30s");
     await until(async () => (await t.pawl.breakerFlips("llm")).some((flip) => flip.cause === "probes_passed"));

@@ -18,7 +18,7 @@ import type { WorkerProcess } from "./worker-process.ts";
 const instances = Number(process.env.PAWL_TEST_INSTANCES ?? 2_000);
 const kills = Number(process.env.PAWL_TEST_WORKER_KILLS ?? 40);
 const stops = Number(process.env.PAWL_TEST_WORKER_STOPS ?? 10);
-const shaken = Number(process.env.PAWL_TEST_SHAKEN_INSTANCES ?? 600);
+const shaken = Number(process.env.PAWL_TEST_SHAKEN_INSTANCES ?? 400);
 const stepsEach = 3;
 
 /** Short leases, so that a test sees many of them lapse; the longer ones for steps that outlast several. */

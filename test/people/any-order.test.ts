@@ -101,7 +101,7 @@ eachStore((store) => {
     }
   }
 
-  const runs = Number(process.env.PAWL_TEST_RUNS ?? 8);
+  const runs = Number(process.env.PAWL_TEST_RUNS ?? 5);
 
   test("whatever people do in whatever order, nothing overshoots, nothing is stranded, and everything adds up", async () => {
     await fc.assert(
