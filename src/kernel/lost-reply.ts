@@ -3,6 +3,8 @@ import { pause } from "./pause.ts";
 
 /** How long a lost reply is asked after. */
 export const patienceMs = 10_000;
+/** The longest pause between two tries: a try that would come after patience has ended is not waited for. */
+export const longestPauseMs = 1_000;
 
 /**
  * Runs a round, and again while its reply gets lost or the database is busy, with growing pauses, until patience ends.
@@ -12,7 +14,7 @@ export const patienceMs = 10_000;
 export async function untilAnswered<T>(round: () => Promise<T>, unsure = false): Promise<T> {
   let isUnsure = unsure;
   let endAt: number | undefined;
-  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       return await round();
     } catch (error) {

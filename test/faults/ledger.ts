@@ -11,18 +11,27 @@ export interface Book {
   answer(mark: string, answer: Answer): void;
 }
 
+interface Call {
+  readonly rows: number;
+  readonly atMs: number;
+  answer: Answer | undefined;
+  tookMs: number;
+}
+
 /** The callers' side of the story: every call by its mark, and the answer to it. Held against the database at the end. */
 export class Ledger implements Book, Witness {
-  readonly #calls = new Map<string, { rows: number; answer: Answer | undefined }>();
+  readonly #calls = new Map<string, Call>();
   readonly #waiting = new Set<{ left: number; resolve: () => void }>();
 
   begin(mark: string, rows = 1): void {
     if (this.#calls.has(mark)) throw new Error(`The mark ${mark} was used twice.`);
-    this.#calls.set(mark, { rows, answer: undefined });
+    this.#calls.set(mark, { rows, answer: undefined, atMs: performance.now(), tookMs: 0 });
   }
 
   answer(mark: string, answer: Answer): void {
-    this.#calls.get(mark)!.answer = answer;
+    const call = this.#calls.get(mark)!;
+    call.answer = answer;
+    call.tookMs = performance.now() - call.atMs;
     if (answer !== "done") return;
     for (const one of this.#waiting) {
       one.left -= 1;
@@ -38,6 +47,11 @@ export class Ledger implements Book, Witness {
   /** The marks of those who were given this answer. */
   told(answer: Answer): string[] {
     return [...this.#calls].filter(([, call]) => call.answer === answer).map(([mark]) => mark);
+  }
+
+  /** The marks of those who were told that nobody knows, though there was time left to ask. */
+  unknownWithin(ms: number): string[] {
+    return this.told("unknown").filter((mark) => this.#calls.get(mark)!.tookMs < ms);
   }
 
   /** Every way in which the database contradicts what callers were told. */
