@@ -1,3 +1,4 @@
+import { Access } from "./access/access.ts";
 import { driveAlerts } from "./alerts/drive.ts";
 import type { AlertSink } from "./alerts/sink.ts";
 import { type Duration, durationMs } from "./base/duration.ts";
@@ -76,11 +77,15 @@ export class Pawl extends Looking {
   constructor(kernel: Kernel, surroundings: Surroundings) {
     super(kernel);
     this.#surroundings = surroundings;
+    this.access = new Access(kernel);
     this.outbox = new Outbox(kernel);
     this.dead = new Dead(kernel, this.verbs, surroundings.letters);
     this.people = new People(kernel, this.verbs, surroundings.queues);
     this.crowd = new Crowds(kernel, this.verbs, surroundings.families);
   }
+
+  /** Who may use the HTTP API, the console and the desk. */
+  readonly access: Access;
 
   /** What waits to be sent, what was given up, and what to do about it. */
   readonly outbox: Outbox;

@@ -33,7 +33,7 @@ function run(program: string, args: readonly string[], timeout = 60_000): string
 
 test("the package holds what users need, and nothing else", () => {
   const wanted =
-    /^(?:dist\/.*\.(?:js|d\.ts|js\.map|d\.ts\.map)|dist\/store\/pglite\/new-database-\w+\.tar\.gz|src\/store\/migrations\/\d{4}_\w+\.sql|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+    /^(?:dist\/.*\.(?:js|d\.ts|js\.map|d\.ts\.map)|dist\/console\/(?:\w+\.html|assets\/[\w-]+\.(?:js|css|svg))|dist\/store\/pglite\/new-database-\w+\.tar\.gz|src\/store\/migrations\/\d{4}_\w+\.sql|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
   expect(packed.filter((path) => !wanted.test(path) || path.includes(".test."))).toEqual([]);
 });
 

@@ -37,6 +37,7 @@ export const errorCodes = {
   invalid_transition: "caller",
   not_the_assignee: "caller",
   not_allowed: "caller",
+  media_unsupported: "caller",
   already_given: "caller",
   callback_unknown: "caller",
   callback_decided: "caller",
@@ -67,6 +68,7 @@ export const errorCodes = {
   circuit_open: "surroundings",
   ended_elsewhere: "caller",
   not_running: "surroundings",
+  not_available: "surroundings",
   archive_failed: "surroundings",
   archive_damaged: "surroundings",
   // Us.

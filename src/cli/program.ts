@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { ownVersion } from "../version.ts";
 import { addBreakers } from "./commands/breakers.ts";
 import { addCallbacks } from "./commands/callbacks.ts";
 import { addCheck } from "./commands/check.ts";
@@ -114,8 +114,4 @@ function makeProgram(version: string, act: Act): Command {
   ])
     add(program, act);
   return program;
-}
-
-function ownVersion(): string {
-  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }

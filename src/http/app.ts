@@ -1,17 +1,22 @@
-import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import type { StatusCode } from "hono/utils/http-status";
 import { PawlError } from "../base/errors.ts";
 import type { GivenError } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
-import { type Problem, problem, problemOf } from "./problem.ts";
+import { mountRoutes } from "./api/mount.ts";
+import { openapi } from "./api/openapi.ts";
+import { mountPages } from "./pages.ts";
+import { answerProblem, problem, problemOf } from "./problem.ts";
 import { Arguments, maxRequestBytes, parseObject } from "./request.ts";
+import { mountSessions } from "./sessions.ts";
+import { bearerOf, type DoorOptions, isSame } from "./visitors.ts";
 
-export interface AppOptions {
-  /** What `/metrics` asks for, as `Authorization: Bearer …`; it is open to whoever reaches it unless given. */
-  readonly token?: string | undefined;
+export interface AppOptions extends DoorOptions {
+  /** Where it is mounted in your own server, such as `/pawl`; at its root unless given. */
+  readonly base?: string | undefined;
+  /** Where the built pages lie. @internal */
+  readonly pages?: URL | undefined;
 }
 
 /**
@@ -20,9 +25,10 @@ export interface AppOptions {
  */
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   const app = new Hono();
+  const base = baseOf(options.base);
   app.use(async (context, next) => {
     await next();
-    for (const [name, value] of headers) context.res.headers.set(name, value);
+    for (const [name, value] of headers) if (!context.res.headers.has(name)) context.res.headers.set(name, value);
   });
   app.onError((error, context) => {
     const told = problemOf(error);
@@ -44,12 +50,22 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
     maxSize: maxRequestBytes,
     onError: (context) => answerProblem(context, problem(413, "value_unstorable", "1 MiB is the most.")),
   });
+  app.use("/api/*", limit);
+  app.get("/api/openapi.json", (context) => context.json(openapi()));
+  mountSessions(app, pawl, { ...options, base });
+  mountRoutes(app, pawl, options);
+  mountPages(app, { base, folder: options.pages });
   app.post("/callbacks", limit, (context) => takeCallback(pawl, context, bearerOf(context)));
   app.post("/callbacks/:token", limit, (context) => takeCallback(pawl, context, context.req.param("token")));
   return app;
 }
 
-/** Nothing here is for a browser to keep, to show or to guess about. */
+function baseOf(given = ""): string {
+  if (/^(?:\/[\w.~-]+)*$/.test(given)) return given;
+  throw new PawlError("option_invalid", "`base` must be the path at which it is mounted, such as /pawl.");
+}
+
+/** Unless a page says otherwise: nothing here is for a browser to keep, to show or to guess about. */
 const headers = [
   ["cache-control", "no-store"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
@@ -79,22 +95,4 @@ async function takeCallback(pawl: Pawl, context: Context, token: string | undefi
     : { payload: given.value("payload") };
   const { id, accepted, late, status, reason } = await pawl.receiveByToken(token, result, { dedupe });
   return context.json({ accepted, late, id, status, ...(reason === null ? {} : { reason }) });
-}
-
-function bearerOf(context: Context): string | undefined {
-  return /^Bearer +([\w.~+/=-]+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
-}
-
-/** In the same time wherever they differ; only the length can be learnt. */
-function isSame(given: string | undefined, wanted: string): boolean {
-  const [one, other] = [Buffer.from(given ?? ""), Buffer.from(wanted)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
-function answerProblem(context: Context, told: Problem): Response {
-  const more: Record<string, string> = { "content-type": "application/problem+json" };
-  if (told.status === 401) more["www-authenticate"] = "Bearer";
-  if (told.status === 503) more["retry-after"] = "1";
-  context.status(told.status as StatusCode);
-  return context.body(JSON.stringify(told), undefined, more);
 }

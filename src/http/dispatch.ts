@@ -1,16 +1,13 @@
-import type { Duration } from "../base/duration.ts";
 import { broken, messageOf, PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { diagram, diagramSvg } from "../definition/diagram.ts";
-import type { AnyLifecycle } from "../definition/face.ts";
 import { suggest } from "../definition/fault.ts";
-import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
-import type { Instance, StartedInstance } from "../shown.ts";
 import { callbackVerbs } from "./callback-verbs.ts";
 import { crowdVerbs } from "./crowd-verbs.ts";
 import { deadVerbs } from "./dead-verbs.ts";
-import { causeOf, type DispatchOptions, lifecycleOf, refOf, statesOf, type Verb } from "./named.ts";
+import { instanceVerbs } from "./instance-verbs.ts";
+import { causeOf, type DispatchOptions, lifecycleOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
 import { peopleVerbs } from "./people-verbs.ts";
 import { Arguments, type Request } from "./request.ts";
@@ -29,14 +26,22 @@ export async function dispatch(
   request: Pick<Request, "verb" | "args">,
   options: DispatchOptions = {},
 ): Promise<Json> {
-  const verb = verbs.get(request.verb);
-  if (verb === undefined) {
-    const remedy = suggest(request.verb, verbs.keys());
-    throw new PawlError("option_invalid", `There is no verb ${JSON.stringify(request.verb.slice(0, 100))}. ${remedy}`);
-  }
+  const verb = verbNamed(request.verb);
   const args = new Arguments(request.verb, request.args, verb.takes);
   const answer = await verb.answer(pawl, args, options);
   return JSON.parse(JSON.stringify(answer ?? null)) as Json;
+}
+
+/** The names of what a verb takes. */
+export function takesOf(verb: string): readonly string[] {
+  return verbNamed(verb).takes;
+}
+
+function verbNamed(name: string): Verb {
+  const verb = verbs.get(name);
+  if (verb !== undefined) return verb;
+  const remedy = suggest(name, verbs.keys());
+  throw new PawlError("option_invalid", `There is no verb ${JSON.stringify(name.slice(0, 100))}. ${remedy}`);
 }
 
 /** An error as it travels. */
@@ -60,22 +65,11 @@ function jsonOrEmpty(value: unknown): Json {
   }
 }
 
-const instance = ["lifecycle", "key", "id"];
 const cause = ["actor", "reason"];
-const sending = ["event", "payload", "expectedVersion", "idempotencyKey", "after", "at"];
 
 const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["lifecycles", { takes: [], answer: lifecycles }],
   ["counts", { takes: ["lifecycle"], answer: (pawl, args) => pawl.counts(lifecycleOf(pawl, args)) }],
-  ["start", { takes: ["lifecycle", "key", "data", ...cause], answer: start }],
-  ["send", { takes: [...instance, ...sending, ...cause], answer: send }],
-  ["get", { takes: instance, answer: (pawl, args) => pawl.get(lifecycleOf(pawl, args), refOf(args)) }],
-  ["find", { takes: ["lifecycle", "state", "parent", "limit", "after"], answer: find }],
-  ["children", { takes: [...instance, "limit"], answer: children }],
-  ["permitted", { takes: [...instance, "actor"], answer: permitted }],
-  ["journal", { takes: [...instance, "attempts"], answer: journal }],
-  ["wait", { takes: [...instance, "until", "timeout"], answer: wait }],
-  ["explainRecovery", { takes: instance, answer: explainRecovery }],
   ["deadLetters", { takes: ["lifecycle", "status", "limit", "after"], answer: deadLetters }],
   ["deadLetter", { takes: ["id"], answer: deadLetter }],
   ["requeue", { takes: ["id", "data", "restart", ...cause], answer: requeue }],
@@ -88,6 +82,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["resumeSchedule", { takes: ["schedule"], answer: (pawl, args) => pawl.resumeSchedule(args.text("schedule")) }],
   ["runScheduleNow", { takes: ["schedule"], answer: (pawl, args) => pawl.runScheduleNow(args.text("schedule")) }],
   ["diagram", { takes: ["lifecycle", "format", "builtIns"], answer: draw }],
+  ...instanceVerbs,
   ...deadVerbs,
   ...workVerbs,
   ...callbackVerbs,
@@ -95,18 +90,6 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ...peopleVerbs,
   ...crowdVerbs,
 ]);
-
-/**
- * The verbs without their types: what a definition would let the compiler check, a client by name can only be told at
- * run time, by the same checks that guard every call.
- */
-interface UntypedVerbs {
-  start(
-    lifecycle: AnyLifecycle,
-    options: StartCallOptions & { key?: string | undefined; data?: unknown },
-  ): Promise<StartedInstance>;
-  send(lifecycle: AnyLifecycle, ref: InstanceRef, event: string, payload: unknown, options: object): Promise<Instance>;
-}
 
 async function lifecycles(pawl: Pawl): Promise<unknown> {
   const all = [];
@@ -124,65 +107,8 @@ async function lifecycles(pawl: Pawl): Promise<unknown> {
   return all;
 }
 
-function start(pawl: Pawl, args: Arguments): Promise<StartedInstance> {
-  const data = args.value("data");
-  const key = args.optionalText("key");
-  return (pawl as unknown as UntypedVerbs).start(lifecycleOf(pawl, args), { key, data, ...causeOf(args) });
-}
-
-function send(pawl: Pawl, args: Arguments): Promise<Instance> {
-  const options = {
-    ...causeOf(args),
-    expectedVersion: args.number("expectedVersion"),
-    idempotencyKey: args.optionalText("idempotencyKey"),
-    after: args.value("after") as Duration | undefined,
-    at: args.moment("at"),
-  };
-  const [event, payload] = [args.text("event"), args.value("payload")];
-  return (pawl as unknown as UntypedVerbs).send(lifecycleOf(pawl, args), refOf(args), event, payload, options);
-}
-
-function find(pawl: Pawl, args: Arguments): Promise<Instance[]> {
-  const lifecycle = lifecycleOf(pawl, args);
-  const [after, parent] = [args.optionalText("after"), args.optionalText("parent")];
-  return pawl.find(lifecycle, {
-    state: statesOf(lifecycle, args, "state"),
-    parent: parent === undefined ? undefined : { id: parent },
-    limit: args.number("limit"),
-    after: after === undefined ? undefined : { id: after },
-  });
-}
-
-function children(pawl: Pawl, args: Arguments): Promise<unknown> {
-  return pawl.children(lifecycleOf(pawl, args), refOf(args), { limit: args.number("limit") });
-}
-
-function permitted(pawl: Pawl, args: Arguments): Promise<unknown> {
-  return pawl.permitted(lifecycleOf(pawl, args), refOf(args), { actor: args.optionalText("actor") });
-}
-
-function journal(pawl: Pawl, args: Arguments): Promise<unknown> {
-  const [lifecycle, ref] = [lifecycleOf(pawl, args), refOf(args)];
-  return args.flag("attempts") ? pawl.journal(lifecycle, ref, { attempts: true }) : pawl.journal(lifecycle, ref);
-}
-
-function wait(pawl: Pawl, args: Arguments, { signal }: DispatchOptions): Promise<Instance> {
-  const lifecycle = lifecycleOf(pawl, args);
-  const until = statesOf(lifecycle, args, "until");
-  return pawl.wait(lifecycle, refOf(args), { until, timeout: args.value("timeout") as Duration | undefined, signal });
-}
-
 function pauseSchedule(pawl: Pawl, args: Arguments): Promise<void> {
   return pawl.pauseSchedule(args.text("schedule"), causeOf(args));
-}
-
-/** By lifecycle and key, or by the id alone. */
-async function explainRecovery(pawl: Pawl, args: Arguments): Promise<unknown> {
-  if (args.has("lifecycle")) return pawl.explainRecovery(lifecycleOf(pawl, args), refOf(args));
-  const id = args.text("id");
-  const lifecycle = await pawl.lifecycleOf(id);
-  if (lifecycle === undefined) throw new PawlError("instance_unknown", `There is no instance with the id ${id}.`);
-  return pawl.explainRecovery(lifecycle, { id });
 }
 
 const letterStatuses = ["open", "requeued", "discarded", "archived"] as const;

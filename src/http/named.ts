@@ -1,4 +1,5 @@
 import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
 import type { AnyLifecycle } from "../definition/face.ts";
 import { suggest } from "../definition/fault.ts";
 import type { InstanceRef } from "../given.ts";
@@ -29,6 +30,15 @@ export function lifecycleNamed(pawl: Pawl, name: string): AnyLifecycle {
     known.map((one) => one.name),
   );
   throw new PawlError("lifecycle_unknown", `There is no lifecycle \`${name}\`. ${remedy}`, { lifecycle: name });
+}
+
+/** The lifecycle that is named, or else that of the instance whose id is given. */
+export async function lifecycleMeant(pawl: Pawl, args: Arguments): Promise<AnyLifecycle> {
+  if (args.has("lifecycle") || !args.has("id")) return lifecycleOf(pawl, args);
+  const id = args.text("id");
+  const lifecycle = isId(id) ? await pawl.lifecycleOf(id) : undefined;
+  if (lifecycle !== undefined) return lifecycle;
+  throw new PawlError("instance_unknown", `There is no instance with the id ${JSON.stringify(id)}.`, { id });
 }
 
 export function refOf(args: Arguments): InstanceRef {

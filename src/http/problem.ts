@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+import type { StatusCode } from "hono/utils/http-status";
 import { type ErrorCode, isPawlError } from "../base/errors.ts";
 
 /** An error as RFC 9457 writes it, with Pawl's own code. */
@@ -12,18 +14,44 @@ export interface Problem {
 const statuses: Partial<Record<ErrorCode, number>> = {
   option_invalid: 400,
   token_invalid: 401,
+  not_allowed: 403,
+  not_the_assignee: 403,
+  schedule_unknown: 404,
+  breaker_unknown: 404,
+  queue_unknown: 404,
+  sample_unknown: 404,
+  assignment_unknown: 404,
+  label_unknown: 404,
+  callback_unknown: 404,
+  dead_letter_unknown: 404,
+  operation_unknown: 404,
+  archive_unknown: 404,
   instance_unknown: 404,
   lifecycle_unknown: 404,
   event_unknown: 404,
   transition_refused: 409,
+  version_conflict: 409,
+  invalid_transition: 409,
+  already_given: 409,
+  queue_exists: 409,
+  callback_decided: 409,
+  dead_letter_decided: 409,
+  ticket_taken: 409,
+  operation_ended: 409,
+  lease_lost: 409,
+  ended_elsewhere: 409,
+  media_unsupported: 415,
   payload_invalid: 422,
+  data_invalid: 422,
+  label_invalid: 422,
   value_unstorable: 422,
   idempotency_conflict: 422,
 };
 
 const titles: Readonly<Record<number, string>> = {
   400: "Bad request",
-  401: "Not allowed",
+  401: "Not signed in",
+  403: "Not allowed",
   404: "Not found",
   405: "Method not allowed",
   409: "Conflict",
@@ -45,4 +73,12 @@ export function problemOf(error: unknown): Problem {
 export function problem(status: number, code: string, detail?: string): Problem {
   const told = { type: "about:blank", title: titles[status] ?? "Failed", status, code } as const;
   return detail === undefined ? told : { ...told, detail };
+}
+
+export function answerProblem(context: Context, told: Problem): Response {
+  const more: Record<string, string> = { "content-type": "application/problem+json" };
+  if (told.status === 401) more["www-authenticate"] = "Bearer";
+  if (told.status === 503) more["retry-after"] = "1";
+  context.status(told.status as StatusCode);
+  return context.body(JSON.stringify(told), undefined, more);
 }

@@ -4,9 +4,9 @@ import { createAdaptorServer } from "@hono/node-server";
 import { messageOf, PawlError } from "../base/errors.ts";
 import type { HttpConfig } from "../config.ts";
 import type { Pawl } from "../pawl.ts";
-import { httpApp } from "./app.ts";
+import { type AppOptions, httpApp } from "./app.ts";
 
-export type HttpOptions = HttpConfig;
+export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token"> {}
 
 /** A server that answers for a Pawl. */
 export interface HttpServer {
@@ -27,9 +27,9 @@ const standardHost = "127.0.0.1";
  * ```
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
-  const { port = standardPort, host = standardHost, token } = checkHttp(options);
+  const { port = standardPort, host = standardHost, token, authenticate, base, pages } = checkHttp(options);
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, { token }).fetch,
+    fetch: httpApp(pawl, { token, authenticate, base, pages }).fetch,
     createServer,
     // Whoever is slow on purpose is not waited for.
     serverOptions: { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },

@@ -261,6 +261,23 @@ begin
     using errcode = 'PW003';
 end $$;
 
+CREATE TABLE pawl.access_tokens (
+    id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    hash text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    role text NOT NULL COLLATE pg_catalog."C",
+    labeler text COLLATE pg_catalog."C",
+    parent_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    used_at timestamp with time zone,
+    CONSTRAINT access_tokens_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'session'::text, 'code'::text]))),
+    CONSTRAINT access_tokens_labeler_is_somebody CHECK (((role = 'labeler'::text) = (labeler IS NOT NULL))),
+    CONSTRAINT access_tokens_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text, 'labeler'::text, 'service'::text]))),
+    CONSTRAINT access_tokens_visit_ends CHECK (((kind = 'token'::text) OR (expires_at IS NOT NULL)))
+);
+
 CREATE TABLE pawl.alerts (
     id uuid NOT NULL,
     cause text NOT NULL COLLATE pg_catalog."C",
@@ -917,6 +934,12 @@ CREATE TABLE pawl.workers (
 )
 WITH (fillfactor='50');
 
+ALTER TABLE ONLY pawl.access_tokens
+    ADD CONSTRAINT access_tokens_hash_key UNIQUE (hash);
+
+ALTER TABLE ONLY pawl.access_tokens
+    ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pawl.alerts
     ADD CONSTRAINT alerts_cause_key UNIQUE (cause);
 
@@ -1048,6 +1071,10 @@ ALTER TABLE ONLY pawl.timers
 
 ALTER TABLE ONLY pawl.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
+
+CREATE INDEX access_tokens_expiring ON pawl.access_tokens USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX access_tokens_parent ON pawl.access_tokens USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX alerts_at ON pawl.alerts USING btree (at);
 
@@ -1182,6 +1209,9 @@ CREATE TRIGGER journal_removed AFTER DELETE ON pawl.journal REFERENCING OLD TABL
 CREATE TRIGGER letter_opens_ticket AFTER INSERT ON pawl.dead_letters FOR EACH ROW WHEN ((new.status = 'open'::text)) EXECUTE FUNCTION pawl.letter_opens_ticket();
 
 CREATE TRIGGER letter_resolves_ticket AFTER UPDATE OF status ON pawl.dead_letters FOR EACH ROW WHEN (((old.status = 'open'::text) AND (new.status <> 'open'::text))) EXECUTE FUNCTION pawl.letter_resolves_ticket();
+
+ALTER TABLE ONLY pawl.access_tokens
+    ADD CONSTRAINT access_tokens_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES pawl.access_tokens(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pawl.edges
     ADD CONSTRAINT edges_lifecycle_version_fkey FOREIGN KEY (lifecycle, version) REFERENCES pawl.lifecycles(name, version);

@@ -10,6 +10,7 @@ const front = [
   "create.ts",
   "config.ts",
   "database.ts",
+  "version.ts",
 ];
 const engine = [
   "base",
@@ -25,7 +26,7 @@ const engine = [
   "alerts",
   "letters",
 ];
-const behind = [...engine, "people", "crowd"];
+const behind = [...engine, "people", "crowd", "access"];
 
 /** Tables that no other room writes: what stands beside the instances of samples and assignments. */
 const peoplesTables = ["queues", "labelers", "samples", "slots", "assignments", "labels"].map(
@@ -97,7 +98,11 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     may: ["base", "definition", "policy", "kernel", "views", "outbox", "people", "type store/db.ts"],
     lines: "asks a crowd",
   },
-  http: { may: ["base", "definition", "telemetry", ...front], lines: "answers over HTTP" },
+  access: {
+    may: ["base", "kernel", "store/access-tokens.ts"],
+    lines: "says who may come in",
+  },
+  http: { may: ["base", "definition", "telemetry", "access", ...front], lines: "answers over HTTP" },
   cli: {
     // It reads and writes the files that a user names, in the formats of people.
     may: ["base", "definition", "telemetry", "http", ...peoplesFormats, ...front],

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 const root = join(import.meta.dirname, "../..");
@@ -48,7 +49,12 @@ export async function compileAgain(folder: string): Promise<void> {
     folder,
   ];
   const all = [...programs, "src/index.ts"];
-  await promisify(execFile)(process.execPath, [tsc, ...all, ...options, ...target], { cwd: root });
+  const vite = [join(root, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "warn"];
+  const run = promisify(execFile);
+  await Promise.all([
+    run(process.execPath, [tsc, ...all, ...options, ...target], { cwd: root }),
+    run(process.execPath, [...vite, "--outDir", join(folder, "console")], { cwd: root }),
+  ]);
   await cp(join(root, "src/store/migrations"), join(folder, "src/store/migrations"), { recursive: true });
   const manifest = await readFile(join(root, "package.json"), "utf8");
   await writeFile(join(folder, "package.json"), manifest.replaceAll('"./dist/', '"./src/'));
@@ -59,6 +65,11 @@ export function compiled(program: string): string {
   const folder = process.env.PAWL_COMPILED;
   if (folder === undefined || !programs.includes(program)) throw new Error(`${program} was not compiled for this run.`);
   return join(folder, program.replace(/\.ts$/, ".js"));
+}
+
+/** Where the pages lie, as they were built for this run. */
+export function builtPages(): URL {
+  return pathToFileURL(join(process.env.PAWL_COMPILED!, "console/"));
 }
 
 export async function removePrograms(folder: string): Promise<void> {

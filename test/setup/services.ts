@@ -1,4 +1,5 @@
 import { canInstall, install } from "./apt.ts";
+import { chromium } from "./chromium.ts";
 import { OnDemand } from "./on-demand.ts";
 import { pgbouncer } from "./pgbouncer.ts";
 import { postgres } from "./postgres.ts";
@@ -6,7 +7,7 @@ import { rabbitmq } from "./rabbitmq.ts";
 import type { RunningService, Service, Start } from "./service.ts";
 
 /** In the order in which they start: a later one may stand on an earlier one. */
-const services: readonly Service[] = [postgres, pgbouncer, rabbitmq];
+const services: readonly Service[] = [postgres, pgbouncer, rabbitmq, chromium];
 
 export interface Services {
   readonly about: readonly string[];

@@ -33,3 +33,6 @@ export function rabbitmqUrl(): Promise<string> {
 export const onOwnRabbitmq = describe.skipIf(
   process.env.PAWL_TEST_RABBITMQ === undefined || Boolean(process.env.PAWL_AMQP_URL),
 );
+
+/** In a real browser, from `openBrowser`. */
+export const inBrowser = describe.skipIf(process.env.PAWL_TEST_CHROMIUM === undefined);

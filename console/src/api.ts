@@ -1,0 +1,80 @@
+import type { Problem } from "../../src/http/contract.ts";
+
+/** What the server refused, in its own words. */
+export class Refused extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail ?? problem.title);
+    this.problem = problem;
+  }
+
+  get signedOut(): boolean {
+    return this.problem.status === 401;
+  }
+}
+
+const unreachable: Problem = {
+  type: "about:blank",
+  title: "Not reached",
+  status: 0,
+  code: "unreachable",
+  detail: "Pawl does not answer. It may be stopped; this page goes on when it is back.",
+};
+
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+
+/** A path below `/api`, seen from where the console is mounted. */
+export function apiUrl(path: string, query: Query = {}): string {
+  const url = new URL(`api${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
+  }
+  return url.href;
+}
+
+async function ask<Answer>(
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch {
+    throw new Refused(unreachable);
+  }
+  if (response.ok) return (await response.json()) as Answer;
+  const isProblem = response.headers.get("content-type")?.startsWith("application/problem+json") === true;
+  throw new Refused(isProblem ? ((await response.json()) as Problem) : { ...unreachable, status: response.status });
+}
+
+export function get<Answer>(path: string, query?: Query): Promise<Answer> {
+  return ask("GET", apiUrl(path, query));
+}
+
+/** A write. The key makes it safe to press a button again after a lost reply. */
+export function post<Answer>(path: string, body: unknown = {}, idempotencyKey?: string): Promise<Answer> {
+  return ask("POST", apiUrl(path), body, idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey });
+}
+
+export function put<Answer>(path: string, body: unknown = {}): Promise<Answer> {
+  return ask("PUT", apiUrl(path), body);
+}
+
+export function remove<Answer>(path: string, body?: unknown): Promise<Answer> {
+  return ask("DELETE", apiUrl(path), body);
+}
+
+/** One part of a path. */
+export const part = encodeURIComponent;
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

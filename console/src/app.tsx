@@ -1,0 +1,33 @@
+import { useEffect } from "preact/hooks";
+import { Route, Router, Switch } from "wouter-preact";
+import { Lifecycle } from "./pages/lifecycle.tsx";
+import { NotFound } from "./pages/not-found.tsx";
+import { Overview } from "./pages/overview.tsx";
+import { SignIn } from "./pages/sign-in.tsx";
+import { findSession, session } from "./session.ts";
+import { Shell } from "./shell.tsx";
+
+/** Where the console is mounted: the path of the page's `<base>`. */
+const base = new URL(document.baseURI).pathname.replace(/\/$/, "");
+
+export function App() {
+  useEffect(() => {
+    void findSession();
+  }, []);
+  if (session.value === undefined) return null;
+  return (
+    <Router base={base}>
+      {session.value === null ? (
+        <SignIn />
+      ) : (
+        <Shell>
+          <Switch>
+            <Route path="/" component={Overview} />
+            <Route path="/lifecycles/:lifecycle">{({ lifecycle }) => <Lifecycle name={lifecycle} />}</Route>
+            <Route component={NotFound} />
+          </Switch>
+        </Shell>
+      )}
+    </Router>
+  );
+}

@@ -1,0 +1,41 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf, Refused } from "./api.ts";
+import { session } from "./session.ts";
+
+/** What was asked of the server: the answer that it gave last, and what went wrong since. */
+export interface Asked<Answer> {
+  readonly answer: Answer | undefined;
+  readonly error: string | undefined;
+  /** Asks again, and keeps showing what is there until the answer comes. */
+  readonly again: () => Promise<void>;
+}
+
+/**
+ * Asks the server, and again whenever what it depends on changes. An answer that was overtaken by a later question is
+ * dropped; the old one stays on the page until the new one is there.
+ */
+export function useAsked<Answer>(ask: () => Promise<Answer>, dependsOn: readonly unknown[]): Asked<Answer> {
+  const [answer, setAnswer] = useState<Answer>();
+  const [error, setError] = useState<string>();
+  const turn = useRef(0);
+  const again = async () => {
+    const mine = ++turn.current;
+    try {
+      const got = await ask();
+      if (mine !== turn.current) return;
+      setAnswer(() => got);
+      setError(undefined);
+    } catch (thrown) {
+      if (mine !== turn.current) return;
+      if (thrown instanceof Refused && thrown.signedOut) session.value = null;
+      setError(messageOf(thrown));
+    }
+  };
+  useEffect(() => {
+    void again();
+    return () => {
+      turn.current += 1;
+    };
+  }, dependsOn);
+  return { answer, error, again };
+}

@@ -1,0 +1,29 @@
+import { signal } from "@preact/signals";
+import type { SessionAnswer } from "../../src/http/contract.ts";
+import { get, post, Refused, remove } from "./api.ts";
+
+/** Who is signed in: undefined until it is known, null when nobody is. */
+export const session = signal<SessionAnswer | null | undefined>(undefined);
+
+export async function findSession(): Promise<void> {
+  try {
+    session.value = await get<SessionAnswer>("/session");
+  } catch (error) {
+    if (error instanceof Refused && error.signedOut) session.value = null;
+    else throw error;
+  }
+}
+
+export async function signIn(token: string): Promise<void> {
+  session.value = await post<SessionAnswer>("/session", { token });
+}
+
+export async function signOut(): Promise<void> {
+  await remove("/session");
+  session.value = null;
+}
+
+/** Whether whoever is signed in may do this; what he may not, he is not shown. */
+export function may(permission: SessionAnswer["may"][number]): boolean {
+  return session.value?.may.includes(permission) ?? false;
+}

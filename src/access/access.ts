@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { checkedText } from "../base/text.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import {
+  deleteToken,
+  insertToken,
+  type NewToken,
+  readTokens,
+  spendCode,
+  type TokenRow,
+  useToken,
+} from "../store/access-tokens.ts";
+import { isRole, type Role, roles } from "./roles.ts";
+
+/** Somebody who has come in: a program with a token, or a person in a browser. */
+export interface Visitor {
+  readonly name: string;
+  readonly role: Role;
+  /** Who a labeler is in the queues; null for all others. */
+  readonly labeler: string | null;
+}
+
+/** A token that was given out, without its secret. */
+export interface Token extends Visitor {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly usedAt: Date | null;
+}
+
+export interface TokenOptions {
+  /** Who or what it is for; it stands in the journal as the actor of what is done with it. */
+  readonly name: string;
+  readonly role: Role;
+  /** The id in the queues of whoever labels with it; `name` unless given. */
+  readonly labeler?: string | undefined;
+  /** How long it counts; until it is revoked unless given. */
+  readonly lasts?: Duration | undefined;
+}
+
+/** A browser that has signed in. */
+export interface Session {
+  readonly secret: string;
+  readonly visitor: Visitor;
+  readonly expiresAt: Date;
+}
+
+const sessionMs = 12 * 3_600_000;
+const codeMs = 15 * 60_000;
+
+/** Who may use the HTTP API, the console and the desk. Secrets are told once, when they are made, and kept as hashes. */
+export class Access {
+  readonly #kernel: Kernel;
+
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /**
+   * Makes a token. Its `secret` is told here and never again.
+   *
+   * ```ts
+   * const { secret } = await pawl.access.createToken({ name: "grader", role: "service" });
+   * ```
+   */
+  async createToken(options: TokenOptions): Promise<Token & { readonly secret: string }> {
+    const visitor = checkedVisitor(options);
+    const lastsMs = options.lasts === undefined ? null : durationMs(options.lasts, "lasts");
+    const { secret, row } = await this.#insert("token", visitor, lastsMs);
+    return { ...tokenOf(row), secret };
+  }
+
+  /** The tokens that count or have counted, oldest first. */
+  async tokens(): Promise<Token[]> {
+    return (await readTokens(this.#kernel.db)).map(tokenOf);
+  }
+
+  /** Takes a token back: it and the sessions that it opened count no more. */
+  async revokeToken(id: string): Promise<void> {
+    if (isId(id) && (await deleteToken(this.#kernel.db, id))) return;
+    throw new PawlError("token_invalid", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
+  }
+
+  /** Who comes with this secret of a token; undefined if nobody. */
+  async visitorOf(secret: string): Promise<Visitor | undefined> {
+    const row = await useToken(this.#kernel.db, hashOf(secret), "token");
+    return row === undefined ? undefined : visitorOf(row);
+  }
+
+  /** A code that signs somebody in once, within a quarter of an hour. */
+  async createCode(options: Omit<TokenOptions, "lasts">): Promise<string> {
+    return (await this.#insert("code", checkedVisitor(options), codeMs)).secret;
+  }
+
+  /** Opens a session by a code, which is spent with it, or by a token; undefined if it is neither. */
+  async signIn(secret: string): Promise<Session | undefined> {
+    const { db } = this.#kernel;
+    const hash = hashOf(secret);
+    const spent = await spendCode(db, hash);
+    const known = spent ?? (await useToken(db, hash, "token"));
+    if (known === undefined) return undefined;
+    const visitor = visitorOf(known);
+    const made = await this.#insert("session", visitor, sessionMs, spent === undefined ? known.id : null);
+    return { secret: made.secret, visitor, expiresAt: new Date(made.row.expires_ms!) };
+  }
+
+  /** Who has signed in with this secret of a session; undefined if nobody, or no more. */
+  async visitorIn(session: string): Promise<Visitor | undefined> {
+    const row = await useToken(this.#kernel.db, hashOf(session), "session");
+    return row === undefined ? undefined : visitorOf(row);
+  }
+
+  async signOut(session: string): Promise<void> {
+    const row = await useToken(this.#kernel.db, hashOf(session), "session");
+    if (row !== undefined) await deleteToken(this.#kernel.db, row.id);
+  }
+
+  async #insert(
+    kind: NewToken["kind"],
+    { name, role, labeler }: Visitor,
+    lastsMs: number | null,
+    parent: string | null = null,
+  ): Promise<{ secret: string; row: TokenRow }> {
+    const secret = `pawl_${randomBytes(32).toString("base64url")}`;
+    const token = { id: this.#kernel.newId(), kind, hash: hashOf(secret), name, role, labeler, parent, lastsMs };
+    return { secret, row: await insertToken(this.#kernel.db, token) };
+  }
+}
+
+/** A secret is 256 random bits, so that a plain hash of it tells nothing. */
+function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+function checkedVisitor(options: Omit<TokenOptions, "lasts">): Visitor {
+  const name = checkedText(options.name, "`name`");
+  if (!isRole(options.role)) {
+    throw new PawlError("option_invalid", `\`role\` must be one of ${roles.join(", ")}.`, { role: options.role });
+  }
+  if (options.role !== "labeler" && options.labeler !== undefined)
+    throw new PawlError("option_invalid", "Only the role `labeler` has a `labeler`.");
+  const labeler = options.role === "labeler" ? checkedText(options.labeler ?? name, "`labeler`") : null;
+  return { name, role: options.role, labeler };
+}
+
+function visitorOf({ name, role, labeler }: TokenRow): Visitor {
+  return { name, role: role as Role, labeler };
+}
+
+function tokenOf(row: TokenRow): Token {
+  const [createdAt, expiresAt] = [new Date(row.created_ms), row.expires_ms === null ? null : new Date(row.expires_ms)];
+  return {
+    id: row.id,
+    ...visitorOf(row),
+    createdAt,
+    expiresAt,
+    usedAt: row.used_ms === null ? null : new Date(row.used_ms),
+  };
+}

@@ -1,0 +1,92 @@
+import type { Context } from "hono";
+import type { Visitor } from "../../access/access.ts";
+import { PawlError } from "../../base/errors.ts";
+import { parseObject } from "../request.ts";
+import { namesIn, type Route } from "./route.ts";
+import type { Schema } from "./schema.ts";
+
+/** The arguments of a request: of its path, of its query or body, and what is known of whoever asks. */
+export async function gather(
+  context: Context,
+  route: Route,
+  visitor: Visitor,
+  takes: readonly string[],
+): Promise<Map<string, unknown>> {
+  const args = new Map<string, unknown>(Object.entries(route.says ?? {}));
+  for (const name of namesIn(route.path)) args.set(name, context.req.param(name));
+  const given = route.method === "get" ? queryOf(context, route) : await bodyOf(context);
+  for (const [name, value] of given) {
+    if (args.has(name)) throw invalid(`\`${name}\` is in the path already.`);
+    if (route.takes?.[name] === undefined && name !== "actor") throw invalid(strayed(route, name));
+    args.set(name, value);
+  }
+  const missing = route.needs?.find((name) => (args.get(name) ?? null) === null);
+  if (missing !== undefined) throw invalid(`\`${missing}\` is needed.`);
+  const key = context.req.header("idempotency-key");
+  if (key !== undefined && takes.includes("idempotencyKey") && !args.has("idempotencyKey"))
+    args.set("idempotencyKey", key);
+  if (takes.includes("actor")) args.set("actor", actorOf(visitor, args.get("actor")));
+  else if (args.has("actor")) throw invalid(strayed(route, "actor"));
+  if (visitor.labeler !== null) bindLabeler(visitor.labeler, args, takes);
+  return args;
+}
+
+/** Whoever speaks for others says for whom; all else is done in one's own name. */
+function actorOf({ name, role }: Visitor, given: unknown): unknown {
+  if (given === undefined || given === null || given === name) return name;
+  if (role === "service" || role === "admin") return given;
+  throw new PawlError("not_allowed", `\`actor\` is ${name} here: the role ${role} acts for nobody else.`);
+}
+
+/** A labeler works as himself. */
+function bindLabeler(labeler: string, args: Map<string, unknown>, takes: readonly string[]): void {
+  if (!takes.includes("labeler")) return;
+  const given = args.get("labeler") ?? labeler;
+  if (given !== labeler)
+    throw new PawlError("not_allowed", `This token is for the labeler ${labeler}, and nobody else.`);
+  args.set("labeler", labeler);
+}
+
+function queryOf(context: Context, route: Route): Map<string, unknown> {
+  const args = new Map<string, unknown>();
+  for (const [name, values] of Object.entries(context.req.queries())) {
+    const schema = route.takes?.[name];
+    args.set(name, schema === undefined ? values : read(name, schema, values));
+  }
+  return args;
+}
+
+/** A query holds texts alone: the schema says what is meant by them. */
+function read(name: string, schema: Schema, values: readonly string[]): unknown {
+  if (schema.type === "array") return values.flatMap((value) => value.split(",")).filter((value) => value !== "");
+  if (values.length > 1) throw invalid(`\`${name}\` can be given once.`);
+  const [value] = values as [string];
+  if (schema.type === "boolean") {
+    if (value !== "true" && value !== "false") throw invalid(`\`${name}\` must be true or false.`);
+    return value === "true";
+  }
+  if (schema.type !== "integer" && schema.type !== "number") return value;
+  const number = Number(value);
+  if (value.trim() === "" || !Number.isFinite(number)) throw invalid(`\`${name}\` must be a number.`);
+  return number;
+}
+
+async function bodyOf(context: Context): Promise<ReadonlyMap<string, unknown>> {
+  const text = await context.req.text();
+  if (text === "") return new Map();
+  const type = context.req.header("content-type") ?? "";
+  // A form, which any page could send in a visitor's name, is not taken.
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type) || context.req.header("content-encoding") !== undefined)
+    throw new PawlError("media_unsupported", "Send application/json, not compressed.");
+  return parseObject(text);
+}
+
+function strayed(route: Route, name: string): string {
+  const names = Object.keys(route.takes ?? {});
+  const takes = names.length === 0 ? "It takes nothing but what is in its path." : `It takes ${names.join(", ")}.`;
+  return `${route.method.toUpperCase()} /api${route.path} does not take \`${name}\`. ${takes}`;
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("option_invalid", message);
+}

@@ -1,0 +1,32 @@
+import type { Context, Hono } from "hono";
+import { may } from "../../access/roles.ts";
+import { PawlError } from "../../base/errors.ts";
+import type { Pawl } from "../../pawl.ts";
+import { dispatch, takesOf } from "../dispatch.ts";
+import { answerProblem, problem } from "../problem.ts";
+import { type DoorOptions, visitorOf } from "../visitors.ts";
+import { gather } from "./gather.ts";
+import type { Route } from "./route.ts";
+import { routes } from "./routes.ts";
+import { canBeNull } from "./schema.ts";
+
+/** Lets every route be answered, for whoever may. */
+export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
+  for (const route of routes) {
+    const path = `/api${route.path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+    app.on(route.method, path, (context) => carryOut(pawl, context, route, options));
+  }
+}
+
+async function carryOut(pawl: Pawl, context: Context, route: Route, options: DoorOptions): Promise<Response> {
+  const visitor = await visitorOf(pawl, context, options);
+  if (!may(visitor.role, route.may)) {
+    const message = `${route.verb} needs the right to ${route.may}, which the role ${visitor.role} of ${visitor.name} does not give.`;
+    throw new PawlError("not_allowed", message, { role: visitor.role, needs: route.may });
+  }
+  const args = await gather(context, route, visitor, takesOf(route.verb));
+  const signal = context.req.raw.signal;
+  const answer = await dispatch(pawl, { verb: route.verb, args }, { signal });
+  if (answer === null && !canBeNull(route.answers)) return answerProblem(context, problem(404, "not_found"));
+  return context.body(JSON.stringify(answer), 200, { "content-type": "application/json" });
+}

@@ -1,0 +1,48 @@
+import type { Permission } from "../../access/roles.ts";
+import type { Schema } from "./schema.ts";
+
+/**
+ * One way into Pawl over HTTP: a method and a path, the verb that answers, and what it takes. Names in braces come from
+ * the path; the others from the query of a GET, and from the JSON body of all else.
+ */
+export interface Route {
+  readonly method: "get" | "post" | "put" | "delete";
+  /** Such as `/instances/{id}/events/{event}`, seen from `/api`. */
+  readonly path: string;
+  readonly verb: string;
+  readonly may: Permission;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly takes?: Readonly<Record<string, Schema>>;
+  /** Of what is not in the path, what cannot be left out. */
+  readonly needs?: readonly string[];
+  /** What the path itself says, such as which decision is meant. */
+  readonly says?: Readonly<Record<string, unknown>>;
+  /** What stands in the journal as the actor, when the verb takes one: whoever has come in. */
+  readonly answers: Schema;
+}
+
+export type Tag =
+  | "Lifecycles"
+  | "Instances"
+  | "Callbacks"
+  | "Jobs"
+  | "Dead letters"
+  | "People"
+  | "Desk"
+  | "Crowds"
+  | "Workers"
+  | "Breakers"
+  | "Outbox"
+  | "Schedules"
+  | "Access";
+
+/** The names that a path holds, in their order. */
+export function namesIn(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}
+
+/** What makes a route known by one name: its verb, and where two paths lead to it, how they differ. */
+export function operationOf(route: Route): string {
+  return namesIn(route.path).includes("key") ? `${route.verb}ByKey` : route.verb;
+}

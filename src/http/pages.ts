@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Context, Hono } from "hono";
+import { messageOf, PawlError } from "../base/errors.ts";
+
+/** Where the built pages are: beside the built package, or in `dist/` when this runs from its source. */
+const built = new URL(import.meta.url.endsWith(".ts") ? "../../dist/console/" : "../console/", import.meta.url);
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+};
+
+/** The pages of the console; each is drawn in the browser by the one page that is sent. */
+const places = [
+  "/",
+  "/sign-in",
+  "/lifecycles/*",
+  "/instances/*",
+  "/dead/*",
+  "/people/*",
+  "/crowds/*",
+  "/workers",
+  "/breakers",
+  "/outbox",
+  "/schedules",
+  "/operations",
+  "/access",
+];
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: https:",
+  "media-src 'self' https:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export interface PagesOptions {
+  /** Where all of it is mounted; empty for the root. */
+  readonly base: string;
+  /** Where the built pages lie. */
+  readonly folder?: URL | undefined;
+}
+
+/** Serves the console and the desk. They ask nothing of any other host, and run no script but their own. */
+export function mountPages(app: Hono, { base, folder = built }: PagesOptions): void {
+  const files = new Files(folder);
+  const show = (name: string) => (context: Context) => {
+    context.header("content-security-policy", policy);
+    return context.html(files.page(name).replace('<base href="/">', `<base href="${base}/">`));
+  };
+  for (const place of places) app.get(place, show("index.html"));
+  for (const place of ["/desk", "/desk/*"]) app.get(place, show("desk.html"));
+  app.get("/docs", show("docs.html"));
+  app.get("/assets/:file", async (context) => {
+    const asset = await files.asset(context.req.param("file"));
+    return asset === undefined ? context.notFound() : sendAsset(context, asset);
+  });
+}
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer<ArrayBuffer>;
+  readonly packed: Buffer<ArrayBuffer>;
+}
+
+/** Their names change with what they hold, so that a browser keeps them for good. */
+function sendAsset(context: Context, { type, plain, packed }: Asset): Response {
+  const packs = /\bgzip\b/.test(context.req.header("accept-encoding") ?? "");
+  return context.body(packs ? packed : plain, 200, {
+    "content-type": type,
+    "cache-control": "public, max-age=31536000, immutable",
+    vary: "accept-encoding",
+    ...(packs ? { "content-encoding": "gzip" } : {}),
+  });
+}
+
+/** The built files, each read once. */
+class Files {
+  readonly #folder: URL;
+  readonly #pages = new Map<string, string>();
+  #assets: Promise<ReadonlyMap<string, Asset>> | undefined;
+
+  constructor(folder: URL) {
+    this.#folder = folder;
+  }
+
+  page(name: string): string {
+    const known = this.#pages.get(name);
+    if (known !== undefined) return known;
+    try {
+      const html = readFileSync(new URL(name, this.#folder), "utf8");
+      this.#pages.set(name, html);
+      return html;
+    } catch (error) {
+      const message = `The console was not built: ${messageOf(error)}. Run \`npm run build\` in Pawl's folder.`;
+      throw new PawlError("not_available", message, {}, { cause: error });
+    }
+  }
+
+  async asset(name: string): Promise<Asset | undefined> {
+    this.#assets ??= this.#readAssets();
+    return (await this.#assets).get(name);
+  }
+
+  /** All of them at once: a request names one of these files, and can name no other. */
+  async #readAssets(): Promise<ReadonlyMap<string, Asset>> {
+    const found = new Map<string, Asset>();
+    const folder = new URL("assets/", this.#folder);
+    for (const name of await readdir(folder)) {
+      const type = types[extname(name)];
+      if (type === undefined) continue;
+      const plain = (await readFile(new URL(name, folder))) as Buffer<ArrayBuffer>;
+      found.set(name, { type, plain, packed: gzipSync(plain, { level: 9 }) as Buffer<ArrayBuffer> });
+    }
+    return found;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Context, Hono } from "hono";
+import type { Visitor } from "../access/access.ts";
+import { permissions } from "../access/roles.ts";
+import { PawlError } from "../base/errors.ts";
+import type { Pawl } from "../pawl.ts";
+import { Arguments, parseObject } from "./request.ts";
+import { type DoorOptions, endSession, keepSession, visitorOf } from "./visitors.ts";
+
+/** Signing in and out: by a link that counts once, or with a token. */
+export function mountSessions(
+  app: Hono,
+  pawl: Pawl,
+  options: DoorOptions & { readonly base?: string | undefined },
+): void {
+  app.get("/sign-in/:code", async (context) => {
+    const session = await pawl.access.signIn(context.req.param("code"));
+    if (session !== undefined) keepSession(context, session);
+    // A link that was used before leads to where another can be asked for.
+    const to = session === undefined ? "sign-in?spent" : session.visitor.role === "labeler" ? "desk" : "";
+    return context.redirect(`${options.base ?? ""}/${to}`, 303);
+  });
+  app.get("/api/session", async (context) => context.json(shown(await visitorOf(pawl, context, options))));
+  app.post("/api/session", async (context) => {
+    const secret = await secretOf(context);
+    const session = await pawl.access.signIn(secret);
+    if (session === undefined) throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
+    keepSession(context, session);
+    return context.json(shown(session.visitor));
+  });
+  app.delete("/api/session", async (context) => {
+    await visitorOf(pawl, context, options);
+    await endSession(pawl, context);
+    return context.json(null);
+  });
+}
+
+/** Who somebody is, and what he may do, so that a page shows only that. */
+function shown(visitor: Visitor): object {
+  return { ...visitor, may: permissions[visitor.role] };
+}
+
+async function secretOf(context: Context): Promise<string> {
+  if (!/^application\/json\b/i.test(context.req.header("content-type") ?? ""))
+    throw new PawlError("media_unsupported", "Send application/json.");
+  return new Arguments("sign in", parseObject(await context.req.text()), ["token"]).text("token");
+}

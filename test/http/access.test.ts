@@ -1,0 +1,126 @@
+import { lifecycle } from "pawl";
+import { httpApp } from "pawl/http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
+
+const parcel = lifecycle("parcel", {
+  data: z.object({ weight: z.number() }),
+  initial: "packed",
+  states: { packed: { forever: true, on: { sent: "away" } }, away: { final: "success" } },
+});
+
+let t: TestPawl;
+let app: ReturnType<typeof httpApp>;
+beforeAll(async () => {
+  t = await testPawl({ lifecycles: [parcel] });
+  app = httpApp(t.pawl);
+});
+afterAll(() => t.close());
+
+type Role = Parameters<TestPawl["pawl"]["access"]["createToken"]>[0]["role"];
+
+async function bearer(role: Role, name: string = role): Promise<Record<string, string>> {
+  const { secret } = await t.pawl.access.createToken({ name, role });
+  return { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
+  const response = await app.request(path, init);
+  return { status: response.status, body: await response.json() };
+}
+
+describe("who may come in", () => {
+  test("a stranger is told how to come in, and nothing else", async () => {
+    const refused = { status: 401, body: { code: "token_invalid", detail: expect.stringContaining("Bearer") } };
+    expect(await ask("/api/lifecycles")).toMatchObject(refused);
+    expect(await ask("/api/lifecycles", { headers: { authorization: "Bearer pawl_guessed" } })).toMatchObject({
+      status: 401,
+      body: { detail: expect.stringContaining("unknown, revoked") },
+    });
+  });
+
+  test("a role may do what it says, and nothing else", async () => {
+    const start = (headers: Record<string, string>) =>
+      ask("/api/lifecycles/parcel/instances", { method: "POST", headers, body: '{"data":{"weight":2}}' });
+    expect(await start(await bearer("viewer"))).toMatchObject({ status: 403, body: { code: "not_allowed" } });
+    expect(await start(await bearer("labeler"))).toMatchObject({ status: 403 });
+    expect(await start(await bearer("service"))).toMatchObject({ status: 200, body: { state: "packed" } });
+  });
+
+  test("what is done stands in the journal under the name of whoever did it; only who speaks for others names another", async () => {
+    const start = async (role: Role, key: string, actor?: string) =>
+      ask("/api/lifecycles/parcel/instances", {
+        method: "POST",
+        headers: await bearer(role, "grace"),
+        body: JSON.stringify({ key, data: { weight: 1 }, ...(actor === undefined ? {} : { actor }) }),
+      });
+    await start("operator", "mine");
+    expect(await t.pawl.journal(parcel, "mine")).toMatchObject([{ actor: "grace" }]);
+    expect(await start("operator", "no", "ada")).toMatchObject({ status: 403, body: { code: "not_allowed" } });
+    await start("service", "for-ada", "ada");
+    expect(await t.pawl.journal(parcel, "for-ada")).toMatchObject([{ actor: "ada" }]);
+  });
+
+  test("a token that was taken back counts no more, and one with a time only until then", async () => {
+    const { id, secret } = await t.pawl.access.createToken({ name: "short", role: "viewer", lasts: "1h" });
+    const headers = { authorization: `Bearer ${secret}` };
+    expect(await ask("/api/lifecycles", { headers })).toMatchObject({ status: 200 });
+    const other = await t.pawl.access.createToken({ name: "short", role: "viewer", lasts: "1h" });
+    await t.pawl.access.revokeToken(id);
+    expect(await ask("/api/lifecycles", { headers })).toMatchObject({ status: 401 });
+    await t.advance("1h");
+    expect(await t.pawl.access.visitorOf(other.secret)).toBeUndefined();
+    await expect(t.pawl.access.revokeToken("nobody")).rejects.toMatchObject({ code: "token_invalid" });
+  });
+});
+
+describe("a session in a browser", () => {
+  async function visit(link: string): Promise<{ status: number; to: string | null; cookie: string }> {
+    const response = await app.request(link);
+    const cookie = response.headers.get("set-cookie") ?? "";
+    return { status: response.status, to: response.headers.get("location"), cookie: cookie.split(";")[0]! };
+  }
+
+  test("a link signs in once", async () => {
+    const code = await t.pawl.access.createCode({ name: "ada", role: "operator" });
+    const first = await visit(`/sign-in/${code}`);
+    expect(first).toMatchObject({ status: 303, to: "/", cookie: expect.stringMatching(/^pawl_session=/) });
+    expect(await ask("/api/session", { headers: { cookie: first.cookie } })).toEqual({
+      status: 200,
+      body: { name: "ada", role: "operator", labeler: null, may: ["look", "send", "operate"] },
+    });
+    expect(await visit(`/sign-in/${code}`)).toEqual({ status: 303, to: "/sign-in?spent", cookie: "" });
+  });
+
+  test("another site cannot act in its name, and it ends when its token is taken back", async () => {
+    const token = await t.pawl.access.createToken({ name: "grace", role: "admin" });
+    const headers = { "content-type": "application/json" };
+    const signedIn = await app.request("/api/session", {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ token: token.secret }),
+    });
+    expect(signedIn.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Lax/);
+    const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!;
+    const start = (more: Record<string, string>) =>
+      ask("/api/lifecycles/parcel/instances", {
+        method: "POST",
+        headers: { ...headers, cookie, ...more },
+        body: '{"data":{"weight":3}}',
+      });
+    expect(await start({ "sec-fetch-site": "cross-site" })).toMatchObject({ status: 403 });
+    expect(await start({ origin: "https://elsewhere.example" })).toMatchObject({ status: 403 });
+    expect(await start({})).toMatchObject({ status: 403 });
+    expect(await start({ "sec-fetch-site": "same-origin" })).toMatchObject({ status: 200 });
+    await t.pawl.access.revokeToken(token.id);
+    expect(await ask("/api/session", { headers: { cookie } })).toMatchObject({ status: 401 });
+  });
+
+  test("signing out ends it", async () => {
+    const { cookie } = await visit(`/sign-in/${await t.pawl.access.createCode({ name: "linus", role: "viewer" })}`);
+    const own = { cookie, "sec-fetch-site": "same-origin" };
+    expect(await ask("/api/session", { method: "DELETE", headers: own })).toMatchObject({ status: 200 });
+    expect(await ask("/api/session", { headers: { cookie } })).toMatchObject({ status: 401 });
+  });
+});

@@ -1,0 +1,24 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+
+/** Chromium, without a window and without a word to anybody but the pages that a test opens. */
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.PAWL_TEST_CHROMIUM!,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+  });
+}
+
+/** A page of its own, with what went wrong in it: a test that ends asks that it be nothing. */
+export async function openPage(
+  browser: Browser,
+  size: { width: number; height: number } = { width: 1280, height: 900 },
+): Promise<{ page: Page; troubles: string[] }> {
+  const context = await browser.newContext({ viewport: size });
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on("pageerror", (error) => troubles.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
+  });
+  return { page, troubles };
+}
