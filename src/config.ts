@@ -15,7 +15,7 @@ export interface HttpConfig {
   readonly port?: number | undefined;
   /** This machine only unless given. Another address needs a `token`. */
   readonly host?: string | undefined;
-  /** What `/metrics` asks for, as `Authorization: Bearer …`. */
+  /** A token that may do everything, and what `/metrics` asks for, as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
 }
 
@@ -39,8 +39,11 @@ export interface PawlConfig {
   readonly marketplaces?: Marketplaces | undefined;
   /** How the breakers of outside dependencies behave, by name. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
-  /** Answer over HTTP while `pawl start` or `pawl work` runs: callbacks, `/health`, `/ready`, `/metrics`. */
-  readonly http?: HttpConfig | undefined;
+  /**
+   * Where the console, the API and callbacks are. `pawl start` serves them at port 7295 of this machine unless told
+   * otherwise, or `false`; `pawl work` serves them only if this is given.
+   */
+  readonly http?: HttpConfig | false | undefined;
   /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
   readonly database?: string | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */

@@ -13,6 +13,8 @@ interface Running {
   readonly versions: DatabaseVersions | undefined;
   readonly socket: string | undefined;
   readonly http: string | undefined;
+  /** Signs in once. */
+  readonly signIn: string | undefined;
 }
 
 interface Declared {
@@ -35,8 +37,9 @@ export async function printBanner(context: Context, settings: Settings, pawl: Pa
   terminal.print(`\n  ${bold(`Pawl ${version}`)}  ${green("●")} ${dim(readyIn)}\n`);
   print("Database", `${kindOf(settings, running.versions)}  ${bold(placeOf(context, settings))}`);
   if (settings.database === undefined) print("", dim("one process only; set DATABASE_URL to share a PostgreSQL"));
+  if (running.signIn !== undefined) print("Console", `${bold(running.signIn)}  ${dim("signs you in, once")}`);
   if (running.http !== undefined)
-    print("HTTP", `${bold(running.http)}  ${dim("/callbacks  /health  /ready  /metrics")}`);
+    print("HTTP", `${bold(running.http)}  ${dim("/callbacks  /api  /docs  /desk  /health  /ready  /metrics")}`);
   const widest = Math.max(0, ...declared.map((one) => one.lifecycle.name.length));
   for (const [at, one] of declared.entries()) {
     const { name, version: number } = one.lifecycle;
@@ -57,6 +60,7 @@ function summaryOf(context: Context, settings: Settings, declared: readonly Decl
     database: { kind, place: placeOf(context, settings), ...running.versions },
     socket: running.socket ?? null,
     http: running.http ?? null,
+    signIn: running.signIn ?? null,
     lifecycles,
   };
 }
@@ -148,6 +152,8 @@ export function printAlreadyRunning(context: Context, settings: Settings, { pid,
   }
   terminal.print(`Pawl is already running on ${place}, pid ${pid}.`);
   const talk =
-    socket === undefined ? "It does not listen for other terminals, at least not yet." : "Talk to it: pawl status";
+    socket === undefined
+      ? "It does not listen for other terminals, at least not yet."
+      : "Talk to it: pawl status; open its console: pawl sign-in";
   terminal.print(terminal.paint.dim(talk));
 }

@@ -112,7 +112,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 }
 
 async function checkServing(path: string, http: unknown): Promise<void> {
-  if (http === undefined) return;
+  if (http === undefined || http === false) return;
   if (typeof http !== "object" || http === null || Array.isArray(http))
     throw invalid(path, "has an `http` that is no object", "Write where to answer: http: { port: 7295 }.");
   const known = ["port", "host", "token"];

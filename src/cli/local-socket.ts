@@ -19,15 +19,15 @@ const longestPathBytes = 100;
  * Answers the verbs of a Pawl on a socket that only its owner can open: one JSON request a line, one JSON answer a
  * line. The caller has the folder's lock, so a socket file that is there already was left by a process that is gone.
  */
-export async function listenLocally(pawl: Pawl, folder: string): Promise<LocalSocket> {
-  if (process.platform === "win32") return await LocalSocket.open(pawl, pipeName(folder), undefined);
+export async function listenLocally(pawl: Pawl, folder: string, url?: string): Promise<LocalSocket> {
+  if (process.platform === "win32") return await LocalSocket.open(pawl, { path: pipeName(folder), url });
   const beside = join(folder, "db.sock");
   if (Buffer.byteLength(beside) <= longestPathBytes) {
     removeStale(beside);
-    return await LocalSocket.open(pawl, beside, undefined);
+    return await LocalSocket.open(pawl, { path: beside, url });
   }
   const home = mkdtempSync(join(tmpdir(), "pawl-")); // For its owner alone, and short.
-  return await LocalSocket.open(pawl, join(home, "db.sock"), home);
+  return await LocalSocket.open(pawl, { path: join(home, "db.sock"), home, url });
 }
 
 function pipeName(folder: string): string {
@@ -44,23 +44,34 @@ function removeStale(path: string): void {
   rmSync(path);
 }
 
+interface Place {
+  readonly path: string;
+  /** A folder that was made for the socket alone. */
+  readonly home?: string;
+  /** Where the same Pawl answers over HTTP. */
+  readonly url: string | undefined;
+}
+
 export class LocalSocket {
   readonly path: string;
   readonly #pawl: Pawl;
   readonly #server: Server;
   readonly #home: string | undefined;
+  readonly #url: string | undefined;
   readonly #clients = new Map<Socket, AbortController>();
   readonly #underWay = new Set<Promise<void>>();
 
-  private constructor(pawl: Pawl, path: string, home: string | undefined) {
+  private constructor(pawl: Pawl, { path, home, url }: Place) {
     this.path = path;
     this.#pawl = pawl;
     this.#home = home;
+    this.#url = url;
     this.#server = createServer((client) => this.#serve(client));
   }
 
-  static async open(pawl: Pawl, path: string, home: string | undefined): Promise<LocalSocket> {
-    const socket = new LocalSocket(pawl, path, home);
+  static async open(pawl: Pawl, place: Place): Promise<LocalSocket> {
+    const { path } = place;
+    const socket = new LocalSocket(pawl, place);
     try {
       await listen(socket.#server, path);
     } catch (error) {
@@ -107,7 +118,7 @@ export class LocalSocket {
     }
     try {
       const request = parseRequest(line);
-      return { id: request.id, ok: await dispatch(this.#pawl, request, { signal }) };
+      return { id: request.id, ok: await dispatch(this.#pawl, request, { signal, url: this.#url }) };
     } catch (error) {
       return { id: idIn(line), error: errorAnswer(error) };
     }

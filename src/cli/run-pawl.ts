@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { openDatabase, openOn } from "../create.ts";
 import { announceSocket, type Database, databaseVersions } from "../database.ts";
@@ -12,13 +13,13 @@ import { type LocalSocket, listenLocally } from "./local-socket.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
 import { holderOf } from "./reach.ts";
-import { serveIfAsked } from "./serve-if-asked.ts";
-import { loadProject, type Settings } from "./settings.ts";
+import { serveUnlessForbidden } from "./serve.ts";
+import { given, loadProject, type Settings } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { watchCounts } from "./watch-counts.ts";
 
 /** Runs Pawl until it is told to stop; gives back the exit code. */
-export async function runPawl(context: Context): Promise<number> {
+export async function runPawl(context: Context, port?: string): Promise<number> {
   const { terminal } = context;
   const settings = await loadProject(context.flags, context.env, context.cwd);
   const { database, folder, config } = settings;
@@ -38,13 +39,18 @@ export async function runPawl(context: Context): Promise<number> {
   let socket: LocalSocket | undefined;
   let server: HttpServer | undefined;
   try {
-    server = await serveIfAsked(pawl, config);
+    server = await serveUnlessForbidden(pawl, config, port ?? given(context.env.PAWL_PORT));
     if (database === undefined) {
       await seed(pawl, settings);
-      socket = await answerOthers(log, pawl, db, folder);
+      socket = await answerOthers(log, pawl, db, { folder, url: server?.url });
     }
     const versions = await databaseVersions(db);
-    await printBanner(context, settings, pawl, { versions, socket: socket?.path, http: server?.url });
+    await printBanner(context, settings, pawl, {
+      versions,
+      socket: socket?.path,
+      http: server?.url,
+      signIn: server && (await signInLink(pawl, server)),
+    });
     pawl.work();
     const watch = watchCounts(terminal, pawl);
     const signal = await stopped;
@@ -59,10 +65,21 @@ export async function runPawl(context: Context): Promise<number> {
   return exitCodes.ok;
 }
 
+/** A link for whoever started it, on his own machine. What others can reach is entered with a token. */
+async function signInLink(pawl: Pawl, { url, isLocal }: HttpServer): Promise<string | undefined> {
+  if (!isLocal) return undefined;
+  return `${url}/sign-in/${await pawl.access.createCode({ name: userInfo().username, role: "admin" })}`;
+}
+
 /** Without a socket Pawl still runs; only other terminals cannot talk to it. */
-async function answerOthers(log: Log, pawl: Pawl, db: Database, folder: string): Promise<LocalSocket | undefined> {
+async function answerOthers(
+  log: Log,
+  pawl: Pawl,
+  db: Database,
+  { folder, url }: { folder: string; url: string | undefined },
+): Promise<LocalSocket | undefined> {
   try {
-    const socket = await listenLocally(pawl, realpathSync(folder));
+    const socket = await listenLocally(pawl, realpathSync(folder), url);
     await announceSocket(db, socket.path).catch(async (error: unknown) => {
       await socket.close();
       throw error;

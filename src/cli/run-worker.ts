@@ -6,7 +6,7 @@ import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
-import { serveIfAsked } from "./serve-if-asked.ts";
+import { serveIfAsked } from "./serve.ts";
 import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 

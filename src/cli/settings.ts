@@ -64,7 +64,7 @@ function fromFile(path: string | undefined): string | undefined {
   }
 }
 
-function given(text: string | undefined): string | undefined {
+export function given(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
 }
 

@@ -15,6 +15,8 @@ export interface Verb {
 export interface DispatchOptions {
   /** Ends a `wait` whose client is gone. */
   readonly signal?: AbortSignal | undefined;
+  /** Where the Pawl that answers is reached over HTTP. */
+  readonly url?: string | undefined;
 }
 
 export function lifecycleOf(pawl: Pawl, args: Arguments): AnyLifecycle {

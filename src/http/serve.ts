@@ -12,11 +12,14 @@ export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token"> {}
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
+  /** Nobody but this machine reaches it. */
+  readonly isLocal: boolean;
   /** Answers nothing new, lets what is under way be answered, and ends. */
   close(): Promise<void>;
 }
 
-const standardPort = 7295;
+/** "PAWL" on the keys of a phone. */
+export const standardPort = 7295;
 const standardHost = "127.0.0.1";
 
 /**
@@ -42,6 +45,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
   const bound = (server.address() as { port: number }).port;
   return {
     port: bound,
+    isLocal: isLoopback(host),
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -35,6 +35,9 @@ export function build(): void {
     const { stdout } = spawnSync(process.execPath, [tsc, "-b", "tsconfig.build.json"], { cwd: root, encoding: "utf8" });
     // It writes what it can; a fault of types is for the check of types to tell.
     if (!existsSync(bin)) throw new Error(`There is no ${bin}:\n${stdout}`);
+    const vite = join(root, "node_modules/vite/bin/vite.js");
+    if (!existsSync(join(root, "dist/console")))
+      spawnSync(process.execPath, [vite, "build", "--logLevel", "warn"], { cwd: root });
     // As the package has it: every first start with an embedded database takes half the time.
     const ship = "import('./dist/store/pglite/new-database.js').then((it) => it.shipDatabase())";
     spawnSync(process.execPath, ["-e", ship], { cwd: root });

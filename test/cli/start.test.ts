@@ -27,6 +27,33 @@ describe("while `pawl start` runs", () => {
     for (const words of commands) expect(await project.pawl(...words)).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("the link that it says signs in to the console, once; a token is asked for without it", async () => {
+    const [, link, url] = /Console +((http:\/\/127\.0\.0\.1:\d+)\/sign-in\/\S+)/.exec(running.stdout)!;
+    const signedIn = await fetch(link!, { redirect: "manual" });
+    expect(signedIn).toMatchObject({ status: 303 });
+    expect(signedIn.headers.get("location")).toBe("/");
+    const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!;
+    expect(await (await fetch(`${url}/api/session`, { headers: { cookie } })).json()).toMatchObject({ role: "admin" });
+    expect(await (await fetch(`${url}/`)).text()).toContain("<title>Pawl</title>");
+    expect(await fetch(`${url}/api/lifecycles`)).toMatchObject({ status: 401 });
+    const again = await fetch(link!, { redirect: "manual" });
+    expect(again.headers.get("location")).toBe("/sign-in?spent");
+  });
+
+  test("another Pawl takes the next port, or the one that it is told, or none", async () => {
+    const own = Number(/HTTP +http:\/\/127\.0\.0\.1:(\d+)/.exec(running.stdout)![1]);
+    const other = newProject({ "pawl.config.mjs": parcelConfig });
+    expect((await other.start()).stdout).toMatch(/HTTP +http:\/\/127\.0\.0\.1:7\d+/);
+    await other.remove();
+    const told = newProject({ "pawl.config.mjs": parcelConfig });
+    const refused = expect.stringContaining(`Nothing can listen on 127.0.0.1:${own}`);
+    expect(await told.pawl("start", "--port", String(own))).toMatchObject({ code: 2, stderr: refused });
+    expect(await told.pawl("start", "--port", "many")).toMatchObject({ code: 2 });
+    told.write({ "pawl.config.mjs": parcelConfig.replace("defineConfig({", "defineConfig({ http: false,") });
+    expect((await told.start()).stdout).not.toContain("http://");
+    await told.remove();
+  });
+
   test("a second start says that it is running already, and is no failure", async () => {
     const second = await project.pawl("start");
     expect(second).toMatchObject({ code: 0, stderr: "" });

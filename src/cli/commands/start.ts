@@ -4,13 +4,12 @@ import type { Act } from "../program.ts";
 export function addStart(program: Command, act: Act): void {
   program
     .command("start")
-    .description(
-      "run Pawl: opens the database, brings it up to date, runs steps, fires what is due, answers other terminals",
-    )
+    .description("run Pawl: opens the database, brings it up to date, runs steps, serves the console")
+    .option("--port <port>", "where the console and the API are; 7295 or the next free one unless given")
     .action(
-      act(async (context) => {
+      act<{ port?: string }>(async (context, { port }) => {
         const { runPawl } = await import("../run-pawl.ts");
-        return await runPawl(context);
+        return await runPawl(context, port);
       }),
     );
 }

@@ -1,0 +1,46 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import type { HttpConfig, PawlConfig } from "../config.ts";
+import type { HttpServer } from "../http/serve.ts";
+import type { Pawl } from "../pawl.ts";
+
+/** Answers over HTTP where the config says so. What it takes for that is loaded only then. */
+export async function serveIfAsked(pawl: Pawl, { http }: Pick<PawlConfig, "http">): Promise<HttpServer | undefined> {
+  if (http === undefined || http === false) return undefined;
+  const { serveHttp } = await import("../http/serve.ts");
+  return serveHttp(pawl, http);
+}
+
+/** How many ports are tried when nobody said which. */
+const tries = 20;
+
+/** Answers over HTTP unless the config says not to; when its port is taken and was not asked for, at the next free one. */
+export async function serveUnlessForbidden(
+  pawl: Pawl,
+  { http }: Pick<PawlConfig, "http">,
+  given: string | undefined,
+): Promise<HttpServer | undefined> {
+  if (http === false) return undefined;
+  const { serveHttp, standardPort } = await import("../http/serve.ts");
+  const options: HttpConfig = { ...http, port: given === undefined ? http?.port : portOf(given) };
+  if (options.port !== undefined) return serveHttp(pawl, options);
+  for (let port = standardPort; ; port++) {
+    try {
+      return await serveHttp(pawl, { ...options, port });
+    } catch (error) {
+      if (!isTaken(error) || port === standardPort + tries) throw error;
+    }
+  }
+}
+
+function portOf(given: string): number {
+  const port = Number(given);
+  if (given.trim() !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new PawlError(
+    "option_invalid",
+    `The port must be a whole number from 0 to 65,535, and is ${JSON.stringify(given)}.`,
+  );
+}
+
+function isTaken(error: unknown): boolean {
+  return isPawlError(error) && (error.cause as { code?: unknown } | undefined)?.code === "EADDRINUSE";
+}
