@@ -82,7 +82,7 @@ export class Access {
   /** Takes a token back: it and the sessions that it opened count no more. */
   async revokeToken(id: string): Promise<void> {
     if (isId(id) && (await deleteToken(this.#kernel.db, id))) return;
-    throw new PawlError("token_invalid", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
+    throw new PawlError("token_unknown", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
   }
 
   /** Who comes with this secret of a token; undefined if nobody. */

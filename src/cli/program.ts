@@ -15,8 +15,10 @@ import { addOutbox } from "./commands/outbox.ts";
 import { addLabeler, addQueue } from "./commands/queue.ts";
 import { addRelay } from "./commands/relay.ts";
 import { addSchedules } from "./commands/schedules.ts";
+import { addSignIn } from "./commands/sign-in.ts";
 import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
+import { addToken } from "./commands/token.ts";
 import { addVerify } from "./commands/verify.ts";
 import { addWork } from "./commands/work.ts";
 import { addWorkers } from "./commands/workers.ts";
@@ -107,6 +109,8 @@ function makeProgram(version: string, act: Act): Command {
     addQueue,
     addLabeler,
     addCrowd,
+    addToken,
+    addSignIn,
     addCheck,
     addDiagram,
     addMigrate,

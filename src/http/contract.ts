@@ -1,4 +1,5 @@
 /** What the pages see of Pawl: the answers of its routes, as they are after their way over the wire. Types alone. */
+import type { Token } from "../access/access.ts";
 import type { Permission, Role } from "../access/roles.ts";
 import type { AttemptEntry, Instance, JournalEntry } from "../shown.ts";
 import type { Wire } from "./api/schema.ts";
@@ -27,4 +28,13 @@ export interface LifecycleAnswer {
     readonly final: "success" | "failure" | "discarded" | null;
     readonly instances: number;
   }[];
+}
+
+/** A token that was given out. */
+export type TokenAnswer = Wire<Token>;
+
+/** A link that signs somebody in once. */
+export interface SignInAnswer {
+  readonly path: string;
+  readonly url: string | null;
 }

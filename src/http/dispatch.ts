@@ -3,6 +3,7 @@ import type { Json } from "../base/json.ts";
 import { diagram, diagramSvg } from "../definition/diagram.ts";
 import { suggest } from "../definition/fault.ts";
 import type { Pawl } from "../pawl.ts";
+import { accessVerbs } from "./access-verbs.ts";
 import { callbackVerbs } from "./callback-verbs.ts";
 import { crowdVerbs } from "./crowd-verbs.ts";
 import { deadVerbs } from "./dead-verbs.ts";
@@ -89,6 +90,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ...outboxVerbs,
   ...peopleVerbs,
   ...crowdVerbs,
+  ...accessVerbs,
 ]);
 
 async function lifecycles(pawl: Pawl): Promise<unknown> {

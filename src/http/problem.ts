@@ -26,6 +26,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   dead_letter_unknown: 404,
   operation_unknown: 404,
   archive_unknown: 404,
+  token_unknown: 404,
   instance_unknown: 404,
   lifecycle_unknown: 404,
   event_unknown: 404,

@@ -71,7 +71,32 @@ describe("who may come in", () => {
     expect(await ask("/api/lifecycles", { headers })).toMatchObject({ status: 401 });
     await t.advance("1h");
     expect(await t.pawl.access.visitorOf(other.secret)).toBeUndefined();
-    await expect(t.pawl.access.revokeToken("nobody")).rejects.toMatchObject({ code: "token_invalid" });
+    await expect(t.pawl.access.revokeToken("nobody")).rejects.toMatchObject({ code: "token_unknown" });
+  });
+});
+
+describe("who gives out tokens", () => {
+  test("an admin makes, lists and revokes them, and links that sign in; nobody else does", async () => {
+    const admin = await bearer("admin");
+    const make = (headers: Record<string, string>) =>
+      ask("/api/tokens", { method: "POST", headers, body: '{"name":"nightly","role":"service","lasts":"30d"}' });
+    expect(await make(await bearer("operator"))).toMatchObject({ status: 403, body: { code: "not_allowed" } });
+    const made = await make(admin);
+    const { id, secret } = made.body as { id: string; secret: string };
+    expect(await t.pawl.access.visitorOf(secret)).toEqual({ name: "nightly", role: "service", labeler: null });
+    const listed = await ask("/api/tokens", { headers: admin });
+    expect(listed.body).toContainEqual(expect.objectContaining({ id, name: "nightly", role: "service" }));
+    expect(JSON.stringify(listed.body)).not.toContain("pawl_");
+    const revoke = () => ask(`/api/tokens/${id}`, { method: "DELETE", headers: admin });
+    expect(await revoke()).toEqual({ status: 200, body: null });
+    expect(await revoke()).toMatchObject({ status: 404, body: { code: "token_unknown" } });
+    const link = await ask("/api/sign-in-codes", {
+      method: "POST",
+      headers: admin,
+      body: '{"name":"ada","role":"viewer"}',
+    });
+    const { path } = link.body as { path: string };
+    expect((await app.request(path)).headers.get("set-cookie")).toMatch(/^pawl_session=/);
   });
 });
 

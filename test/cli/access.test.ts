@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { onPostgres } from "../setup/suites.ts";
+import { projectOnPostgres } from "./on-postgres.ts";
+
+const config = `
+import { defineConfig } from "pawl";
+
+export default defineConfig({ lifecycles: [] });
+`;
+
+onPostgres("pawl token and pawl sign-in", () => {
+  const { pawl } = projectOnPostgres(config);
+
+  test("give out a token whose secret is printed once, list it, and take it back", async () => {
+    const made = await pawl("token", "create", "ada", "--role", "labeler", "--lasts", "30d");
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pawl_[\w-]{43}\n$/) });
+    const [, id] = /pawl token revoke (\S+)/.exec(made.stderr) ?? [];
+    const listed = await pawl("token");
+    expect(listed.stdout).toMatch(
+      new RegExp(`^id\tname\trole\tlabeler\t.*\n${id}\tada\tlabeler\tada\t\\S+Z\t\\S+Z\t\n$`),
+    );
+    expect(await pawl("token", "revoke", id!)).toMatchObject({ code: 0 });
+    expect(await pawl("token", "revoke", id!)).toMatchObject({ code: 3, stderr: expect.stringContaining("no token") });
+    const stranger = await pawl("token", "create", "eve", "--role", "root");
+    expect(stranger).toMatchObject({ code: 2, stderr: expect.stringContaining("viewer, operator") });
+  }, 60_000);
+
+  test("print a link to the console that is meant", async () => {
+    expect(await pawl("sign-in", "--name", "ada", "--role", "viewer")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^http:\/\/127\.0\.0\.1:7295\/sign-in\/pawl_[\w-]{43}\n$/),
+      stderr: expect.stringContaining("signs ada in as viewer"),
+    });
+    expect((await pawl("sign-in", "--url", "https://work.example/pawl/")).stdout).toMatch(
+      /^https:\/\/work\.example\/pawl\/sign-in\/pawl_/,
+    );
+    expect(await pawl("sign-in", "--url", "work.example")).toMatchObject({ code: 2 });
+  }, 60_000);
+});
