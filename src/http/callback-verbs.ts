@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { CallbacksOptions, GivenError } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
-import { causeOf, lifecycleOf, refOf, type Verb } from "./named.ts";
+import { causeOf, lifecycleMeant, lifecycleOf, refOf, type Verb } from "./named.ts";
 import type { Arguments } from "./request.ts";
 
 const instance = ["lifecycle", "key", "id"];
@@ -14,11 +14,13 @@ export const callbackVerbs: readonly (readonly [string, Verb])[] = [
   ["acceptLate", { takes: ["id", "actor", "reason"], answer: acceptLate }],
 ];
 
-function callbacks(pawl: Pawl, args: Arguments): Promise<unknown> {
+async function callbacks(pawl: Pawl, args: Arguments): Promise<unknown> {
   const after = args.optionalText("after");
+  const isOfOne = args.has("key") || args.has("id");
+  const ofAll = args.has("lifecycle") ? lifecycleOf(pawl, args) : undefined;
   return pawl.callbacks({
-    lifecycle: args.has("lifecycle") ? lifecycleOf(pawl, args) : undefined,
-    instance: args.has("key") || args.has("id") ? refOf(args) : undefined,
+    lifecycle: isOfOne ? await lifecycleMeant(pawl, args) : ofAll,
+    instance: isOfOne ? refOf(args) : undefined,
     status: args.optionalText("status") as CallbacksOptions["status"],
     late: args.flag("late"),
     limit: args.number("limit"),
@@ -33,8 +35,8 @@ async function callback(pawl: Pawl, args: Arguments): Promise<unknown> {
   throw new PawlError("callback_unknown", `There is no callback with the id ${id}.`, { callback: id });
 }
 
-function receive(pawl: Pawl, args: Arguments): Promise<unknown> {
-  const lifecycle = lifecycleOf(pawl, args);
+async function receive(pawl: Pawl, args: Arguments): Promise<unknown> {
+  const lifecycle = await lifecycleMeant(pawl, args);
   const [event, options] = [args.text("event"), { dedupe: args.text("dedupe"), actor: args.optionalText("actor") }];
   if (args.has("error")) {
     const error = args.value("error") as GivenError;

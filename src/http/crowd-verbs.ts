@@ -32,6 +32,7 @@ export const crowdVerbs: readonly (readonly [string, Verb])[] = [
   ["noticePosting", { takes: ["marketplace", "posting"], answer: notice }],
   ["payBonus", { takes: ["id", "amount", "reason", "key", "actor"], answer: payBonus }],
   ["crowdBalance", { takes: ["marketplace"], answer: balance }],
+  ["marketplaceBalance", { takes: ["marketplace"], answer: balanceOf }],
   ["reconcileCrowds", { takes: ["marketplace", "mend"], answer: reconcile }],
 ];
 
@@ -124,6 +125,11 @@ async function balance({ crowd }: Pawl, args: Arguments): Promise<unknown[]> {
   const all = new Set(crowd.list().map(({ marketplace }) => marketplace));
   const wanted = args.has("marketplace") ? [args.text("marketplace")] : [...all];
   return Promise.all(wanted.map(async (marketplace) => ({ marketplace, balance: await crowd.balance(marketplace) })));
+}
+
+async function balanceOf({ crowd }: Pawl, args: Arguments): Promise<unknown> {
+  const marketplace = args.text("marketplace");
+  return { marketplace, balance: await crowd.balance(marketplace) };
 }
 
 function reconcile({ crowd }: Pawl, args: Arguments): unknown {

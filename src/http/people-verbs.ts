@@ -26,7 +26,7 @@ export const peopleVerbs: readonly (readonly [string, Verb])[] = [
   ["extendAssignment", { takes: ["id", "labeler", "idempotencyKey"], answer: extendAssignment }],
   ["releaseAssignment", { takes: ["id", "actor", "reason", "idempotencyKey"], answer: releaseAssignment }],
   ["checkExpired", { takes: ["queue"], answer: ({ people }, args) => people.checkExpired(args.text("queue")) }],
-  ["assignment", { takes: ["id"], answer: ({ people }, args) => people.assignment(args.text("id")) }],
+  ["assignment", { takes: ["id", "labeler"], answer: assignment }],
   ["assignments", { takes: ["queue", "labeler", "status", "limit", "after"], answer: assignments }],
   ["labels", { takes: ["queue", "late", "limit", "after"], answer: labels }],
   ["acceptLabel", { takes: ["id", "actor", "comment"], answer: acceptLabel }],
@@ -88,6 +88,14 @@ function extendAssignment({ people }: Pawl, args: Arguments): unknown {
 
 function releaseAssignment({ people }: Pawl, args: Arguments): unknown {
   return people.release(args.text("id"), { ...leadOf(args), ...repeatOf(args) });
+}
+
+/** With a labeler it is his, or unknown: he hears nothing of the work of others. */
+async function assignment({ people }: Pawl, args: Arguments): Promise<unknown> {
+  const [id, labeler] = [args.text("id"), args.optionalText("labeler")];
+  const found = await people.assignment(id);
+  if (labeler === undefined || found.labelerId === labeler) return found;
+  throw new PawlError("assignment_unknown", `There is no assignment ${id}.`, { id });
 }
 
 function assignments({ people }: Pawl, args: Arguments): unknown {

@@ -17,18 +17,30 @@ export async function gather(
   const given = route.method === "get" ? queryOf(context, route) : await bodyOf(context);
   for (const [name, value] of given) {
     if (args.has(name)) throw invalid(`\`${name}\` is in the path already.`);
-    if (route.takes?.[name] === undefined && name !== "actor") throw invalid(strayed(route, name));
+    if (route.takes?.[name] === undefined && !besideOf(takes).includes(name)) throw invalid(strayed(route, name));
     args.set(name, value);
   }
+  takeRepeatKey(context, args, takes);
   const missing = route.needs?.find((name) => (args.get(name) ?? null) === null);
   if (missing !== undefined) throw invalid(`\`${missing}\` is needed.`);
-  const key = context.req.header("idempotency-key");
-  if (key !== undefined && takes.includes("idempotencyKey") && !args.has("idempotencyKey"))
-    args.set("idempotencyKey", key);
   if (takes.includes("actor")) args.set("actor", actorOf(visitor, args.get("actor")));
-  else if (args.has("actor")) throw invalid(strayed(route, "actor"));
-  if (visitor.labeler !== null) bindLabeler(visitor.labeler, args, takes);
+  if (takes.includes("labeler")) bindLabeler(visitor, route, args);
   return args;
+}
+
+/** What a route takes because its verb does, without saying so. */
+export function besideOf(takes: readonly string[]): readonly string[] {
+  return ["actor", "idempotencyKey"].filter((name) => takes.includes(name));
+}
+
+/** The names of what tells a request from every other one, so that the same twice happens once. */
+export const repeatKeys = ["idempotencyKey", "dedupe"];
+
+/** `Idempotency-Key` says it for every verb in the same way. */
+function takeRepeatKey(context: Context, args: Map<string, unknown>, takes: readonly string[]): void {
+  const key = context.req.header("idempotency-key");
+  const name = repeatKeys.find((one) => takes.includes(one));
+  if (key !== undefined && name !== undefined && !args.has(name)) args.set(name, key);
 }
 
 /** Whoever speaks for others says for whom; all else is done in one's own name. */
@@ -38,13 +50,19 @@ function actorOf({ name, role }: Visitor, given: unknown): unknown {
   throw new PawlError("not_allowed", `\`actor\` is ${name} here: the role ${role} acts for nobody else.`);
 }
 
-/** A labeler works as himself. */
-function bindLabeler(labeler: string, args: Map<string, unknown>, takes: readonly string[]): void {
-  if (!takes.includes("labeler")) return;
-  const given = args.get("labeler") ?? labeler;
-  if (given !== labeler)
-    throw new PawlError("not_allowed", `This token is for the labeler ${labeler}, and nobody else.`);
-  args.set("labeler", labeler);
+/** A labeler works as himself, and sees nothing but his own. Whoever may label for others says for whom. */
+function bindLabeler(visitor: Visitor, route: Route, args: Map<string, unknown>): void {
+  const self = labelerIn(visitor);
+  const given = args.get("labeler") ?? undefined;
+  if (self !== undefined && given !== undefined && given !== self)
+    throw new PawlError("not_allowed", `You are the labeler ${self} here, and nobody else.`);
+  const labeler = self ?? given ?? (route.may === "label" ? visitor.labeler : null);
+  if (labeler !== null) args.set("labeler", labeler);
+}
+
+/** Who somebody is who may do nothing but label; undefined for all others. */
+export function labelerIn({ name, role, labeler }: Visitor): string | undefined {
+  return role === "labeler" ? (labeler ?? name) : undefined;
 }
 
 function queryOf(context: Context, route: Route): Map<string, unknown> {

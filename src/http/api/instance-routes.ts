@@ -1,4 +1,5 @@
 import type { Instance } from "../../shown.ts";
+import { callbackStatus } from "./callback-routes.ts";
 import type { Route } from "./route.ts";
 import {
   about,
@@ -17,6 +18,7 @@ import {
   type Wire,
   whole,
 } from "./schema.ts";
+import { cause } from "./taken.ts";
 
 const parent = shape<{ lifecycle: string; id: string }>({ lifecycle: text, id });
 
@@ -46,11 +48,9 @@ export const instance: Schema = shape<Wire<Instance>>(
   ["progress"],
 );
 
-const cause = { reason: about(text, "Why; it stands in the journal.") };
-const _sending = {
+const sending = {
   payload: anything,
   expectedVersion: about(whole, "Refuse it unless the instance is at this version."),
-  idempotencyKey: about(text, "The same key again gets the first answer. Also as the header `Idempotency-Key`."),
   after: duration,
   at: moment,
 };
@@ -85,4 +85,80 @@ export const instanceRoutes: readonly Route[] = [
     answers: listOf(instance),
   },
   ...ofInstance({ method: "get", path: "", verb: "get", may: "look", summary: "One instance.", answers: instance }),
+  ...ofInstance({
+    method: "get",
+    path: "/journal",
+    verb: "journal",
+    may: "look",
+    summary: "All moves of an instance, in their order; with `attempts` also what was tried without moving it.",
+    takes: { attempts: flag },
+    answers: listOf(anything),
+  }),
+  ...ofInstance({
+    method: "get",
+    path: "/permitted",
+    verb: "permitted",
+    may: "look",
+    summary: "What may be sent now: yes, no with the reasons, or it depends on the payload.",
+    answers: listOf(anything),
+  }),
+  ...ofInstance({
+    method: "get",
+    path: "/children",
+    verb: "children",
+    may: "look",
+    summary: "How many children of its present run stand how, and the first of them.",
+    takes: { limit: whole },
+    answers: record,
+  }),
+  ...ofInstance({
+    method: "get",
+    path: "/recovery",
+    verb: "explainRecovery",
+    may: "look",
+    summary: "Where a failed instance would go on, and why there.",
+    answers: record,
+  }),
+  ...ofInstance({
+    method: "get",
+    path: "/wait",
+    verb: "wait",
+    may: "look",
+    summary: "Answers when the instance stands in one of these states, or has ended when none is named.",
+    takes: { until: listOf(text), timeout: duration },
+    answers: instance,
+  }),
+  ...ofInstance({
+    method: "get",
+    path: "/callbacks",
+    verb: "callbacks",
+    operation: "callbacksOfInstance",
+    may: "look",
+    summary: "What came in from outside for one instance, newest first, by pages.",
+    takes: { status: callbackStatus, late: flag, limit: whole, after: id },
+    answers: listOf(anything),
+  }),
+  ...ofInstance({
+    method: "post",
+    path: "/events/{event}",
+    verb: "send",
+    may: "send",
+    summary: "Send an event.",
+    takes: { ...sending, ...cause },
+    answers: instance,
+  }),
+  ...ofInstance({
+    method: "post",
+    path: "/callbacks/{event}",
+    verb: "receive",
+    may: "send",
+    summary:
+      "Bring a result from outside, or the word that it failed. It is stored first, and the same one twice counts once.",
+    takes: {
+      payload: anything,
+      error: record,
+      dedupe: about(text, "What its sender calls it; or as `Idempotency-Key`."),
+    },
+    answers: record,
+  }),
 ];

@@ -1,12 +1,12 @@
 import type { Context, Hono } from "hono";
 import { may } from "../../access/roles.ts";
-import { PawlError } from "../../base/errors.ts";
+import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { Pawl } from "../../pawl.ts";
 import { dispatch, takesOf } from "../dispatch.ts";
 import { answerProblem, problem } from "../problem.ts";
 import { type DoorOptions, visitorOf } from "../visitors.ts";
-import { gather } from "./gather.ts";
-import type { Route } from "./route.ts";
+import { gather, labelerIn } from "./gather.ts";
+import { operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
 import { canBeNull } from "./schema.ts";
 
@@ -20,13 +20,23 @@ export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
 
 async function carryOut(pawl: Pawl, context: Context, route: Route, options: DoorOptions): Promise<Response> {
   const visitor = await visitorOf(pawl, context, options);
-  if (!may(visitor.role, route.may)) {
-    const message = `${route.verb} needs the right to ${route.may}, which the role ${visitor.role} of ${visitor.name} does not give.`;
-    throw new PawlError("not_allowed", message, { role: visitor.role, needs: route.may });
+  const rights = [route.may].flat();
+  if (!rights.some((right) => may(visitor.role, right))) {
+    const message = `${operationOf(route)} needs the right to ${rights.join(" or ")}, which the role ${visitor.role} of ${visitor.name} does not give.`;
+    throw new PawlError("not_allowed", message, { role: visitor.role, needs: rights });
   }
   const args = await gather(context, route, visitor, takesOf(route.verb));
   const signal = context.req.raw.signal;
-  const answer = await dispatch(pawl, { verb: route.verb, args }, { signal });
-  if (answer === null && !canBeNull(route.answers)) return answerProblem(context, problem(404, "not_found"));
+  const answer = await dispatch(pawl, { verb: route.verb, args }, { signal }).catch((error: unknown) => {
+    throw labelerIn(visitor) === undefined ? error : asOwn(error, args.get("id"));
+  });
+  if (answer === null && !canBeNull(route.answers))
+    return answerProblem(context, problem(404, "instance_unknown", "There is none that is called so."));
   return context.body(JSON.stringify(answer), 200, { "content-type": "application/json" });
+}
+
+/** What was given to somebody else is unknown to a labeler. */
+function asOwn(error: unknown, id: unknown): unknown {
+  if (!isPawlError(error, "not_the_assignee")) return error;
+  return new PawlError("assignment_unknown", `There is no assignment ${id}.`, { assignment: id });
 }

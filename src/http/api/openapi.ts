@@ -70,7 +70,7 @@ function operation(route: Route): Document {
     operationId: operationOf(route),
     tags: [route.tag],
     summary: route.summary,
-    description: `Needs the right to ${route.may}.`,
+    description: `Needs the right to ${[route.may].flat().join(" or ")}.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.method === "get" || taken.length === 0
       ? {}

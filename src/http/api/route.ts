@@ -10,7 +10,10 @@ export interface Route {
   /** Such as `/instances/{id}/events/{event}`, seen from `/api`. */
   readonly path: string;
   readonly verb: string;
-  readonly may: Permission;
+  /** Its name among all routes, where the verb answers more than one. */
+  readonly operation?: string;
+  /** The right that is needed; of several, any. */
+  readonly may: Permission | readonly Permission[];
   readonly tag: Tag;
   readonly summary: string;
   readonly takes?: Readonly<Record<string, Schema>>;
@@ -18,7 +21,6 @@ export interface Route {
   readonly needs?: readonly string[];
   /** What the path itself says, such as which decision is meant. */
   readonly says?: Readonly<Record<string, unknown>>;
-  /** What stands in the journal as the actor, when the verb takes one: whoever has come in. */
   readonly answers: Schema;
 }
 
@@ -28,6 +30,7 @@ export type Tag =
   | "Callbacks"
   | "Jobs"
   | "Dead letters"
+  | "Operations"
   | "People"
   | "Desk"
   | "Crowds"
@@ -44,5 +47,6 @@ export function namesIn(path: string): string[] {
 
 /** What makes a route known by one name: its verb, and where two paths lead to it, how they differ. */
 export function operationOf(route: Route): string {
-  return namesIn(route.path).includes("key") ? `${route.verb}ByKey` : route.verb;
+  const name = route.operation ?? route.verb;
+  return namesIn(route.path).includes("key") ? `${name}ByKey` : name;
 }
