@@ -1,7 +1,18 @@
 /** What the pages see of Pawl: the answers of its routes, as they are after their way over the wire. Types alone. */
 import type { Token } from "../access/access.ts";
 import type { Permission, Role } from "../access/roles.ts";
-import type { AttemptEntry, Instance, JournalEntry } from "../shown.ts";
+import type { Pawl } from "../pawl.ts";
+import type {
+  AttemptEntry,
+  Callback,
+  Children,
+  DeadLetter,
+  Instance,
+  JournalEntry,
+  ReceivedCallback,
+  ScheduleStatus,
+  StartedInstance,
+} from "../shown.ts";
 import type { Wire } from "./api/schema.ts";
 import type { Problem } from "./problem.ts";
 
@@ -14,8 +25,87 @@ export interface SessionAnswer {
   readonly may: readonly Permission[];
 }
 
+type People = Pawl["people"];
+type Dead = Pawl["dead"];
+type Outbox = Pawl["outbox"];
+type Crowds = Pawl["crowd"];
+
+/** What a verb answers. */
+type Told<Verb> = Verb extends (...args: never[]) => infer Answer ? Wire<NonNullable<Awaited<Answer>>> : never;
+/** One of those that a verb lists. */
+type Each<Verb> = Verb extends (...args: never[]) => infer Answer
+  ? Awaited<Answer> extends readonly (infer One)[]
+    ? Wire<One>
+    : never
+  : never;
+
 export type InstanceAnswer = Wire<Instance>;
-export type JournalAnswer = Wire<JournalEntry | AttemptEntry>;
+export type StartedAnswer = Wire<StartedInstance>;
+export type MoveAnswer = Wire<JournalEntry>;
+export type AttemptAnswer = Wire<AttemptEntry>;
+export type JournalAnswer = MoveAnswer | AttemptAnswer;
+export type PermittedAnswer = Each<Pawl["permitted"]>;
+export type ChildrenAnswer = Wire<Children>;
+export type RecoveryAnswer = Told<Pawl["explainRecovery"]>;
+
+export type CallbackAnswer = Wire<Callback>;
+export type ReceivedAnswer = Wire<ReceivedCallback>;
+
+export type DeadLetterAnswer = Wire<DeadLetter>;
+export type DeadGroupAnswer = Each<Dead["groups"]>;
+export type PreviewAnswer = Told<Dead["preview"]>;
+export type OperationAnswer = Told<Dead["operation"]>;
+export type TicketAnswer = Each<Dead["tickets"]>;
+export type ArchiveAnswer = Each<Dead["archives"]>;
+export type ArchivedAnswer = Told<Dead["archive"]>;
+export type RestoredAnswer = Told<Dead["restore"]>;
+
+export type LaneAnswer = Each<Pawl["lanes"]>;
+export type WorkerAnswer = Each<Pawl["workers"]>;
+export type JobAnswer = Each<Pawl["jobs"]>;
+export type BreakerAnswer = Each<Pawl["breakers"]>;
+export type FlipAnswer = Each<Pawl["breakerFlips"]>;
+export type ScheduleAnswer = Wire<ScheduleStatus>;
+
+export type MessageAnswer = Each<Outbox["messages"]>;
+export interface OutboxAnswer {
+  readonly lag: Told<Outbox["lag"]>;
+  readonly types: readonly Each<Outbox["status"]>[];
+}
+/** How many messages were decided about. */
+export interface DecidedMessagesAnswer {
+  readonly messages: number;
+}
+
+export type QueueAnswer = Told<People["queue"]>;
+export type LabelerAnswer = Each<People["labelers"]>;
+export type AddedSampleAnswer = Each<People["addMany"]>;
+export type SampleAnswer = Each<People["samples"]>;
+export type SampleHistoryAnswer = Told<People["sample"]>;
+export type AssignmentAnswer = Told<People["assignment"]>;
+export type LabelAnswer = Each<People["labels"]>;
+export type RejectedAnswer = Told<People["reject"]>;
+export type NextAnswer = Told<People["next"]>;
+export type SubmittedAnswer = Told<People["submit"]>;
+export type QualityAnswer = Told<People["quality"]>;
+export type MetricsAnswer = Told<People["metrics"]>;
+export type ExportedLabelAnswer =
+  ReturnType<People["exportLabels"]> extends AsyncGenerator<infer One> ? Wire<One> : never;
+
+export type CrowdAnswer = Each<Crowds["list"]> & Told<Crowds["counts"]>;
+export type CrowdJobAnswer = Told<Crowds["job"]>;
+export type SubmissionAnswer = Told<Crowds["submission"]>;
+export type BonusAnswer = Told<Crowds["bonus"]>;
+export type AstrayAnswer = Each<Crowds["reconcile"]>;
+export interface BalanceAnswer {
+  readonly marketplace: string;
+  /** Null where nothing is paid. */
+  readonly balance: string | null;
+}
+/** Whether a posting is one of ours. */
+export interface NoticeAnswer {
+  readonly ours: boolean;
+}
 
 /** A lifecycle with how many instances stand in each of its states. */
 export interface LifecycleAnswer {

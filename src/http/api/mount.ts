@@ -38,5 +38,5 @@ async function carryOut(pawl: Pawl, context: Context, route: Route, options: Doo
 /** What was given to somebody else is unknown to a labeler. */
 function asOwn(error: unknown, id: unknown): unknown {
   if (!isPawlError(error, "not_the_assignee")) return error;
-  return new PawlError("assignment_unknown", `There is no assignment ${id}.`, { assignment: id });
+  return new PawlError("assignment_unknown", `There is no assignment ${String(id)}.`, { assignment: id });
 }

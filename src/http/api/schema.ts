@@ -1,6 +1,10 @@
+import type { Json } from "../../base/json.ts";
+
 /** A JSON Schema, as OpenAPI 3.1 has them. */
 export interface Schema {
   readonly type?: string | readonly string[];
+  /** Its name among the schemas of the document; without one it stands wherever it is used. */
+  readonly title?: string;
   readonly format?: string;
   readonly description?: string;
   readonly enum?: readonly (string | null)[];
@@ -15,11 +19,13 @@ export interface Schema {
 /** A value as it is after its way over the wire: moments are texts. */
 export type Wire<T> = T extends Date
   ? string
-  : T extends readonly (infer One)[]
-    ? Wire<One>[]
-    : T extends object
-      ? { [Key in keyof T]: Wire<T[Key]> }
-      : T;
+  : T extends Json // What is JSON already, and may be nested for ever.
+    ? T
+    : T extends readonly (infer One)[]
+      ? Wire<One>[]
+      : T extends object
+        ? { [Key in keyof T]: Wire<T[Key]> }
+        : T;
 
 export const text: Schema = { type: "string" };
 export const number: Schema = { type: "number" };
@@ -52,9 +58,31 @@ export function mapOf(values: Schema): Schema {
 }
 
 export function orNull(schema: Schema): Schema {
+  if (schema.title !== undefined) return { anyOf: [schema, { type: "null" }] };
   if (schema.enum !== undefined) return { ...schema, type: ["string", "null"], enum: [...schema.enum, null] };
   if (typeof schema.type === "string") return { ...schema, type: [schema.type, "null"] };
   return { anyOf: [schema, { type: "null" }] };
+}
+
+/** One of several shapes. */
+export function anyOf(...schemas: readonly Schema[]): Schema {
+  return { anyOf: schemas };
+}
+
+/** A schema with a name of its own in the document. */
+export function named(title: string, schema: Schema): Schema {
+  return { ...schema, title };
+}
+
+/** An object that has more than another. */
+export function withMore<T>(schema: Schema, more: { readonly [Key in keyof T]-?: Schema }): Schema {
+  const added = more as Readonly<Record<string, Schema>>;
+  return {
+    type: "object",
+    properties: { ...schema.properties, ...added },
+    required: [...(schema.required ?? []), ...Object.keys(added)],
+    additionalProperties: false,
+  };
 }
 
 export function about(schema: Schema, description: string): Schema {
