@@ -38,7 +38,10 @@ export default defineConfig({
     hookTimeout: 120_000,
     // What needs no database does not wait for one: the servers start only when a file of `stores` is to be run.
     projects: [
-      { extends: true, test: { name: "pure", include: ["src/**/*.test.ts", ...withoutServers] } },
+      {
+        extends: true,
+        test: { name: "pure", include: ["src/**/*.test.ts", "console/src/**/*.test.ts", ...withoutServers] },
+      },
       {
         extends: true,
         test: {

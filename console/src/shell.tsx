@@ -1,41 +1,67 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { session, signOut } from "./session.ts";
+import { findLifecycles } from "./known.ts";
+import { Icon } from "./parts/icon.tsx";
+import { Toasts } from "./parts/toast.tsx";
+import { places } from "./places.ts";
+import { Search } from "./search.tsx";
+import { session } from "./session.ts";
+import { Top } from "./top.tsx";
 
-const places: readonly { readonly path: string; readonly name: string }[] = [{ path: "/", name: "Overview" }];
-
-/** What stands around every page: the way to the others, and who is signed in. */
+/** What stands around every page: the way to the others, the search, and who is signed in. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const [location] = useLocation();
+  const [searching, setSearching] = useState(false);
+  useEffect(() => {
+    // What it would tell, the page itself tells by asking.
+    findLifecycles().catch(() => {});
+  }, [session.value?.name]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
+      if (!isK && (event.key !== "/" || isTyping(event.target))) return;
+      event.preventDefault();
+      setSearching(true);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
   return (
     <div class="shell">
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <header class="top">
-        <Link href="/" class="brand">
-          Pawl
-        </Link>
-        <span class="grow" />
-        <span class="quiet">
-          {session.value?.name} · {session.value?.role}
-        </span>
-        <button type="button" class="plain" onClick={() => void signOut()}>
-          Sign out
-        </button>
-      </header>
+      <Top onSearch={() => setSearching(true)} />
       <nav class="rail" aria-label="Pages">
-        {places.map(({ path, name }) => (
+        {places().map(({ path, name, icon }) => (
           <Link key={path} href={path} aria-current={isAt(location, path) ? "page" : undefined}>
-            {name}
+            <Icon name={icon} />
+            <span>{name}</span>
           </Link>
         ))}
+        <a href="docs">
+          <Icon name="docs" />
+          <span>API docs</span>
+        </a>
       </nav>
-      <main id="content">{children}</main>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      {searching && <Search onClose={() => setSearching(false)} />}
+      <Toasts />
     </div>
   );
 }
 
+/** The pages of one lifecycle are reached from the overview, and are a part of it. */
 function isAt(location: string, path: string): boolean {
-  return path === "/" ? location === "/" : location === path || location.startsWith(`${path}/`);
+  if (path === "/") return location === "/" || location.startsWith("/lifecycles/");
+  return location === path || location.startsWith(`${path}/`);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }

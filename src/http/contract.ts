@@ -128,3 +128,21 @@ export interface SignInAnswer {
   readonly path: string;
   readonly url: string | null;
 }
+
+/** Of each lifecycle, how many stand in the states whose counts have changed. */
+export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** What was started, done and failed around a moment, per minute. */
+export interface RateSample {
+  readonly at: string;
+  readonly started: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+/** A watched instance that has moved. */
+export interface LiveInstance {
+  readonly id: string;
+  readonly version: number;
+  readonly state: string;
+}

@@ -1,0 +1,21 @@
+import { tell } from "./parts/toast.tsx";
+
+/** Puts a text where it can be pasted from, and says so. */
+export async function copy(text: string, what = "Copied"): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(what);
+  } catch {
+    tell("This browser does not let the page copy.", "failed");
+  }
+}
+
+/** Lets the browser save a text as a file. */
+export function save(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

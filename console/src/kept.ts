@@ -1,0 +1,31 @@
+import { effect, type Signal, signal } from "@preact/signals";
+
+/** A choice that the browser keeps, such as dark or light. What it kept and nobody offers any more counts as none. */
+export function kept<Choice extends string>(name: string, choices: readonly Choice[]): Signal<Choice> {
+  const found = choices.find((choice) => choice === read(name));
+  const chosen = signal(found ?? choices[0]!);
+  effect(() => write(name, chosen.value));
+  return chosen;
+}
+
+/** Undefined also where a browser is told to keep nothing. */
+export function read(name: string): string | undefined {
+  try {
+    return localStorage.getItem(`pawl.${name}`) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function write(name: string, value: string): void {
+  try {
+    localStorage.setItem(`pawl.${name}`, value);
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+}
+
+/** The one after this, and after the last the first. */
+export function following<Choice>(choices: readonly Choice[], chosen: Choice): Choice {
+  return choices[(choices.indexOf(chosen) + 1) % choices.length]!;
+}

@@ -1,0 +1,87 @@
+import { computed, effect, signal } from "@preact/signals";
+import type { LiveCounts, LiveInstance, RateSample } from "../../src/http/contract.ts";
+import { apiUrl } from "./api.ts";
+
+/** How many instances stand in each state of each lifecycle; of a lifecycle that has none yet, nothing. */
+export const counts = signal<ReadonlyMap<string, ReadonlyMap<string, number>>>(new Map());
+
+/** What was started, done and failed in the last quarter of an hour, oldest first. */
+export const rates = signal<readonly RateSample[]>([]);
+
+/** Whoever looks has stopped the stream, to read what is there. */
+export const paused = signal(false);
+
+const connected = signal(false);
+
+/** Whether what is shown is of this moment. */
+export const liveness = computed(() => (paused.value ? "paused" : connected.value ? "live" : "waiting"));
+
+const hidden = signal(document.hidden);
+document.addEventListener("visibilitychange", () => {
+  hidden.value = document.hidden;
+});
+
+const watched = signal<string | undefined>(undefined);
+let onMoved: ((instance: LiveInstance) => void) | undefined;
+
+/** Calls back whenever this instance has moved. A page watches one at a time; ends by what it returns. */
+export function watchInstance(id: string, moved: (instance: LiveInstance) => void): () => void {
+  watched.value = id;
+  onMoved = moved;
+  return () => {
+    if (onMoved !== moved) return;
+    watched.value = undefined;
+    onMoved = undefined;
+  };
+}
+
+const mostSamples = 180;
+const againMs = 5_000;
+
+/** Keeps one stream open while the page is seen and not paused. Ends by what it returns. */
+export function goLive(): () => void {
+  const retry = signal(0);
+  return effect(() => {
+    void retry.value;
+    if (paused.value || hidden.value) return undefined;
+    const source = new EventSource(apiUrl("/live", { instance: watched.value }));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    source.addEventListener("open", () => {
+      connected.value = true;
+    });
+    source.addEventListener("error", () => {
+      connected.value = false;
+      // A browser reconnects by itself after a cut, and not after a refusal.
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(() => (retry.value += 1), againMs);
+    });
+    hear<LiveCounts>(source, "counts", (said) => {
+      counts.value = merged(counts.value, said);
+    });
+    hear<readonly RateSample[]>(source, "rates", (said) => {
+      const from = said[0]?.at ?? "";
+      rates.value = [...rates.value.filter((sample) => sample.at < from), ...said].slice(-mostSamples);
+    });
+    hear<LiveInstance>(source, "instance", (said) => onMoved?.(said));
+    return () => {
+      clearTimeout(timer);
+      source.close();
+      connected.value = false;
+    };
+  });
+}
+
+function hear<Said>(source: EventSource, event: string, heard: (said: Said) => void): void {
+  source.addEventListener(event, ({ data }) => heard(JSON.parse(data as string) as Said));
+}
+
+/** The counts with what has changed. */
+export function merged(
+  before: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  said: LiveCounts,
+): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const after = new Map(before);
+  for (const [lifecycle, states] of Object.entries(said)) {
+    after.set(lifecycle, new Map([...(before.get(lifecycle) ?? []), ...Object.entries(states)]));
+  }
+  return after;
+}

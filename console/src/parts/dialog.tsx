@@ -1,0 +1,85 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../api.ts";
+import { Trouble } from "./trouble.tsx";
+
+export interface DialogProps {
+  readonly title: string;
+  /** What the button says that does it. */
+  readonly action: string;
+  /** Does it. What it throws is shown, and the dialog stays. */
+  readonly onDo: (form: FormData) => Promise<void> | void;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
+  /** A word or number that must be typed before something that cannot be taken back. */
+  readonly typed?: string | undefined;
+  readonly dangerous?: boolean;
+}
+
+/** Asks before something is done. Its fields are those of a form; Escape leaves without doing anything. */
+export function Dialog({ title, action, onDo, onClose, children, typed, dangerous = false }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const [word, setWord] = useState("");
+  useEffect(() => box.current?.showModal(), []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onDo(form);
+      onClose();
+    } catch (thrown) {
+      setError(messageOf(thrown));
+      setBusy(false);
+    }
+  };
+  return (
+    <dialog ref={box} class="dialog" aria-label={title} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <h2 class="dialog-title">{title}</h2>
+        {children}
+        {typed !== undefined && (
+          <label>
+            <span>
+              Type <b>{typed}</b> to confirm
+            </span>
+            <input value={word} autocomplete="off" onInput={(event) => setWord(event.currentTarget.value)} />
+          </label>
+        )}
+        <Trouble error={error} />
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={dangerous ? "danger" : "primary"}
+            disabled={busy || (typed !== undefined && word.trim() !== typed)}
+          >
+            {action}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** What was typed into a field of a dialog; undefined when nothing was. */
+export function typedIn(form: FormData, name: string): string | undefined {
+  const value = form.get(name);
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** JSON that was typed into a field; throws with its place in words when it is none. */
+export function jsonIn(form: FormData, name: string): unknown {
+  const text = typedIn(form, name);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`This is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,20 @@
+export type Tone = "good" | "bad" | "warn" | "info" | "plain";
+
+export interface StatePillProps {
+  readonly state: string;
+  /** How it ended, for a state that ends. */
+  readonly outcome?: string | null | undefined;
+  readonly tone?: Tone | undefined;
+}
+
+/** A state, in the colour of what it means: an end that is good or bad, a failure, or neither. */
+export function StatePill({ state, outcome, tone = toneOf(state, outcome) }: StatePillProps) {
+  return <span class={`pill ${tone}`}>{state}</span>;
+}
+
+export function toneOf(state: string, outcome: string | null | undefined): Tone {
+  if (outcome === "success") return "good";
+  if (outcome === "failure" || state === "failed") return "bad";
+  if (outcome === "discarded") return "plain";
+  return "info";
+}

@@ -1,0 +1,163 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { read, write } from "../kept.ts";
+import { type Cell, compare } from "../rows.ts";
+import { Icon } from "./icon.tsx";
+import { TableMenu } from "./table-menu.tsx";
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly show: (row: Row) => ComponentChildren;
+  /** What it is sorted by, and written as into a file; a column without it is neither. */
+  readonly value?: (row: Row) => Cell;
+  readonly numeric?: boolean;
+}
+
+export interface TableProps<Row> {
+  /** What the rows are, such as `instances`: the table's name, and that of its files. */
+  readonly name: string;
+  readonly rows: readonly Row[] | undefined;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** What stands there when there are none. */
+  readonly empty: ComponentChildren;
+  /** Fetches the next page; left out when all are there. */
+  readonly more?: (() => void) | undefined;
+  /** What was asked for the rows, so that it can be asked in a terminal as well. */
+  readonly asked?: { readonly url?: string | undefined; readonly command?: string | undefined } | undefined;
+  /** The keys of the rows that are chosen; left out when none can be. */
+  readonly chosen?: ReadonlySet<string> | undefined;
+  readonly onChoose?: (keys: ReadonlySet<string>) => void;
+  /** Stands beside the menu, such as what is done with the chosen rows. */
+  readonly tools?: ComponentChildren;
+}
+
+/** Rows that can be sorted, chosen, exported, and asked for again elsewhere. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { name, rows, rowKey, empty, more, chosen, onChoose, tools } = props;
+  const [order, setOrder] = useState<{ by: string; descending: boolean }>();
+  const [hidden, setHidden] = useState(() => new Set(read(`columns.${name}`)?.split(",") ?? []));
+  if (rows === undefined) return <div class="table-wait" aria-busy="true" />;
+  const columns = props.columns.filter((column) => !hidden.has(column.name));
+  const by = props.columns.find((column) => column.name === order?.by)?.value;
+  const sorted =
+    by === undefined || order === undefined
+      ? rows
+      : rows.toSorted((one, other) => compare(by(one), by(other), order.descending));
+  const hide = (column: string, isHidden: boolean) => {
+    const all = new Set(hidden);
+    if (isHidden) all.add(column);
+    else all.delete(column);
+    setHidden(all);
+    write(`columns.${name}`, [...all].join(","));
+  };
+  const choose = (keys: readonly string[], isChosen: boolean) => {
+    const all = new Set(chosen);
+    for (const key of keys)
+      if (isChosen) all.add(key);
+      else all.delete(key);
+    onChoose?.(all);
+  };
+  const menu = <TableMenu {...props} rows={sorted} hidden={hidden} onHide={hide} />;
+  if (rows.length === 0) {
+    return (
+      <div class="table-box">
+        <div class="table-bar">
+          {tools}
+          <span class="grow" />
+          {menu}
+        </div>
+        {empty}
+      </div>
+    );
+  }
+  const keys = sorted.map(rowKey);
+  const allChosen = chosen !== undefined && keys.every((key) => chosen.has(key));
+  return (
+    <div class="table-box">
+      <div class="table-bar">
+        {tools}
+        <span class="grow" />
+        <span class="quiet">
+          {rows.length}
+          {more === undefined ? "" : "+"} {name}
+        </span>
+        {menu}
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard. */}
+      <section class="table-scroll" tabIndex={0} aria-label={name}>
+        <table>
+          <thead>
+            <tr>
+              {chosen !== undefined && (
+                <th class="check">
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose all ${name} shown`}
+                    checked={allChosen}
+                    onChange={() => choose(keys, !allChosen)}
+                  />
+                </th>
+              )}
+              {columns.map((column) => (
+                <Head key={column.name} column={column} order={order} onOrder={setOrder} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row, at) => (
+              <tr key={keys[at]} aria-selected={chosen?.has(keys[at]!) ? "true" : undefined}>
+                {chosen !== undefined && (
+                  <td class="check">
+                    <input
+                      type="checkbox"
+                      aria-label={`Choose ${keys[at]}`}
+                      checked={chosen.has(keys[at]!)}
+                      onChange={(event) => choose([keys[at]!], event.currentTarget.checked)}
+                    />
+                  </td>
+                )}
+                {columns.map((column) => (
+                  <td key={column.name} class={column.numeric ? "number" : undefined}>
+                    {column.show(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {more !== undefined && (
+        <button type="button" class="more" onClick={more}>
+          Show more
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface HeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly order: { readonly by: string; readonly descending: boolean } | undefined;
+  readonly onOrder: (order: { by: string; descending: boolean }) => void;
+}
+
+function Head<Row>({ column, order, onOrder }: HeadProps<Row>) {
+  const { name, value, numeric } = column;
+  const look = numeric ? "number" : undefined;
+  if (value === undefined) return <th class={look}>{name}</th>;
+  const isBy = order?.by === name;
+  const sort = isBy ? (order.descending ? "descending" : "ascending") : "none";
+  return (
+    <th class={look} aria-sort={sort}>
+      <button
+        type="button"
+        class={`sort ${sort}`}
+        onClick={() => onOrder({ by: name, descending: isBy && !order.descending })}
+      >
+        {name}
+        <Icon name="down" />
+      </button>
+    </th>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Query } from "./api.ts";
+
+/** What a cell holds, for sorting and for files. */
+export type Cell = string | number | boolean | null | undefined;
+
+/** Rows as a file that spreadsheets read. A text that one of them would take for a formula stays a text. */
+export function csv(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return [heads, ...rows].map((row) => row.map(field).join(",")).join("\r\n");
+}
+
+function field(cell: Cell): string {
+  if (cell === null || cell === undefined) return "";
+  const text = typeof cell === "string" && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Numbers by size, texts as people order them, what is missing at the end whichever way round. */
+export function compare(one: Cell, other: Cell, descending: boolean): number {
+  if (isMissing(one) || isMissing(other)) return Number(isMissing(one)) - Number(isMissing(other));
+  const order =
+    typeof one === "number" && typeof other === "number"
+      ? one - other
+      : String(one).localeCompare(String(other), "en", { numeric: true });
+  return descending ? -order : order;
+}
+
+function isMissing(cell: Cell): boolean {
+  return cell === null || cell === undefined || cell === "";
+}
+
+/** What would ask the same in a terminal. The token is named, never shown. */
+export function curlOf(url: string): string {
+  return `curl -H "Authorization: Bearer $PAWL_TOKEN" ${quoted(url)}`;
+}
+
+/** A word for a shell: as it is where that is safe, else in quotes. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A command of the CLI with those of its options that have a value: `pawl instance list essay --state failed`. */
+export function commandOf(words: readonly string[], options: Query = {}): string {
+  const said = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined || value === null || value === "" || value === false) return [];
+    if (value === true) return [`--${name}`];
+    return [value].flat().map((one) => `--${name} ${quoted(String(one))}`);
+  });
+  return ["pawl", ...words.map(quoted), ...said].join(" ");
+}

@@ -1,0 +1,111 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import type { InstanceAnswer } from "../../src/http/contract.ts";
+import { get } from "./api.ts";
+import { lifecycles } from "./known.ts";
+import { Icon, type IconName } from "./parts/icon.tsx";
+import { places } from "./places.ts";
+
+interface Found {
+  readonly href: string;
+  readonly name: string;
+  readonly what: string;
+  readonly icon: IconName;
+}
+
+/** Finds a page, a lifecycle, a state, or an instance by its id or the beginning of its key. */
+export function Search({ onClose }: { readonly onClose: () => void }) {
+  const box = useRef<HTMLDialogElement>(null);
+  const [, go] = useLocation();
+  const [text, setText] = useState("");
+  const [instances, setInstances] = useState<readonly InstanceAnswer[]>([]);
+  const [at, setAt] = useState(0);
+  useEffect(() => box.current?.showModal(), []);
+  useEffect(() => {
+    const wanted = text.trim();
+    if (wanted === "") return setInstances([]);
+    let overtaken = false;
+    const look = async () => {
+      const found = await get<InstanceAnswer[]>("/search", { text: wanted, limit: 8 }).catch(() => []);
+      if (!overtaken) setInstances(found);
+    };
+    const timer = setTimeout(() => void look(), 150);
+    return () => {
+      overtaken = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  const found = [...instances.map(instanceFound), ...namesFound(text)].slice(0, 12);
+  const chosen = Math.min(at, Math.max(0, found.length - 1));
+  const visit = (one: Found | undefined) => {
+    if (one === undefined) return;
+    onClose();
+    go(one.href);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter") visit(found[chosen]);
+    else if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, found.length - 1));
+    else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={box} class="search" aria-label="Search" onClose={onClose}>
+      <input
+        type="search"
+        role="combobox"
+        aria-label="Search"
+        aria-expanded={found.length > 0}
+        aria-controls="found"
+        aria-activedescendant={found.length > 0 ? `found-${chosen}` : undefined}
+        placeholder="An id, a key, a lifecycle, a state, a page"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKey}
+      />
+      <div role="listbox" id="found" aria-label="What was found">
+        {found.map((one, place) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by the field, which keeps the focus.
+          <div
+            key={`${one.what} ${one.href}`}
+            id={`found-${place}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={place === chosen}
+            onClick={() => visit(one)}
+            onPointerMove={() => setAt(place)}
+          >
+            <Icon name={one.icon} />
+            <span class="grow">{one.name}</span>
+            <span class="quiet">{one.what}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p class="quiet search-none">Nothing is called so.</p>}
+    </dialog>
+  );
+}
+
+function instanceFound({ id, key, lifecycle, state }: InstanceAnswer): Found {
+  return { href: `/instances/${id}`, name: key ?? id, what: `${lifecycle} · ${state}`, icon: "instances" };
+}
+
+function namesFound(text: string): Found[] {
+  const wanted = text.trim().toLowerCase();
+  const all = [
+    ...places().map(({ path, name, icon }): Found => ({ href: path, name, what: "page", icon })),
+    ...lifecycles.value.map(
+      ({ name }): Found => ({ href: `/lifecycles/${name}`, name, what: "lifecycle", icon: "lifecycle" }),
+    ),
+    ...lifecycles.value.flatMap(({ name, states }) =>
+      states.map((state): Found => {
+        const href = `/instances?${new URLSearchParams({ lifecycle: name, state: state.name })}`;
+        return { href, name: state.name, what: `state of ${name}`, icon: "lifecycle" };
+      }),
+    ),
+  ];
+  return all.filter((one) => one.name.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,55 @@
+import { computed, signal } from "@preact/signals";
+import { following, kept } from "./kept.ts";
+
+const modes = ["relative", "local", "utc"] as const;
+
+/** How moments are written on all pages. */
+export const timeMode = kept("times", modes);
+
+export function turnTimes(): void {
+  timeMode.value = following(modes, timeMode.value);
+}
+
+const second = signal(Date.now());
+setInterval(() => {
+  if (!document.hidden) second.value = Date.now();
+}, 1_000);
+
+/** This moment, for what is written relative to it; it moves once a second, and only for who asks. */
+export const now = computed(() => second.value);
+
+/** Such as `3 min ago`, `in 2 h`, `just now`. */
+export function relative(ms: number, toMs: number): string {
+  const apart = toMs - ms;
+  if (Math.abs(apart) < 1_500) return "just now";
+  return apart > 0 ? `${length(apart)} ago` : `in ${length(-apart)}`;
+}
+
+const units: readonly (readonly [number, string])[] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+
+/** A length of time in its two largest units: `2 h 5 min`, `41 s`, `12 ms`. */
+export function length(ms: number): string {
+  const at = units.findIndex(([unit]) => ms >= unit);
+  if (at === -1) return `${Math.round(ms)} ms`;
+  const [unit, name] = units[at]!;
+  const whole = Math.floor(ms / unit);
+  const [smaller, smallName] = units[at + 1] ?? [1, ""];
+  const rest = Math.floor((ms - whole * unit) / smaller);
+  return smallName === "" || rest === 0 || whole >= 10 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${smallName}`;
+}
+
+/** `2026-01-31 12:00:05` in this place's time. */
+export function local(ms: number): string {
+  const at = new Date(ms);
+  return utc(ms - at.getTimezoneOffset() * 60_000).slice(0, 19);
+}
+
+/** `2026-01-31 12:00:05 UTC`. */
+export function utc(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

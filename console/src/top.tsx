@@ -1,0 +1,109 @@
+import { Link, useLocation, useRoute } from "wouter-preact";
+import icon from "./icon.svg";
+import { lifecycles } from "./known.ts";
+import { liveness, paused } from "./live.ts";
+import { Icon } from "./parts/icon.tsx";
+import { Menu } from "./parts/menu.tsx";
+import { session, signOut } from "./session.ts";
+import { theme, turnTheme } from "./theme.ts";
+import { timeMode, turnTimes } from "./times.ts";
+
+const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
+const timeNames = { relative: "Ago", local: "Local", utc: "UTC" } as const;
+
+/** The bar at the top: which lifecycle, the search, and how things are shown. */
+export function Top({ onSearch }: { readonly onSearch: () => void }) {
+  return (
+    <header class="top">
+      <Link href="/" class="brand">
+        <img src={icon} alt="" width="20" height="20" />
+        <span>Pawl</span>
+      </Link>
+      <LifecycleSwitch />
+      <button type="button" class="search-button" onClick={onSearch} aria-label="Search">
+        <Icon name="search" />
+        <span>Search</span>
+        <kbd>/</kbd>
+      </button>
+      <span class="grow" />
+      <LiveDot />
+      <button
+        type="button"
+        class="bare wide"
+        onClick={turnTimes}
+        title="How times are written"
+        aria-label={`Times: ${timeNames[timeMode.value]}`}
+      >
+        <Icon name="clock" />
+        <span>{timeNames[timeMode.value]}</span>
+      </button>
+      <button
+        type="button"
+        class="bare"
+        onClick={turnTheme}
+        title={`Colours: ${theme.value}`}
+        aria-label={`Colours: ${theme.value}`}
+      >
+        <Icon name={themeIcons[theme.value]} />
+      </button>
+      <Menu
+        label={<span class="who">{session.value?.name.slice(0, 2)}</span>}
+        name={`Signed in as ${session.value?.name}`}
+      >
+        <p class="menu-note">
+          <b>{session.value?.name}</b>
+          <span class="quiet">{session.value?.role}</span>
+        </p>
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </Menu>
+    </header>
+  );
+}
+
+function LifecycleSwitch() {
+  const [, go] = useLocation();
+  const [, at] = useRoute("/lifecycles/:lifecycle");
+  if (lifecycles.value.length === 0) return null;
+  return (
+    <select
+      aria-label="Lifecycle"
+      class="lifecycle-switch"
+      value={at?.lifecycle ?? ""}
+      onChange={(event) => go(event.currentTarget.value === "" ? "/" : `/lifecycles/${event.currentTarget.value}`)}
+    >
+      <option value="">All lifecycles</option>
+      {lifecycles.value.map(({ name }) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const dotTitles = {
+  live: "Live. Press to pause.",
+  waiting: "Not connected; it goes on as soon as Pawl answers.",
+  paused: "Paused. Press to go on.",
+} as const;
+const dotNames = { live: "Live", waiting: "Waiting", paused: "Paused" } as const;
+
+/** Whether the page follows what happens. */
+function LiveDot() {
+  return (
+    <button
+      type="button"
+      class={`bare wide live ${liveness.value}`}
+      aria-pressed={paused.value}
+      title={dotTitles[liveness.value]}
+      onClick={() => {
+        paused.value = !paused.value;
+      }}
+    >
+      <span class="dot" />
+      <span>{dotNames[liveness.value]}</span>
+    </button>
+  );
+}
