@@ -26,7 +26,8 @@ interface Declared {
 export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
   const { terminal, version } = context;
   const declared: Declared[] = [];
-  for (const lifecycle of pawl.lifecycles) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
+  for (const lifecycle of pawl.lifecycles)
+    if (!isOwn(lifecycle)) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
   if (terminal.json) {
     printJson(terminal, summaryOf(context, settings, declared, running));
     return;
@@ -65,6 +66,11 @@ function summaryOf(context: Context, settings: Settings, declared: readonly Decl
   };
 }
 
+/** One that Pawl brings for samples, assignments and crowds. */
+function isOwn(lifecycle: AnyLifecycle): boolean {
+  return lifecycle.name.startsWith("pawl_");
+}
+
 function kindOf(settings: Settings, versions: DatabaseVersions | undefined): string {
   if (settings.database !== undefined) return versions === undefined ? "PostgreSQL" : `PostgreSQL ${versions.postgres}`;
   return versions === undefined ? "embedded" : `embedded (PGlite ${versions.pglite}, Postgres ${versions.postgres})`;
@@ -90,14 +96,14 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
     context.flags[flag] === undefined ? [] : [`--${flag} ${quoted(context.flags[flag])}`],
   );
   const command = (words: string) => [ownName(context.cwd), words, ...named].join(" ");
-  const lifecycles = pawl.lifecycles.filter(({ name }) => !name.startsWith("pawl_"));
+  const lifecycles = pawl.lifecycles.filter((one) => !isOwn(one));
   let isAsking = lifecycles.length === 0;
   for (const lifecycle of lifecycles) {
     for (const { key, state } of await pawl.find(lifecycle, { limit: 20 })) {
-      // What goes on by the answer of others is theirs to move.
-      const asks = lifecycle.states.get(state)?.kind === "ask";
-      isAsking ||= asks;
-      if (key === null || asks) continue;
+      // What goes on by the work or the answer of others is theirs to move.
+      const kind = lifecycle.states.get(state)?.kind;
+      isAsking ||= kind === "ask";
+      if (key === null || kind === "ask" || kind === "work") continue;
       // One that a newer version moved is not ours to read: no reason to fail over an example.
       const event = await plainEvent(pawl, lifecycle, key).catch(() => undefined);
       if (event === undefined) continue;

@@ -775,3 +775,18 @@ describe("joined", () => {
     expect(decided(decide(plain, start(plain).instance, event("joined"), now)).to).toBe("b");
   });
 });
+
+test("data that is left out is an empty object, unless the schema makes something else of nothing", () => {
+  const withData = (data: z.ZodType) =>
+    lifecycle("box", {
+      data,
+      initial: "open",
+      states: { open: { forever: true, on: { shut: "shut" } }, shut: { final: "success" } },
+    } as never) as unknown as LifecycleModel;
+  const started = (data: z.ZodType) =>
+    decideStart(withData(data), { id, key: "k", data: undefined, actor: null, reason: null }, now).instance.data;
+  expect(started(z.object({}))).toEqual({});
+  expect(started(z.object({ left: z.number().default(3) }))).toEqual({ left: 3 });
+  expect(started(z.object({ left: z.number() }).default({ left: 7 }))).toEqual({ left: 7 });
+  expect(() => started(z.object({ left: z.number() }))).toThrow(/its data left: /);
+});

@@ -280,7 +280,11 @@ function isError(error: unknown): boolean {
 }
 
 function validData(lifecycle: LifecycleModel, given: unknown): Record<string, unknown> {
-  const checked = validate(lifecycle.data, given, `The data of \`${lifecycle.name}\``);
+  const what = `The data of \`${lifecycle.name}\``;
+  const asGiven = validate(lifecycle.data, given, what);
+  // Whoever leaves it out means an empty object, unless the schema makes something else of nothing.
+  const isLeftOut = given === undefined && asGiven.faults !== undefined;
+  const checked = isLeftOut ? validate(lifecycle.data, {}, what) : asGiven;
   const faults = [...(checked.faults ?? [])];
   const data = checked.value ?? {};
   if (faults.length === 0 && (typeof data !== "object" || Array.isArray(data))) faults.push("must be an object");

@@ -1,0 +1,26 @@
+import { defineConfig, schedule } from "pawl";
+import { service } from "./classifier.ts";
+import { moderation, posting } from "./posting.ts";
+import { textOf } from "./texts.ts";
+
+/** Every twenty seconds somebody writes something. */
+const chatter = schedule("chatter", {
+  every: "20s",
+  start: posting,
+  missed: "skip",
+  data: ({ at }) => textOf(Math.floor(Date.parse(at) / 20_000)),
+});
+
+export default defineConfig({
+  lifecycles: [posting, service],
+  queues: [moderation],
+  schedules: [chatter],
+  breakers: { classifier: { openFor: "10s" } },
+
+  /** Forty postings on their way, so that a first look finds something that moves. */
+  seed: async (pawl) => {
+    await pawl.start(service, { key: "classifier" });
+    const starts = Array.from({ length: 40 }, (_, number) => ({ key: `posting-${number + 1}`, data: textOf(number) }));
+    await pawl.startMany(posting, starts);
+  },
+});
