@@ -135,6 +135,7 @@ export type {
 export { Relay, type RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
 export { Pawl } from "./pawl.ts";
+export type { DeskQueue, DeskWork, Draft, LabelersDesk } from "./people/desk.ts";
 export type { Empty } from "./people/explain.ts";
 export type { Imported, Quality } from "./people/files.ts";
 export {

@@ -19,6 +19,8 @@ export type RankOf = (sample: RankedSample) => number;
 
 /** How a queue hands out its samples. */
 export interface QueueOptions {
+  /** What labelers read before they begin: how to tell one answer from another. Plain text, with line breaks. */
+  readonly instructions?: string;
   /** How many labelers label each sample. 1 unless given. */
   readonly overlap?: number;
   /** How long a labeler has from start to label. An hour unless given. */
@@ -58,6 +60,7 @@ export interface QueueOptions {
 
 /** How a queue hands out its samples, with everything said. */
 export interface QueueSettings {
+  readonly instructions: string | null;
   readonly overlap: number;
   readonly finishWithinMs: number;
   readonly startWithinMs: number | null;
@@ -78,6 +81,7 @@ export interface QueueSettings {
 
 /** The keys of a queue's definition that say how it hands out its samples. */
 export const settingKeys = [
+  "instructions",
   "overlap",
   "finishWithin",
   "startWithin",
@@ -103,6 +107,7 @@ export function readSettings(fields: Fields, faults: Faults): QueueSettings {
   const milliseconds = (key: string, otherwise: Duration) =>
     durationMs(readDuration(fields[key], otherwise, key, faults), key);
   const settings: QueueSettings = {
+    instructions: fields.instructions === undefined ? null : readInstructions(fields.instructions, faults),
     overlap: integer("overlap", 1, 100),
     finishWithinMs: milliseconds("finishWithin", "1h"),
     startWithinMs: fields.startWithin === null ? null : milliseconds("startWithin", "5m"),
@@ -159,6 +164,16 @@ function readAgreement(value: unknown, faults: Faults): QueueSettings["agreement
   return { atLeast: atLeast as number, maxOverlap };
 }
 
+const longestInstructions = 20_000;
+
+function readInstructions(value: unknown, faults: Faults): string | null {
+  if (typeof value === "string" && value.trim() !== "" && value.length <= longestInstructions && isStorable(value))
+    return value;
+  const remedy = `Write a text of 1 to ${longestInstructions.toLocaleString("en")} characters.`;
+  faults.add("shape_invalid", "instructions", `It is ${shown(value)}.`, remedy);
+  return null;
+}
+
 /** Short texts, each once. */
 function readTexts(value: unknown, place: string, faults: Faults): readonly string[] {
   if (Array.isArray(value) && value.every(isShort)) return [...new Set(value)];
@@ -167,5 +182,9 @@ function readTexts(value: unknown, place: string, faults: Faults): readonly stri
 }
 
 function isShort(one: unknown): one is string {
-  return typeof one === "string" && one !== "" && one.length <= 500 && !one.includes("\u0000") && one.isWellFormed();
+  return typeof one === "string" && one !== "" && one.length <= 500 && isStorable(one);
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\u0000") && text.isWellFormed();
 }

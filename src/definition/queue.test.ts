@@ -27,6 +27,7 @@ describe("a queue", () => {
       rules: {},
       validate: undefined,
       rank: undefined,
+      instructions: null,
       overlap: 1,
       finishWithinMs: 3_600_000,
       startWithinMs: 300_000,
@@ -50,6 +51,7 @@ describe("a queue", () => {
     const made = queue("essays", { label, overlap: 7, maxAttemptsTotal: 20, startWithin: null, finishWithin: "2h" });
     expect(made).toMatchObject({ overlap: 7, maxAttemptsTotal: 20, startWithinMs: null, finishWithinMs: 7_200_000 });
     const strict = queue("essays", {
+      instructions: "Read it twice.\nThen judge.",
       label,
       overlap: 2,
       grace: "30s",
@@ -61,6 +63,7 @@ describe("a queue", () => {
       agreement: { atLeast: 0.7, maxOverlap: 5 },
     });
     expect(strict).toMatchObject({
+      instructions: "Read it twice.\nThen judge.",
       graceMs: 30_000,
       labelers: ["ada", "ben"],
       skills: ["latin"],
@@ -117,6 +120,8 @@ describe("a queue", () => {
     ["shape_invalid rules", () => queue("essays", { label, rules: [] as never })],
     ["shape_invalid validate", () => queue("essays", { label, validate: "yes" as never })],
     ["duration_invalid grace", () => queue("essays", { label, grace: -1 })],
+    ["shape_invalid instructions", () => queue("essays", { label, instructions: " " })],
+    ["shape_invalid instructions", () => queue("essays", { label, instructions: "a\u0000" })],
     ["shape_invalid labelers", () => queue("essays", { label, labelers: "ada" as never })],
     ["shape_invalid labelers", () => queue("essays", { label, labelers: [""] })],
     ["shape_invalid labelers", () => queue("essays", { label, labelers: ["a\u0000"] })],

@@ -87,6 +87,12 @@ export type LabelAnswer = Each<People["labels"]>;
 export type RejectedAnswer = Told<People["reject"]>;
 export type NextAnswer = Told<People["next"]>;
 export type SubmittedAnswer = Told<People["submit"]>;
+/** What a labeler finds at his desk. */
+export type DeskAnswer = Told<People["desk"]>;
+export type DeskQueueAnswer = DeskAnswer["queues"][number];
+/** An assignment with all that its labeler needs for it. */
+export type DeskWorkAnswer = Told<People["deskWork"]>;
+export type DraftAnswer = Told<People["keepDraft"]>;
 export type QualityAnswer = Told<People["quality"]>;
 export type MetricsAnswer = Told<People["metrics"]>;
 export type ExportedLabelAnswer =

@@ -7,6 +7,7 @@ import { accessVerbs } from "./access-verbs.ts";
 import { callbackVerbs } from "./callback-verbs.ts";
 import { crowdVerbs } from "./crowd-verbs.ts";
 import { deadVerbs } from "./dead-verbs.ts";
+import { deskVerbs } from "./desk-verbs.ts";
 import { instanceVerbs } from "./instance-verbs.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
@@ -89,6 +90,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ...callbackVerbs,
   ...outboxVerbs,
   ...peopleVerbs,
+  ...deskVerbs,
   ...crowdVerbs,
   ...accessVerbs,
 ]);

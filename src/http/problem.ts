@@ -9,6 +9,15 @@ export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly detail?: string;
+  /** What is wrong with a label, each at its place. */
+  readonly faults?: readonly LabelFault[];
+}
+
+/** One thing that is wrong with a label: where, as a JSON Pointer, and what. */
+interface LabelFault {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
 }
 
 const statuses: Partial<Record<ErrorCode, number>> = {
@@ -68,7 +77,9 @@ export function problemOf(error: unknown): Problem {
   const code = isPawlError(error) ? error.code : "invariant_broken";
   const who = isPawlError(error) ? error.who : "pawl";
   const status = who === "surroundings" ? 503 : who === "caller" ? (statuses[code] ?? 400) : 500;
-  return problem(status, code, isPawlError(error) && status < 500 ? error.message : undefined);
+  const told = problem(status, code, isPawlError(error) && status < 500 ? error.message : undefined);
+  if (!isPawlError(error, "label_invalid")) return told;
+  return { ...told, faults: error.details.faults as readonly LabelFault[] };
 }
 
 export function problem(status: number, code: string, detail?: string): Problem {

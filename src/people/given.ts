@@ -53,7 +53,7 @@ export interface MetricsOptions {
 export function momentOf(given: unknown): number | null {
   if (given === undefined || given === null) return null;
   const ms = given instanceof Date ? given.getTime() : Number.NaN;
-  if (Number.isNaN(ms)) throw new PawlError("option_invalid", "`from` and `to` must be valid Dates.");
+  if (Number.isNaN(ms)) throw new PawlError("option_invalid", "`from`, `to` and `since` must be valid Dates.");
   return ms;
 }
 

@@ -12,6 +12,7 @@ import { type Span, sumOfQueue, sumsByHour, sumsByLabeler } from "../views/label
 import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
+import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
 import { expireDue } from "./expire-due.ts";
 import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./files.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
@@ -99,6 +100,7 @@ export class People {
   readonly #work: Work;
   readonly #reviews: Reviews;
   readonly #leads: Leads;
+  readonly #desk: Desk;
   #isRegistered = false;
 
   /** @internal */
@@ -110,6 +112,7 @@ export class People {
     this.#work = new Work(kernel, verbs, this.#queues);
     this.#reviews = new Reviews(kernel, verbs, this.#queues);
     this.#leads = new Leads(kernel, verbs, this.#work);
+    this.#desk = new Desk(kernel, this.#queues, this.#work);
   }
 
   /** Whether there are queues: only then are samples and assignments lifecycles like all others. @internal */
@@ -258,6 +261,33 @@ export class People {
   async extend(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("extend");
     return this.#work.extend(idOf(assignmentId, "assignment"), doingOf(labeler, options));
+  }
+
+  /**
+   * What a labeler finds at his desk: the queues in which he may work, what waits there, what he has in hand, and what he
+   * did `since` (the beginning of the day, by UTC, unless given).
+   */
+  async desk(labeler: string, options: { readonly since?: Date } = {}): Promise<LabelersDesk> {
+    this.#db("desk");
+    return this.#desk.look(labelerOf(labeler), momentOf(options.since));
+  }
+
+  /** An assignment of his own with its sample and all that he needs for it. */
+  async deskWork(assignmentId: string, labeler: string): Promise<DeskWork> {
+    this.#db("deskWork");
+    return this.#desk.work(idOf(assignmentId, "assignment"), labelerOf(labeler));
+  }
+
+  /** What the labeler has entered so far; null where that is nothing, or was handed in. */
+  async draft(assignmentId: string, labeler: string): Promise<Draft | null> {
+    this.#db("draft");
+    return this.#desk.draft(idOf(assignmentId, "assignment"), labelerOf(labeler));
+  }
+
+  /** Keeps what the labeler has entered so far, in whichever form, until he hands it in. Only while it is in his hands. */
+  async keepDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
+    this.#db("keepDraft");
+    return this.#desk.keepDraft(idOf(assignmentId, "assignment"), labelerOf(labeler), value);
   }
 
   /** A lead takes an assignment back: it expires now, and costs neither its labeler nor its sample a try. */

@@ -147,7 +147,8 @@ function storedOf(one: AnyQueue, source: NewQueue["source"]): NewQueue {
 
 /** What `queue()` would have been given for a queue as it is stored. */
 function definitionOf({ settings, label_schema }: QueueRow): Record<string, unknown> {
-  const { finishWithinMs, startWithinMs, graceMs, labelers, agreement, ...rest } = settings as unknown as QueueSettings;
+  const { finishWithinMs, startWithinMs, graceMs, labelers, agreement, instructions, ...rest } =
+    settings as unknown as QueueSettings;
   return {
     ...rest,
     label: label_schema,
@@ -156,6 +157,7 @@ function definitionOf({ settings, label_schema }: QueueRow): Record<string, unkn
     ...(graceMs === 0 ? {} : { grace: graceMs }),
     ...(labelers === null ? {} : { labelers }),
     ...(agreement === null ? {} : { agreement }),
+    ...((instructions ?? null) === null ? {} : { instructions: instructions! }),
   };
 }
 
@@ -173,6 +175,8 @@ function shownOf({ name, active, source, settings, label_schema, created_ms, upd
     active,
     source,
     ...(settings as unknown as QueueSettings),
+    // Queues were stored before there were any.
+    instructions: (settings.instructions as string | undefined) ?? null,
     labelSchema: label_schema,
     createdAt: new Date(created_ms),
     updatedAt: new Date(updated_ms),

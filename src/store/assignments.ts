@@ -145,6 +145,12 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
         skipped_at = case when moved.to_status = 'skipped' then clock.now end
       from moved, clock
       where assignment.id = moved.id
+      returning assignment.id, assignment.status
+    ),
+    -- After its assignment: whoever writes a draft locks them in that order, too.
+    undrafted as (
+      delete from pawl.drafts as draft using reassigned
+      where draft.assignment_id = reassigned.id and reassigned.status in ('completed', 'skipped')
     ),
     summed as (
       insert into pawl.labeler_hours as hours (

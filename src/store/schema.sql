@@ -164,6 +164,7 @@ begin
   delete from pawl.slots as slot using gone where slot.sample_id = gone.id;
   delete from pawl.samples as sample using gone where sample.id = gone.id;
   delete from pawl.labels as label using gone where label.assignment_id = gone.id;
+  delete from pawl.drafts as draft using gone where draft.assignment_id = gone.id;
   delete from pawl.assignments as assignment using gone where assignment.id = gone.id;
   return null;
 end $$;
@@ -504,6 +505,13 @@ CREATE TABLE pawl.dead_letters (
     CONSTRAINT dead_letters_task_has_token CHECK (((task_id IS NULL) = (token IS NULL))),
     CONSTRAINT dead_letters_work_has_instance CHECK (((kind = ANY (ARRAY['message'::text, 'broker'::text])) OR (instance_id IS NOT NULL)))
 );
+
+CREATE TABLE pawl.drafts (
+    assignment_id uuid NOT NULL,
+    value jsonb NOT NULL,
+    at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70');
 
 CREATE TABLE pawl.edges (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
@@ -984,6 +992,9 @@ ALTER TABLE ONLY pawl.dead_letters
 
 ALTER TABLE ONLY pawl.dead_letters
     ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.drafts
+    ADD CONSTRAINT drafts_pkey PRIMARY KEY (assignment_id);
 
 ALTER TABLE ONLY pawl.edges
     ADD CONSTRAINT edges_pkey PRIMARY KEY (lifecycle, version, from_state, event, to_state);

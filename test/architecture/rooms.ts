@@ -29,7 +29,7 @@ const engine = [
 const behind = [...engine, "people", "crowd", "access"];
 
 /** Tables that no other room writes: what stands beside the instances of samples and assignments. */
-const peoplesTables = ["queues", "labelers", "samples", "slots", "assignments", "labels"].map(
+const peoplesTables = ["queues", "labelers", "samples", "slots", "assignments", "labels", "drafts"].map(
   (table) => `store/${table}.ts`,
 );
 

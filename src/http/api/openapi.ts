@@ -1,14 +1,23 @@
 import { ownVersion } from "../../version.ts";
+import type { Problem } from "../problem.ts";
 import { namesIn, operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
-import { shape, text, whole } from "./schema.ts";
+import { about, listOf, shape, text, whole } from "./schema.ts";
 
 type Document = Readonly<Record<string, unknown>>;
 
+const fault = shape<NonNullable<Problem["faults"]>[number]>({ path: text, code: text, message: text });
 const problem = {
-  ...shape<{ type: string; title: string; status: number; code: string; detail?: string }>(
-    { type: text, title: text, status: whole, code: text, detail: text },
-    ["detail"],
+  ...shape<Problem>(
+    {
+      type: text,
+      title: text,
+      status: whole,
+      code: text,
+      detail: text,
+      faults: about(listOf(fault), "What is wrong with a label, each at its place, a JSON Pointer."),
+    },
+    ["detail", "faults"],
   ),
   description: "RFC 9457, with the code of the library's error.",
 };

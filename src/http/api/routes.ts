@@ -9,6 +9,7 @@ import { jobRoutes } from "./job-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { outboxRoutes } from "./outbox-routes.ts";
+import { ownWorkRoutes } from "./own-work-routes.ts";
 import { queueRoutes } from "./queue-routes.ts";
 import type { Route } from "./route.ts";
 import { sampleRoutes } from "./sample-routes.ts";
@@ -26,6 +27,7 @@ export const routes: readonly Route[] = [
   ...queueRoutes,
   ...sampleRoutes,
   ...deskRoutes,
+  ...ownWorkRoutes,
   ...crowdRoutes,
   ...workRoutes,
   ...breakerRoutes,

@@ -1,0 +1,35 @@
+import { type Executor, sql } from "./db.ts";
+
+/** What a labeler has entered and not handed in. */
+export interface DraftRow {
+  readonly value: unknown;
+  readonly at_ms: number;
+}
+
+/**
+ * Keeps a draft in the place of the one before; undefined unless the assignment is in the hands of this labeler. Its row is
+ * locked against moves meanwhile: a draft that is written after the label would never go.
+ */
+export async function putDraft(
+  db: Executor,
+  draft: { readonly assignmentId: string; readonly labeler: string; readonly valueText: string },
+): Promise<DraftRow | undefined> {
+  const [row] = await db.rows<DraftRow>(sql`
+    with held as materialized (
+      select each.id from pawl.assignments as each
+      where each.id = ${draft.assignmentId}::uuid and each.desk = ${draft.labeler}::text
+      for no key update
+    )
+    insert into pawl.drafts (assignment_id, value, at)
+    select held.id, ${draft.valueText}::text::jsonb, pawl.now() from held
+    on conflict (assignment_id) do update set value = excluded.value, at = excluded.at
+    returning value, pawl.ms(at) as at_ms`);
+  return row;
+}
+
+export async function readDraft(db: Executor, assignmentId: string): Promise<DraftRow | undefined> {
+  const [row] = await db.rows<DraftRow>(sql`
+    select draft.value, pawl.ms(draft.at) as at_ms
+    from pawl.drafts as draft where draft.assignment_id = ${assignmentId}::uuid`);
+  return row;
+}
