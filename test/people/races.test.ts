@@ -41,7 +41,7 @@ eachStore((store) => {
   });
 
   test("R121 of a label and an expiry at the same time exactly one happens, and a label that came second is kept", async () => {
-    const races = Math.max(asked, store.kind === "postgres" ? 500 : 60);
+    const races = Math.max(asked, store.kind === "postgres" ? 250 : 60);
     const other = await beside(t, []);
     const name = await newQueue(t, { samples: races });
     const labelers = Array.from({ length: races }, (_, index) => `l${index}`);
@@ -96,7 +96,7 @@ eachStore((store) => {
 
 describe.skipIf(server === undefined)("many labelers at once, of whom some vanish and some are late", () => {
   test("R122 never more than one at a slot, nobody twice at a sample, and every sample ends with three labels or a reason", async () => {
-    const samples = Math.max(asked, 600);
+    const samples = Math.max(asked, 300);
     const t = await testPawl({ lifecycles: [], server });
     const other = await beside(t, []);
     const name = await newQueue(t, {
