@@ -51,7 +51,7 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
     onError: (context) => answerProblem(context, problem(413, "value_unstorable", "1 MiB is the most.")),
   });
   app.use("/api/*", limit);
-  app.get("/api/openapi.json", (context) => context.json(openapi()));
+  app.get("/api/openapi.json", (context) => context.json(openapi(base)));
   mountSessions(app, pawl, { ...options, base });
   mountRoutes(app, pawl, options);
   mountPages(app, { base, folder: options.pages });

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
-import { type ErrorCode, isPawlError } from "../base/errors.ts";
+import { type ErrorCode, type errorCodes, isPawlError } from "../base/errors.ts";
 
 /** An error as RFC 9457 writes it, with Pawl's own code. */
 export interface Problem {
@@ -20,8 +20,17 @@ interface LabelFault {
   readonly message: string;
 }
 
-const statuses: Partial<Record<ErrorCode, number>> = {
+type Code<Who extends string> = {
+  [Each in ErrorCode]: (typeof errorCodes)[Each] extends Who ? Each : never;
+}[ErrorCode];
+
+/** What the caller can mend, each with its status: the compiler asks for one of every new code. */
+const callers: Record<Code<"caller">, number> = {
   option_invalid: 400,
+  key_invalid: 400,
+  config_invalid: 400,
+  not_a_transaction: 400,
+  transaction_required: 400,
   token_invalid: 401,
   not_allowed: 403,
   not_the_assignee: 403,
@@ -70,14 +79,23 @@ const titles: Readonly<Record<number, string>> = {
   422: "Cannot be taken",
   500: "Failed",
   503: "Not now",
+  504: "Not yet",
 };
+
+/** Nothing is wrong: what was waited for has not come. */
+const patienceEnded = 504;
+
+function notNow(code: ErrorCode): number {
+  return code === "wait_timeout" ? patienceEnded : 503;
+}
 
 /** What a stranger is told of an error. Of what went wrong on this side he hears only that it did. */
 export function problemOf(error: unknown): Problem {
   const code = isPawlError(error) ? error.code : "invariant_broken";
   const who = isPawlError(error) ? error.who : "pawl";
-  const status = who === "surroundings" ? 503 : who === "caller" ? (statuses[code] ?? 400) : 500;
-  const told = problem(status, code, isPawlError(error) && status < 500 ? error.message : undefined);
+  const status = who === "caller" ? callers[code as Code<"caller">] : who === "surroundings" ? notNow(code) : 500;
+  const isTold = status < 500 || status === patienceEnded;
+  const told = problem(status, code, isPawlError(error) && isTold ? error.message : undefined);
   if (!isPawlError(error, "label_invalid")) return told;
   return { ...told, faults: error.details.faults as readonly LabelFault[] };
 }

@@ -1,8 +1,43 @@
+import type { BreakerAnswer, FlipAnswer } from "../contract.ts";
 import type { Route } from "./route.ts";
-import { anything, listOf, oneOf, whole } from "./schema.ts";
+import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "./schema.ts";
 import { cause } from "./taken.ts";
 
 const tag = "Breakers";
+
+const state = oneOf("closed", "open", "half_open");
+
+const breaker = named(
+  "Breaker",
+  shape<BreakerAnswer>({
+    name: text,
+    state,
+    since: orNull(moment),
+    openUntil: about(orNull(moment), "When it lets a first probe through; null unless it is open by itself."),
+    forced: about(orNull(oneOf("open", "closed")), "What an operator has said, until it is released."),
+    reason: orNull(text),
+    actor: orNull(text),
+    calls: shape<BreakerAnswer["calls"]>({ good: whole, failed: whole }),
+    probes: shape<BreakerAnswer["probes"]>({ done: whole, good: whole, needed: whole, underWay: flag }),
+    usedBy: about(listOf(text), "The states that use it, as `lifecycle/state`."),
+  }),
+);
+
+const flip = named(
+  "BreakerFlip",
+  shape<FlipAnswer>({
+    flip: about(whole, "The first one is 1."),
+    from: state,
+    to: state,
+    cause: oneOf("failures", "rested", "probe_failed", "probes_passed", "forced", "released"),
+    good: whole,
+    failed: whole,
+    openUntil: orNull(moment),
+    reason: orNull(text),
+    actor: orNull(text),
+    at: moment,
+  }),
+);
 
 export const breakerRoutes: readonly Route[] = [
   {
@@ -12,7 +47,7 @@ export const breakerRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "How the breakers of outside dependencies stand, over all processes.",
-    answers: listOf(anything),
+    answers: listOf(breaker),
   },
   {
     method: "get",
@@ -22,7 +57,7 @@ export const breakerRoutes: readonly Route[] = [
     tag,
     summary: "When and why a breaker opened and closed, newest first.",
     takes: { limit: whole },
-    answers: listOf(anything),
+    answers: listOf(flip),
   },
   {
     method: "post",
@@ -33,7 +68,7 @@ export const breakerRoutes: readonly Route[] = [
     summary: "Hold a breaker open or closed in all processes, until it is released.",
     takes: { to: oneOf("open", "closed"), ...cause },
     needs: ["to", "reason"],
-    answers: anything,
+    answers: breaker,
   },
   {
     method: "post",
@@ -43,6 +78,6 @@ export const breakerRoutes: readonly Route[] = [
     tag,
     summary: "Let a breaker find its own way again.",
     takes: cause,
-    answers: anything,
+    answers: breaker,
   },
 ];

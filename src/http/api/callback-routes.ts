@@ -1,9 +1,57 @@
+import type { CallbackAnswer, ReceivedAnswer } from "../contract.ts";
+import { instance } from "./instance-answers.ts";
 import type { Route } from "./route.ts";
-import { anything, flag, listOf, oneOf, text } from "./schema.ts";
+import {
+  about,
+  anything,
+  flag,
+  id,
+  listOf,
+  moment,
+  named,
+  oneOf,
+  orNull,
+  type Schema,
+  shape,
+  text,
+  whole,
+} from "./schema.ts";
 import { cause, page } from "./taken.ts";
 
 const tag = "Callbacks";
 export const callbackStatus = oneOf("waiting", "applied", "kept", "rejected", "refused", "accepted");
+
+export const callback: Schema = named(
+  "Callback",
+  shape<CallbackAnswer>({
+    id,
+    lifecycle: text,
+    instance: id,
+    key: orNull(text),
+    event: text,
+    dedupe: about(text, "What its sender calls it."),
+    source: oneOf("call", "token", "step"),
+    actor: orNull(text),
+    payload: anything,
+    error: orNull(shape<NonNullable<CallbackAnswer["error"]>>({ name: text, message: text, code: text }, ["code"])),
+    receivedAt: moment,
+    isLate: flag,
+    status: callbackStatus,
+    reason: orNull(text),
+    version: about(orNull(whole), "The move that it made."),
+    settledAt: orNull(moment),
+  }),
+);
+
+export const received: Schema = shape<ReceivedAnswer>({
+  id,
+  accepted: about(flag, "It counts, or may: it was applied, waits for its instance, or was kept as late."),
+  late: flag,
+  duplicate: about(flag, "It was there already: this is the answer that it got at first."),
+  status: callbackStatus,
+  reason: orNull(text),
+  receivedAt: moment,
+});
 
 export const callbackRoutes: readonly Route[] = [
   {
@@ -14,7 +62,7 @@ export const callbackRoutes: readonly Route[] = [
     tag,
     summary: "What came in from outside, newest first, by pages.",
     takes: { lifecycle: text, status: callbackStatus, late: flag, ...page },
-    answers: listOf(anything),
+    answers: listOf(callback),
   },
   {
     method: "get",
@@ -23,7 +71,7 @@ export const callbackRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One callback.",
-    answers: anything,
+    answers: callback,
   },
   {
     method: "post",
@@ -33,6 +81,6 @@ export const callbackRoutes: readonly Route[] = [
     tag,
     summary: "Accept a result that came after the deadline and was kept.",
     takes: cause,
-    answers: anything,
+    answers: instance,
   },
 ];

@@ -1,32 +1,10 @@
+import type { BalanceAnswer, BonusAnswer, NoticeAnswer } from "../contract.ts";
+import { astray, crowd, job, jobState, submission, submissionState } from "./crowd-answers.ts";
 import type { Route } from "./route.ts";
-import { about, anything, flag, listOf, oneOf, text } from "./schema.ts";
+import { about, anything, flag, id, listOf, orNull, shape, text, withMore } from "./schema.ts";
 import { cause, page } from "./taken.ts";
 
 const tag = "Crowds";
-const jobState = oneOf(
-  "publishing",
-  "running",
-  "looking",
-  "extending",
-  "closing",
-  "finished",
-  "incomplete",
-  "closed",
-  "failed",
-  "discarded",
-);
-const submissionState = oneOf(
-  "submitted",
-  "pending_approval",
-  "errored",
-  "approving",
-  "rejecting",
-  "approved",
-  "rejected",
-  "failed",
-  "discarded",
-);
-
 export const crowdRoutes: readonly Route[] = [
   {
     method: "get",
@@ -35,7 +13,7 @@ export const crowdRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "The crowds, their marketplaces, and how many jobs and submissions stand where.",
-    answers: listOf(anything),
+    answers: listOf(crowd),
   },
   {
     method: "post",
@@ -46,7 +24,7 @@ export const crowdRoutes: readonly Route[] = [
     summary: "Ask a crowd. A key that is taken gives back the job that has it.",
     takes: { content: anything, key: text, ...cause },
     needs: ["content"],
-    answers: anything,
+    answers: withMore<{ created: boolean }>(job, { created: flag }),
   },
   {
     method: "get",
@@ -56,7 +34,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "The jobs of a crowd, newest first, by pages.",
     takes: { state: listOf(jobState), ...page },
-    answers: listOf(anything),
+    answers: listOf(job),
   },
   {
     method: "get",
@@ -65,7 +43,7 @@ export const crowdRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One crowd job, by the key that it was asked with.",
-    answers: anything,
+    answers: job,
   },
   {
     method: "get",
@@ -74,7 +52,7 @@ export const crowdRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One crowd job.",
-    answers: anything,
+    answers: job,
   },
   {
     method: "get",
@@ -85,7 +63,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "What was submitted to one crowd job, newest first, by pages.",
     takes: { state: listOf(submissionState), ...page },
-    answers: listOf(anything),
+    answers: listOf(submission),
   },
   {
     method: "post",
@@ -95,7 +73,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "Let a job look at the marketplace now.",
     takes: cause,
-    answers: anything,
+    answers: job,
   },
   {
     method: "post",
@@ -105,7 +83,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "Take a job back: nobody new may begin, and what was begun is decided and paid.",
     takes: cause,
-    answers: anything,
+    answers: job,
   },
   {
     method: "get",
@@ -115,7 +93,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "What was submitted, to one crowd or to all, newest first, by pages.",
     takes: { crowd: text, state: listOf(submissionState), ...page },
-    answers: listOf(anything),
+    answers: listOf(submission),
   },
   {
     method: "get",
@@ -124,7 +102,7 @@ export const crowdRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One submission.",
-    answers: anything,
+    answers: submission,
   },
   {
     method: "post",
@@ -134,7 +112,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "Approve what waits for a decision; the marketplace is told next.",
     takes: { feedback: text, ...cause },
-    answers: anything,
+    answers: submission,
   },
   {
     method: "post",
@@ -145,7 +123,7 @@ export const crowdRoutes: readonly Route[] = [
     summary: "Reject it. Its worker is told why.",
     takes: { feedback: text, ...cause },
     needs: ["feedback"],
-    answers: anything,
+    answers: submission,
   },
   {
     method: "post",
@@ -155,7 +133,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "Let the crowd's own check look once more.",
     takes: cause,
-    answers: anything,
+    answers: submission,
   },
   {
     method: "post",
@@ -166,7 +144,7 @@ export const crowdRoutes: readonly Route[] = [
     summary: "Pay the worker of a submission more: once, unless it is given another key.",
     takes: { amount: about(text, "Such as 0.50."), reason: about(text, "What the worker is told."), key: text },
     needs: ["amount", "reason"],
-    answers: anything,
+    answers: shape<BonusAnswer>({ id, created: flag }),
   },
   {
     method: "get",
@@ -175,7 +153,7 @@ export const crowdRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "What is left to pay the workers of a marketplace with.",
-    answers: anything,
+    answers: shape<BalanceAnswer>({ marketplace: text, balance: about(orNull(text), "Null where nothing is paid.") }),
   },
   {
     method: "post",
@@ -185,7 +163,7 @@ export const crowdRoutes: readonly Route[] = [
     tag,
     summary: "Compare a marketplace with what Pawl knows; with `mend`, put right what went astray.",
     takes: { mend: flag },
-    answers: listOf(anything),
+    answers: listOf(astray),
   },
   {
     method: "post",
@@ -196,6 +174,6 @@ export const crowdRoutes: readonly Route[] = [
     summary: "Tell that something may have happened to a posting.",
     takes: { posting: text },
     needs: ["posting"],
-    answers: anything,
+    answers: shape<NoticeAnswer>({ ours: flag }),
   },
 ];

@@ -1,14 +1,43 @@
+import type {
+  ArchiveAnswer,
+  ArchivedAnswer,
+  DeadGroupAnswer,
+  DeadLetterAnswer,
+  PreviewAnswer,
+  RestoredAnswer,
+} from "../contract.ts";
+import { operation } from "./operation-routes.ts";
 import type { Route } from "./route.ts";
-import { about, anything, duration, flag, id, listOf, moment, number, oneOf, record, text, whole } from "./schema.ts";
+import {
+  about,
+  anything,
+  duration,
+  flag,
+  id,
+  listOf,
+  mapOf,
+  moment,
+  named,
+  number,
+  oneOf,
+  orNull,
+  record,
+  shape,
+  text,
+  whole,
+} from "./schema.ts";
 import { cause, page } from "./taken.ts";
 
 const tag = "Dead letters";
+
+const kind = oneOf("instance", "effect", "message", "broker");
+const letterStatus = oneOf("open", "requeued", "discarded", "archived");
 
 /** Which open letters are meant. */
 const filter = {
   id: listOf(id),
   lifecycle: text,
-  kind: oneOf("instance", "effect", "message", "broker"),
+  kind,
   origin: about(text, "The state, event, type of message or broker's queue where it was given up."),
   because: about(text, "The reason for which it was given up."),
   fingerprint: text,
@@ -18,6 +47,69 @@ const filter = {
 };
 const rate = about(number, "So many a second at the most.");
 
+const letter = named(
+  "DeadLetter",
+  shape<DeadLetterAnswer>({
+    id,
+    instance: orNull(id),
+    key: orNull(text),
+    lifecycle: about(text, "The lifecycle, or what a message is about."),
+    kind,
+    origin: about(text, "The state, the event of an after-effect, the type of a message, or a broker's queue."),
+    reason: text,
+    error: orNull(shape<NonNullable<DeadLetterAnswer["error"]>>({ name: text, message: text, stack: text }, ["stack"])),
+    attempts: whole,
+    payload: anything,
+    details: anything,
+    fingerprint: text,
+    status: letterStatus,
+    createdAt: moment,
+    decidedAt: orNull(moment),
+    decidedBy: orNull(text),
+    decision: orNull(text),
+  }),
+);
+
+const group = named(
+  "DeadGroup",
+  shape<DeadGroupAnswer>({
+    fingerprint: text,
+    lifecycle: text,
+    kind,
+    origin: text,
+    pattern: about(text, "Their error without what differs from case to case."),
+    reasons: listOf(text),
+    letters: whole,
+    firstAt: moment,
+    lastAt: moment,
+    newest: about(id, "The newest, as an example."),
+  }),
+);
+
+const preview = shape<PreviewAnswer>({
+  letters: whole,
+  outcomes: mapOf(whole),
+  sample: listOf(
+    shape<PreviewAnswer["sample"][number]>({
+      letter: id,
+      lifecycle: text,
+      key: orNull(text),
+      origin: text,
+      outcome: text,
+      note: orNull(text),
+    }),
+  ),
+});
+
+const archive = shape<ArchiveAnswer>({
+  name: text,
+  archive: about(text, "The archive that it was written to."),
+  letters: whole,
+  bytes: whole,
+  sha256: text,
+  createdAt: moment,
+});
+
 export const deadRoutes: readonly Route[] = [
   {
     method: "get",
@@ -26,8 +118,8 @@ export const deadRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "What was given up, newest first, by pages; what waits for a decision unless told otherwise.",
-    takes: { lifecycle: text, status: oneOf("open", "requeued", "discarded", "archived"), ...page },
-    answers: listOf(anything),
+    takes: { lifecycle: text, status: letterStatus, ...page },
+    answers: listOf(letter),
   },
   {
     method: "get",
@@ -36,7 +128,7 @@ export const deadRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One dead letter.",
-    answers: anything,
+    answers: letter,
   },
   {
     method: "post",
@@ -46,7 +138,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Take up again what a dead letter is about, if wanted with other data.",
     takes: { data: record, restart: about(flag, "Begin anew, instead of where it failed."), ...cause },
-    answers: anything,
+    answers: letter,
   },
   {
     method: "post",
@@ -56,7 +148,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Decide that nothing more is to be done about a dead letter.",
     takes: cause,
-    answers: anything,
+    answers: letter,
   },
   {
     method: "get",
@@ -66,7 +158,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Open dead letters by what they have in common, the largest group first.",
     takes: { ...filter, limit: whole },
-    answers: listOf(anything),
+    answers: listOf(group),
   },
   {
     method: "post",
@@ -77,7 +169,7 @@ export const deadRoutes: readonly Route[] = [
     summary: "What a decision about many would come to, as things are. Nothing is changed.",
     takes: { decision: oneOf("requeue", "discard"), restart: flag, ...filter },
     needs: ["decision"],
-    answers: anything,
+    answers: preview,
   },
   {
     method: "post",
@@ -87,7 +179,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Take up many again; it becomes an operation, which the workers carry out.",
     takes: { ...filter, restart: flag, rate, ...cause },
-    answers: anything,
+    answers: operation,
   },
   {
     method: "post",
@@ -97,7 +189,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Discard many; it becomes an operation, which the workers carry out.",
     takes: { ...filter, rate, ...cause },
-    answers: anything,
+    answers: operation,
   },
   {
     method: "post",
@@ -107,7 +199,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Archive what is old.",
     takes: { olderThan: duration },
-    answers: anything,
+    answers: shape<ArchivedAnswer>({ letters: whole, files: whole }),
   },
   {
     method: "get",
@@ -117,7 +209,7 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "The files of archived dead letters, newest first.",
     takes: { limit: whole },
-    answers: listOf(anything),
+    answers: listOf(archive),
   },
   {
     method: "post",
@@ -127,6 +219,6 @@ export const deadRoutes: readonly Route[] = [
     tag,
     summary: "Bring archived dead letters back: some, those of files, or all.",
     takes: { file: listOf(text), id: listOf(id), all: flag },
-    answers: anything,
+    answers: shape<RestoredAnswer>({ files: whole, restored: whole, there: whole, gone: whole }),
   },
 ];

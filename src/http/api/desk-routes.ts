@@ -1,3 +1,4 @@
+import { assignment, next, submitted } from "./people-answers.ts";
 import type { Route } from "./route.ts";
 import { about, anything, text } from "./schema.ts";
 
@@ -14,7 +15,7 @@ export const deskRoutes: readonly Route[] = [
     tag,
     summary: "The next piece of work for a labeler, or why there is none.",
     takes: { labeler },
-    answers: anything,
+    answers: next,
   },
   {
     method: "get",
@@ -23,7 +24,7 @@ export const deskRoutes: readonly Route[] = [
     may: ["look", "label"],
     tag,
     summary: "An assignment as it stands. A labeler sees only his own.",
-    answers: anything,
+    answers: assignment,
   },
   {
     method: "post",
@@ -33,7 +34,7 @@ export const deskRoutes: readonly Route[] = [
     tag,
     summary: "Begin: from now on the time runs.",
     takes: { labeler },
-    answers: anything,
+    answers: assignment,
   },
   {
     method: "post",
@@ -44,7 +45,7 @@ export const deskRoutes: readonly Route[] = [
     summary: "Hand in a label. After the deadline it is kept as late.",
     takes: { label: anything, labeler },
     needs: ["label"],
-    answers: anything,
+    answers: submitted,
   },
   {
     method: "post",
@@ -54,7 +55,7 @@ export const deskRoutes: readonly Route[] = [
     tag,
     summary: "Do not label it; somebody else gets it.",
     takes: { reason: text, labeler },
-    answers: anything,
+    answers: assignment,
   },
   {
     method: "post",
@@ -64,6 +65,6 @@ export const deskRoutes: readonly Route[] = [
     tag,
     summary: "Still at it: its time begins again.",
     takes: { labeler },
-    answers: anything,
+    answers: assignment,
   },
 ];

@@ -1,52 +1,8 @@
-import type { Instance } from "../../shown.ts";
-import { callbackStatus } from "./callback-routes.ts";
+import { callback, callbackStatus, received } from "./callback-routes.ts";
+import { children, instance, journal, permitted, recovery, started } from "./instance-answers.ts";
 import type { Route } from "./route.ts";
-import {
-  about,
-  anything,
-  duration,
-  flag,
-  id,
-  listOf,
-  moment,
-  oneOf,
-  orNull,
-  record,
-  type Schema,
-  shape,
-  text,
-  type Wire,
-  whole,
-} from "./schema.ts";
-import { cause } from "./taken.ts";
-
-const parent = shape<{ lifecycle: string; id: string }>({ lifecycle: text, id });
-
-/** One piece of work. */
-export const instance: Schema = shape<Wire<Instance>>(
-  {
-    id,
-    key: orNull(text),
-    lifecycle: text,
-    parent: orNull(parent),
-    definition: whole,
-    state: text,
-    version: about(whole, "How many moves it has made."),
-    data: record,
-    outcome: orNull(oneOf("success", "failure", "discarded")),
-    createdAt: moment,
-    movedAt: moment,
-    closedAt: orNull(moment),
-    deadlineAt: orNull(moment),
-    timedOutAt: orNull(moment),
-    progress: shape<Wire<NonNullable<Instance["progress"]>>>({
-      fraction: { type: "number" },
-      note: orNull(text),
-      at: moment,
-    }),
-  },
-  ["progress"],
-);
+import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "./schema.ts";
+import { cause, page } from "./taken.ts";
 
 const sending = {
   payload: anything,
@@ -72,7 +28,7 @@ export const instanceRoutes: readonly Route[] = [
     tag: "Instances",
     summary: "Start an instance. The same key again answers with the instance that has it.",
     takes: { key: text, data: record, ...cause },
-    answers: { ...instance, properties: { ...instance.properties, created: flag } },
+    answers: started,
   },
   {
     method: "get",
@@ -81,7 +37,7 @@ export const instanceRoutes: readonly Route[] = [
     may: "look",
     tag: "Instances",
     summary: "The instances of a lifecycle, newest first, by pages.",
-    takes: { state: listOf(text), parent: id, limit: whole, after: id },
+    takes: { state: listOf(text), parent: id, ...page },
     answers: listOf(instance),
   },
   ...ofInstance({ method: "get", path: "", verb: "get", may: "look", summary: "One instance.", answers: instance }),
@@ -92,7 +48,7 @@ export const instanceRoutes: readonly Route[] = [
     may: "look",
     summary: "All moves of an instance, in their order; with `attempts` also what was tried without moving it.",
     takes: { attempts: flag },
-    answers: listOf(anything),
+    answers: journal,
   }),
   ...ofInstance({
     method: "get",
@@ -100,7 +56,7 @@ export const instanceRoutes: readonly Route[] = [
     verb: "permitted",
     may: "look",
     summary: "What may be sent now: yes, no with the reasons, or it depends on the payload.",
-    answers: listOf(anything),
+    answers: listOf(permitted),
   }),
   ...ofInstance({
     method: "get",
@@ -109,7 +65,7 @@ export const instanceRoutes: readonly Route[] = [
     may: "look",
     summary: "How many children of its present run stand how, and the first of them.",
     takes: { limit: whole },
-    answers: record,
+    answers: children,
   }),
   ...ofInstance({
     method: "get",
@@ -117,7 +73,7 @@ export const instanceRoutes: readonly Route[] = [
     verb: "explainRecovery",
     may: "look",
     summary: "Where a failed instance would go on, and why there.",
-    answers: record,
+    answers: recovery,
   }),
   ...ofInstance({
     method: "get",
@@ -135,8 +91,8 @@ export const instanceRoutes: readonly Route[] = [
     operation: "callbacksOfInstance",
     may: "look",
     summary: "What came in from outside for one instance, newest first, by pages.",
-    takes: { status: callbackStatus, late: flag, limit: whole, after: id },
-    answers: listOf(anything),
+    takes: { status: callbackStatus, late: flag, ...page },
+    answers: listOf(callback),
   }),
   ...ofInstance({
     method: "post",
@@ -159,6 +115,6 @@ export const instanceRoutes: readonly Route[] = [
       error: record,
       dedupe: about(text, "What its sender calls it; or as `Idempotency-Key`."),
     },
-    answers: record,
+    answers: received,
   }),
 ];

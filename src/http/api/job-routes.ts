@@ -1,8 +1,26 @@
+import type { JobAnswer } from "../contract.ts";
+import { started } from "./instance-answers.ts";
 import type { Route } from "./route.ts";
-import { about, anything, duration, listOf, moment, oneOf, record, text, whole } from "./schema.ts";
+import { about, anything, duration, id, listOf, moment, named, oneOf, orNull, shape, text, whole } from "./schema.ts";
 import { cause, page } from "./taken.ts";
 
 const tag = "Jobs";
+
+const jobStatus = oneOf("pending", "running", "done", "error");
+
+const job = named(
+  "Job",
+  shape<JobAnswer>({
+    id,
+    key: orNull(text),
+    job: text,
+    status: jobStatus,
+    attempt: about(orNull(whole), "Attempts so far; null once it has ended."),
+    enqueuedAt: moment,
+    runsAt: about(orNull(moment), "When it runs next, if that is later."),
+    endedAt: orNull(moment),
+  }),
+);
 
 export const jobRoutes: readonly Route[] = [
   {
@@ -12,8 +30,8 @@ export const jobRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "Jobs, newest first, by pages.",
-    takes: { job: text, status: oneOf("pending", "running", "done", "error"), ...page },
-    answers: listOf(anything),
+    takes: { job: text, status: jobStatus, ...page },
+    answers: listOf(job),
   },
   {
     method: "get",
@@ -22,7 +40,7 @@ export const jobRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One job.",
-    answers: record,
+    answers: job,
   },
   {
     method: "get",
@@ -31,7 +49,7 @@ export const jobRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One job, by its key.",
-    answers: record,
+    answers: job,
   },
   {
     method: "post",
@@ -48,6 +66,6 @@ export const jobRoutes: readonly Route[] = [
       at: moment,
       ...cause,
     },
-    answers: anything,
+    answers: started,
   },
 ];

@@ -13,9 +13,25 @@ import { canBeNull } from "./schema.ts";
 /** Lets every route be answered, for whoever may. */
 export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
   for (const route of routes) {
-    const path = `/api${route.path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
-    app.on(route.method, path, (context) => carryOut(pawl, context, route, options));
+    app.on(route.method, placeOf(route.path), (context) => carryOut(pawl, context, route, options));
   }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const allow = methodsOf(path).join(", ");
+    app.all(placeOf(path), (context) => {
+      context.header("allow", allow);
+      return answerProblem(context, problem(405, "method_not_allowed", `Send ${allow}.`));
+    });
+  }
+}
+
+function placeOf(path: string): string {
+  return `/api${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+}
+
+/** What can be asked of a path; whoever can get something can ask for its headers alone. */
+function methodsOf(path: string): string[] {
+  const methods = routes.filter((route) => route.path === path).map((route) => route.method.toUpperCase());
+  return methods.includes("GET") ? [...methods, "HEAD"] : methods;
 }
 
 async function carryOut(pawl: Pawl, context: Context, route: Route, options: DoorOptions): Promise<Response> {

@@ -1,92 +1,164 @@
 import { ownVersion } from "../../version.ts";
+import { takesOf } from "../dispatch.ts";
 import type { Problem } from "../problem.ts";
+import { besideOf, repeatKeys } from "./gather.ts";
 import { namesIn, operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
-import { about, listOf, shape, text, whole } from "./schema.ts";
+import { about, listOf, named, type Schema, shape, text, whole } from "./schema.ts";
 
 type Document = Readonly<Record<string, unknown>>;
 
 const fault = shape<NonNullable<Problem["faults"]>[number]>({ path: text, code: text, message: text });
-const problem = {
+const problem = named("Problem", {
   ...shape<Problem>(
     {
       type: text,
       title: text,
       status: whole,
-      code: text,
+      code: about(text, "Stable: programs may branch on it."),
       detail: text,
       faults: about(listOf(fault), "What is wrong with a label, each at its place, a JSON Pointer."),
     },
     ["detail", "faults"],
   ),
   description: "RFC 9457, with the code of the library's error.",
-};
+});
 
 /** What `/api/openapi.json` answers: every route with what it takes and answers, as OpenAPI 3.1. */
-export function openapi(): Document {
+export function openapi(base = ""): Document {
+  const schemas = new Schemas();
   const paths: Record<string, Record<string, Document>> = {};
   for (const route of routes) {
     const path = `/api${route.path}`;
-    paths[path] = { ...paths[path], [route.method]: operation(route) };
+    paths[path] = { ...paths[path], [route.method]: operation(route, schemas) };
   }
+  const content = { "application/problem+json": { schema: schemas.referTo(problem) } };
   return {
     openapi: "3.1.0",
-    info: {
-      title: "Pawl",
-      version: ownVersion(),
-      description: "A durable lifecycle engine. Writes take an `Idempotency-Key` where they say so.",
-    },
-    servers: [{ url: "." }],
+    info: { title: "Pawl", version: ownVersion(), summary: "A durable lifecycle engine.", description: introduction },
+    servers: [{ url: base === "" ? "/" : base, description: "Where Pawl is mounted." }],
     security: [{ token: [] }, { session: [] }],
     tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
-        token: { type: "http", scheme: "bearer" },
-        session: { type: "apiKey", in: "cookie", name: "pawl_session" },
+        token: { type: "http", scheme: "bearer", description: "Made with `pawl token create`, or by an admin." },
+        session: { type: "apiKey", in: "cookie", name: "pawl_session", description: "Of a browser that signed in." },
       },
-      schemas: { Problem: problem },
-      responses: {
-        Problem: {
-          description: "It was refused, or failed.",
-          content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-        },
-      },
+      schemas: schemas.all,
+      responses: { Problem: { description: "It was refused, or failed.", content } },
     },
   };
 }
 
-function operation(route: Route): Document {
-  const inPath = namesIn(route.path);
-  const taken = Object.entries(route.takes ?? {});
+const introduction = [
+  "Everything goes in and out as JSON; moments are texts such as `2026-01-31T12:00:00Z`.",
+  "A GET takes its arguments in the query, a list as one name several times or with commas; all else takes a JSON body.",
+  "Lists come by pages: give the `id` of the last one as `after`.",
+  "A write that takes `Idempotency-Key` can be repeated with the same key: it happens once, and gets its first answer.",
+  "Errors are problem details (RFC 9457) with a stable `code`.",
+].join(" ");
+
+/** The schemas that have a name: each is written once, and referred to. */
+class Schemas {
+  readonly all: Record<string, Schema> = {};
+
+  referTo(schema: Schema): Schema {
+    const { title } = schema;
+    if (title === undefined) return this.#inside(schema);
+    if (this.all[title] === undefined) {
+      this.all[title] = {};
+      this.all[title] = this.#inside(schema);
+    }
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  #inside(schema: Schema): Schema {
+    const { items, properties, additionalProperties, anyOf } = schema;
+    const refer = (one: Schema) => this.referTo(one);
+    const each = Object.entries(properties ?? {}).map(([name, one]) => [name, this.referTo(one)]);
+    return {
+      ...schema,
+      ...(items && { items: refer(items) }),
+      ...(properties && { properties: Object.fromEntries(each) as Record<string, Schema> }),
+      ...(typeof additionalProperties === "object" && { additionalProperties: refer(additionalProperties) }),
+      ...(anyOf && { anyOf: anyOf.map(refer) }),
+    };
+  }
+}
+
+function operation(route: Route, schemas: Schemas): Document {
+  const takes = takesOf(route.verb);
+  const taken = Object.entries({ ...route.takes, ...besideIn(takes) }).map(([name, schema]): [string, Schema] => [
+    name,
+    schemas.referTo(schema),
+  ]);
+  const isGet = route.method === "get";
   const parameters = [
-    ...inPath.map((name) => ({ name, in: "path", required: true, schema: text })),
-    ...(route.method === "get" ? taken : []).map(([name, schema]) => ({
-      name,
-      in: "query",
-      required: route.needs?.includes(name) ?? false,
-      schema,
-      ...(schema.type === "array" ? { style: "form", explode: true } : {}),
-    })),
+    ...namesIn(route.path).map((name) => inPath(name)),
+    ...(isGet ? taken : []).map(([name, schema]) => inQuery(name, schema, route)),
+    ...(!isGet && repeatKeys.some((name) => takes.includes(name)) ? [repeatHeader] : []),
   ];
-  const body = {
-    type: "object",
-    properties: Object.fromEntries(taken),
-    additionalProperties: false,
-    ...(route.needs === undefined ? {} : { required: route.needs }),
-  };
   return {
     operationId: operationOf(route),
     tags: [route.tag],
     summary: route.summary,
     description: `Needs the right to ${[route.may].flat().join(" or ")}.`,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.method === "get" || taken.length === 0
-      ? {}
-      : { requestBody: { required: route.needs !== undefined, content: { "application/json": { schema: body } } } }),
+    ...(isGet || taken.length === 0 ? {} : { requestBody: bodyOf(route, taken) }),
     responses: {
-      200: { description: "Done.", content: { "application/json": { schema: route.answers } } },
+      200: { description: "Done.", content: { "application/json": { schema: schemas.referTo(route.answers) } } },
       default: { $ref: "#/components/responses/Problem" },
     },
   };
+}
+
+/** What a verb takes without its route saying so. */
+function besideIn(takes: readonly string[]): Record<string, Schema> {
+  const known: Record<string, Schema> = {
+    actor: about(text, "In whose name, where a service or an admin speaks for others; else whoever has come in."),
+    idempotencyKey: about(text, "The same as the header `Idempotency-Key`."),
+  };
+  return Object.fromEntries(besideOf(takes).map((name) => [name, known[name]!]));
+}
+
+const pathNames: Readonly<Record<string, string>> = {
+  id: "The id of what is meant.",
+  key: "The key of what is meant, as it was given by whoever started it.",
+  lane: "As in `essay`, `essay/grading` or `essay:after`; a slash is written %2F.",
+};
+
+function inPath(name: string): Document {
+  const description = pathNames[name] ?? `The name of the ${name}.`;
+  return { name, in: "path", required: true, description, schema: text };
+}
+
+function inQuery(name: string, { description, ...schema }: Schema, route: Route): Document {
+  const isList = schema.type === "array";
+  return {
+    name,
+    in: "query",
+    required: route.needs?.includes(name) ?? false,
+    ...(description && { description }),
+    schema,
+    ...(isList && { style: "form", explode: true }),
+  };
+}
+
+const repeatHeader = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "The same key again gets the first answer, and changes nothing.",
+  schema: text,
+};
+
+function bodyOf(route: Route, taken: readonly (readonly [string, Schema])[]): Document {
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(taken),
+    additionalProperties: false,
+    ...(route.needs && { required: route.needs }),
+  };
+  return { required: route.needs !== undefined, content: { "application/json": { schema } } };
 }

@@ -1,8 +1,68 @@
+import type { OperationAnswer, TicketAnswer } from "../contract.ts";
 import type { Route } from "./route.ts";
-import { anything, listOf, oneOf, text, whole } from "./schema.ts";
+import {
+  about,
+  flag,
+  id,
+  listOf,
+  mapOf,
+  moment,
+  named,
+  number,
+  oneOf,
+  orNull,
+  record,
+  type Schema,
+  shape,
+  text,
+  whole,
+} from "./schema.ts";
 import { cause, page } from "./taken.ts";
 
 const tag = "Operations";
+
+/** A decision about many dead letters, and how far it is. */
+export const operation: Schema = named(
+  "Operation",
+  shape<OperationAnswer>({
+    id,
+    decision: oneOf("requeue", "discard"),
+    filter: record,
+    restart: flag,
+    actor: orNull(text),
+    reason: orNull(text),
+    rate: about(orNull(number), "So many letters a second at the most."),
+    status: oneOf("running", "done", "aborted"),
+    letters: about(whole, "How many it is about."),
+    done: about(whole, "Of how many it is known what became of them."),
+    outcomes: mapOf(whole),
+    refusals: listOf(shape<OperationAnswer["refusals"][number]>({ letter: id, outcome: text, note: orNull(text) })),
+    createdAt: moment,
+    endedAt: orNull(moment),
+    abortedBy: orNull(text),
+    abortReason: orNull(text),
+  }),
+);
+
+const ticket = named(
+  "Ticket",
+  shape<TicketAnswer>({
+    id: about(id, "That of its dead letter."),
+    status: oneOf("open", "taken", "resolved"),
+    lifecycle: text,
+    kind: oneOf("instance", "effect", "message", "broker"),
+    origin: text,
+    reason: text,
+    pattern: text,
+    fingerprint: text,
+    openedAt: moment,
+    takenBy: orNull(text),
+    takenAt: orNull(moment),
+    resolvedBy: orNull(text),
+    resolvedAt: orNull(moment),
+    resolution: orNull(text),
+  }),
+);
 
 export const operationRoutes: readonly Route[] = [
   {
@@ -13,7 +73,7 @@ export const operationRoutes: readonly Route[] = [
     tag,
     summary: "Decisions about many dead letters, newest first, and how far they are.",
     takes: { limit: whole },
-    answers: listOf(anything),
+    answers: listOf(operation),
   },
   {
     method: "get",
@@ -22,7 +82,7 @@ export const operationRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "One operation.",
-    answers: anything,
+    answers: operation,
   },
   {
     method: "post",
@@ -32,7 +92,7 @@ export const operationRoutes: readonly Route[] = [
     tag,
     summary: "Begin nothing more of an operation. What it has done stays done.",
     takes: cause,
-    answers: anything,
+    answers: operation,
   },
   {
     method: "post",
@@ -43,7 +103,7 @@ export const operationRoutes: readonly Route[] = [
     tag,
     summary: "Do the next batch of an operation now, if its pace allows.",
     says: { carryOn: true },
-    answers: anything,
+    answers: operation,
   },
   {
     method: "get",
@@ -53,7 +113,7 @@ export const operationRoutes: readonly Route[] = [
     tag,
     summary: "Dead letters that want somebody, the oldest first.",
     takes: { status: oneOf("open", "taken", "resolved"), takenBy: text, ...page },
-    answers: listOf(anything),
+    answers: listOf(ticket),
   },
   {
     method: "post",
@@ -62,7 +122,7 @@ export const operationRoutes: readonly Route[] = [
     may: "operate",
     tag,
     summary: "Look after a ticket. One that another has taken is refused.",
-    answers: anything,
+    answers: ticket,
   },
   {
     method: "post",
@@ -73,6 +133,6 @@ export const operationRoutes: readonly Route[] = [
     summary: "Nothing is left to be looked at; the dead letter itself stays as it is.",
     takes: cause,
     needs: ["reason"],
-    answers: anything,
+    answers: ticket,
   },
 ];

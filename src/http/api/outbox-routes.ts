@@ -1,8 +1,61 @@
+import type { DecidedMessagesAnswer, MessageAnswer, OutboxAnswer } from "../contract.ts";
 import type { Route } from "./route.ts";
-import { anything, flag, id, listOf, oneOf, text, whole } from "./schema.ts";
+import {
+  about,
+  anything,
+  flag,
+  id,
+  listOf,
+  moment,
+  named,
+  number,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  whole,
+} from "./schema.ts";
 
 const tag = "Outbox";
 const dead = { id: listOf(id), type: text, all: flag };
+
+const status = oneOf("pending", "published", "dead", "discarded");
+
+const outbox = shape<OutboxAnswer>({
+  lag: shape<OutboxAnswer["lag"]>({
+    pending: about(whole, "Messages that are to be sent; a hundred thousand at most are counted."),
+    dead: about(whole, "Messages that were given up and wait for a decision."),
+    oldestPendingMs: orNull(number),
+  }),
+  types: listOf(
+    shape<OutboxAnswer["types"][number]>({
+      type: text,
+      pending: whole,
+      held: about(whole, "Of those pending: failed and resting, or waiting behind one that is."),
+      dead: whole,
+      oldestPendingAt: orNull(moment),
+    }),
+  ),
+});
+
+const message = named(
+  "Message",
+  shape<MessageAnswer>({
+    id,
+    type: text,
+    aggregate: shape<MessageAnswer["aggregate"]>({ type: text, id: text }),
+    payload: anything,
+    status,
+    createdAt: moment,
+    processedAt: about(orNull(moment), "When it was sent, or discarded."),
+    retryCount: about(whole, "Attempts that failed."),
+    error: orNull(text),
+    nextAttemptAt: orNull(moment),
+    behind: about(flag, "It waits for an earlier one of its aggregate that is held up."),
+  }),
+);
+
+const decided = shape<DecidedMessagesAnswer>({ messages: about(whole, "How many.") });
 
 export const outboxRoutes: readonly Route[] = [
   {
@@ -12,7 +65,7 @@ export const outboxRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "How far behind the relays are, in all and by type of message.",
-    answers: anything,
+    answers: outbox,
   },
   {
     method: "get",
@@ -21,8 +74,8 @@ export const outboxRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "Messages, the oldest first: those that are to be sent and the dead ones unless told otherwise.",
-    takes: { status: listOf(oneOf("pending", "published", "dead", "discarded")), type: text, limit: whole },
-    answers: listOf(anything),
+    takes: { status: listOf(status), type: text, limit: whole },
+    answers: listOf(message),
   },
   {
     method: "post",
@@ -32,7 +85,7 @@ export const outboxRoutes: readonly Route[] = [
     tag,
     summary: "Let dead messages be tried anew, in their old place.",
     takes: dead,
-    answers: anything,
+    answers: decided,
   },
   {
     method: "post",
@@ -42,6 +95,6 @@ export const outboxRoutes: readonly Route[] = [
     tag,
     summary: "Give dead messages up for good, so that those behind them go on.",
     takes: dead,
-    answers: anything,
+    answers: decided,
   },
 ];

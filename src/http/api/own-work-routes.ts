@@ -1,4 +1,5 @@
 import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
+import { assignment } from "./people-answers.ts";
 import type { Route } from "./route.ts";
 import {
   about,
@@ -7,8 +8,8 @@ import {
   id,
   listOf,
   moment,
+  named,
   number,
-  oneOf,
   orNull,
   record,
   type Schema,
@@ -20,43 +21,26 @@ import {
 const tag = "Desk";
 const labeler = about(text, "For whom; a labeler is always himself.");
 
-const assignment: Schema = shape<DeskWorkAnswer["assignment"]>({
-  id,
-  sampleId: id,
-  labelerId: text,
-  queueId: about(text, "The name of its queue."),
-  status: oneOf("pending", "in_progress", "completed", "expired", "skipped"),
-  deadline: about(orNull(moment), "When it expires unless it is labeled by then; null until it was started."),
-  attempts: whole,
-  labelId: orNull(id),
-  skipReason: orNull(text),
-  createdAt: moment,
-  startedAt: orNull(moment),
-  completedAt: orNull(moment),
-  expiredAt: orNull(moment),
-  skippedAt: orNull(moment),
-  startBy: orNull(moment),
-  try: about(whole, "How often its labeler has been given this sample, this time included."),
-  revisionOf: orNull(id),
-});
-
-const queue: Schema = shape<DeskQueueAnswer>({
-  name: text,
-  active: flag,
-  instructions: orNull(text),
-  labelSchema: about(record, "What is filled in, as JSON Schema."),
-  finishWithinMs: whole,
-  graceMs: whole,
-  skipRequiresReason: flag,
-  skipUnstarted: flag,
-  concurrency: whole,
-  waiting: about(whole, "Samples that the labeler can be given; with `waitsMore` there are more than were counted."),
-  waitsMore: flag,
-  inHand: listOf(assignment),
-  done: whole,
-  skipped: whole,
-  medianSeconds: about(orNull(number), "How long a label took him."),
-});
+const queue: Schema = named(
+  "DeskQueue",
+  shape<DeskQueueAnswer>({
+    name: text,
+    active: flag,
+    instructions: orNull(text),
+    labelSchema: about(record, "What is filled in, as JSON Schema."),
+    finishWithinMs: whole,
+    graceMs: whole,
+    skipRequiresReason: flag,
+    skipUnstarted: flag,
+    concurrency: whole,
+    waiting: about(whole, "Samples that the labeler can be given; with `waitsMore` there are more than were counted."),
+    waitsMore: flag,
+    inHand: listOf(assignment),
+    done: whole,
+    skipped: whole,
+    medianSeconds: about(orNull(number), "How long a label took him."),
+  }),
+);
 
 const draft: Schema = shape<DraftAnswer>({ value: anything, at: moment });
 

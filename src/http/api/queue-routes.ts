@@ -1,5 +1,6 @@
+import { assignment, exportedLabel, labeler, metrics, quality, queue } from "./people-answers.ts";
 import type { Route } from "./route.ts";
-import { anything, flag, listOf, moment, oneOf, record, text } from "./schema.ts";
+import { anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "./schema.ts";
 import { page } from "./taken.ts";
 
 const tag = "People";
@@ -12,7 +13,7 @@ export const queueRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "All queues, by name, with their settings.",
-    answers: listOf(anything),
+    answers: listOf(queue),
   },
   {
     method: "post",
@@ -23,7 +24,7 @@ export const queueRoutes: readonly Route[] = [
     summary: "Make a queue for all processes; its labels are described by JSON Schema.",
     takes: { queue: text, definition: record },
     needs: ["queue", "definition"],
-    answers: anything,
+    answers: queue,
   },
   {
     method: "get",
@@ -32,7 +33,7 @@ export const queueRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "A queue with its settings.",
-    answers: anything,
+    answers: queue,
   },
   {
     method: "post",
@@ -41,7 +42,7 @@ export const queueRoutes: readonly Route[] = [
     may: "operate",
     tag,
     summary: "Let an inactive queue hand out samples again.",
-    answers: anything,
+    answers: queue,
   },
   {
     method: "post",
@@ -50,7 +51,7 @@ export const queueRoutes: readonly Route[] = [
     may: "operate",
     tag,
     summary: "Hand out nothing new. What is in hand can be finished.",
-    answers: anything,
+    answers: queue,
   },
   {
     method: "post",
@@ -59,7 +60,7 @@ export const queueRoutes: readonly Route[] = [
     may: "operate",
     tag,
     summary: "Let everything in a queue expire whose time is over.",
-    answers: listOf(anything),
+    answers: listOf(assignment),
   },
   {
     method: "get",
@@ -68,7 +69,7 @@ export const queueRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "How far the labels of a queue agree, by field and by labeler, and who is right on gold.",
-    answers: anything,
+    answers: quality,
   },
   {
     method: "get",
@@ -78,7 +79,11 @@ export const queueRoutes: readonly Route[] = [
     tag,
     summary: "How the work in a queue goes: over all of it, for each labeler, or for each hour.",
     takes: { labeler: text, from: moment, to: moment, by: oneOf("labeler", "hour") },
-    answers: anything,
+    answers: anyOf(
+      metrics,
+      listOf(withMore<{ labeler: string }>(metrics, { labeler: text })),
+      listOf(withMore<{ hour: string }>(metrics, { hour: moment })),
+    ),
   },
   {
     method: "get",
@@ -88,7 +93,7 @@ export const queueRoutes: readonly Route[] = [
     tag,
     summary: "The labels of a queue with their samples, oldest first, by pages.",
     takes: { late: flag, ...page },
-    answers: listOf(anything),
+    answers: listOf(exportedLabel),
   },
   {
     method: "get",
@@ -97,7 +102,7 @@ export const queueRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "Everybody who was added as a labeler.",
-    answers: listOf(anything),
+    answers: listOf(labeler),
   },
   {
     method: "put",
@@ -107,6 +112,6 @@ export const queueRoutes: readonly Route[] = [
     tag,
     summary: "Add a labeler, or change what is known of one: what is left out stays as it was.",
     takes: { name: text, skills: listOf(text), active: flag },
-    answers: anything,
+    answers: labeler,
   },
 ];

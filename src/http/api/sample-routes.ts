@@ -1,10 +1,29 @@
+import type { Pawl } from "../../pawl.ts";
+import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
+import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState } from "./people-answers.ts";
 import type { Route } from "./route.ts";
-import { anything, flag, listOf, oneOf, record, text, whole } from "./schema.ts";
+import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "./schema.ts";
 import { cause, page } from "./taken.ts";
 
+type NewSample = Parameters<Pawl["people"]["add"]>[1];
+
 const tag = "People";
-const sampleState = oneOf("open", "agreed", "exhausted", "unassignable", "withdrawn", "closed");
-const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
+
+const added = shape<AddedSampleAnswer>({
+  id,
+  key: orNull(text),
+  created: about(flag, "False when its key was there already."),
+});
+const given = shape<NewSample>(
+  {
+    data: about(anything, "What a labeler is shown."),
+    key: about(text, "A name of your own, unique within the queue."),
+    priority: about(number, "Its place in a queue ordered by `priority`: the lower, the sooner."),
+    overlap: about(whole, "How many labelers label it; the queue's own unless given."),
+    gold: about(anything, "The label that is known to be right."),
+  },
+  ["key", "priority", "overlap", "gold"],
+);
 
 export const sampleRoutes: readonly Route[] = [
   {
@@ -14,9 +33,9 @@ export const sampleRoutes: readonly Route[] = [
     may: "send",
     tag,
     summary: "Add samples to a queue. A key that is there already gives back that sample.",
-    takes: { samples: listOf(record), ...cause },
+    takes: { samples: listOf(given), ...cause },
     needs: ["samples"],
-    answers: listOf(anything),
+    answers: listOf(added),
   },
   {
     method: "get",
@@ -26,7 +45,7 @@ export const sampleRoutes: readonly Route[] = [
     tag,
     summary: "The samples of a queue, newest first, by pages.",
     takes: { state: sampleState, ...page },
-    answers: listOf(anything),
+    answers: listOf(sample),
   },
   {
     method: "get",
@@ -35,7 +54,7 @@ export const sampleRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "A sample by its key, with every assignment and label.",
-    answers: anything,
+    answers: sampleHistory,
   },
   {
     method: "get",
@@ -44,7 +63,7 @@ export const sampleRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "A sample, with every assignment and label.",
-    answers: anything,
+    answers: sampleHistory,
   },
   {
     method: "post",
@@ -54,7 +73,7 @@ export const sampleRoutes: readonly Route[] = [
     tag,
     summary: "Hand out again a sample that was given up.",
     takes: { attempts: whole, ...cause },
-    answers: anything,
+    answers: sampleHistory,
   },
   {
     method: "post",
@@ -64,7 +83,7 @@ export const sampleRoutes: readonly Route[] = [
     tag,
     summary: "Take a sample out of its queue for good.",
     takes: cause,
-    answers: anything,
+    answers: sampleHistory,
   },
   {
     method: "get",
@@ -75,7 +94,7 @@ export const sampleRoutes: readonly Route[] = [
     summary: "The assignments of a queue, newest first, by pages.",
     takes: { queue: text, labeler: text, status: assignmentStatus, ...page },
     needs: ["queue"],
-    answers: listOf(anything),
+    answers: listOf(assignment),
   },
   {
     method: "post",
@@ -85,7 +104,7 @@ export const sampleRoutes: readonly Route[] = [
     tag,
     summary: "Take an assignment back; it costs neither its labeler nor its sample a try.",
     takes: cause,
-    answers: anything,
+    answers: assignment,
   },
   {
     method: "get",
@@ -96,7 +115,7 @@ export const sampleRoutes: readonly Route[] = [
     summary: "The labels of a queue, newest first, by pages; with `late` those that came late and wait for a word.",
     takes: { queue: text, late: flag, ...page },
     needs: ["queue"],
-    answers: listOf(anything),
+    answers: listOf(label),
   },
   {
     method: "post",
@@ -106,7 +125,7 @@ export const sampleRoutes: readonly Route[] = [
     tag,
     summary: "Accept a label; one that came late counts from then on.",
     takes: { comment: text },
-    answers: anything,
+    answers: label,
   },
   {
     method: "post",
@@ -116,6 +135,6 @@ export const sampleRoutes: readonly Route[] = [
     tag,
     summary: "Reject a label: it counts no more, and its labeler gets the sample once more.",
     takes: { comment: text },
-    answers: anything,
+    answers: shape<RejectedAnswer>({ label, revision: orNull(assignment) }),
   },
 ];

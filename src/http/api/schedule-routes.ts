@@ -1,8 +1,33 @@
+import type { ScheduleAnswer } from "../contract.ts";
+import { started } from "./instance-answers.ts";
 import type { Route } from "./route.ts";
-import { anything, listOf, nothing } from "./schema.ts";
+import { about, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "./schema.ts";
 import { cause } from "./taken.ts";
 
 const tag = "Schedules";
+
+const schedule = named(
+  "Schedule",
+  shape<ScheduleAnswer>({
+    name: text,
+    timing: about(text, "Such as `30 3 * * * Europe/Berlin` or `every 10m`."),
+    starts: about(text, "The lifecycle or job that it starts."),
+    status: oneOf("active", "paused", "new", "orphaned"),
+    nextAt: orNull(moment),
+    paused: orNull(
+      shape<NonNullable<ScheduleAnswer["paused"]>>({ at: moment, actor: orNull(text), reason: orNull(text) }),
+    ),
+    last: orNull(
+      shape<NonNullable<ScheduleAnswer["last"]>>({
+        tick: moment,
+        at: moment,
+        result: oneOf("started", "existed", "failed"),
+        instance: orNull(id),
+        error: orNull(text),
+      }),
+    ),
+  }),
+);
 
 export const scheduleRoutes: readonly Route[] = [
   {
@@ -12,7 +37,7 @@ export const scheduleRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "The schedules that are declared or have been kept.",
-    answers: listOf(anything),
+    answers: listOf(schedule),
   },
   {
     method: "post",
@@ -40,6 +65,6 @@ export const scheduleRoutes: readonly Route[] = [
     may: "operate",
     tag,
     summary: "Start at once what a schedule starts, beside its ticks.",
-    answers: anything,
+    answers: started,
   },
 ];

@@ -1,0 +1,184 @@
+import type {
+  AttemptAnswer,
+  ChildrenAnswer,
+  InstanceAnswer,
+  MoveAnswer,
+  PermittedAnswer,
+  RecoveryAnswer,
+} from "../contract.ts";
+import {
+  about,
+  anyOf,
+  anything,
+  flag,
+  id,
+  listOf,
+  moment,
+  named,
+  number,
+  oneOf,
+  orNull,
+  record,
+  type Schema,
+  shape,
+  text,
+  whole,
+  withMore,
+} from "./schema.ts";
+
+const outcome = orNull(oneOf("success", "failure", "discarded"));
+
+/** One piece of work. */
+export const instance: Schema = named(
+  "Instance",
+  shape<InstanceAnswer>(
+    {
+      id,
+      key: orNull(text),
+      lifecycle: text,
+      parent: about(
+        orNull(shape<NonNullable<InstanceAnswer["parent"]>>({ lifecycle: text, id })),
+        "The instance whose step started it.",
+      ),
+      definition: about(whole, "The version of the definition that moved it last."),
+      state: text,
+      version: about(whole, "How many moves it has made."),
+      data: record,
+      outcome: about(outcome, "How it ended; null while it is open."),
+      createdAt: moment,
+      movedAt: moment,
+      closedAt: orNull(moment),
+      deadlineAt: orNull(moment),
+      timedOutAt: about(orNull(moment), "When its deadline struck, while it stands failed by it."),
+      progress: shape<NonNullable<InstanceAnswer["progress"]>>({ fraction: number, note: orNull(text), at: moment }),
+    },
+    ["progress"],
+  ),
+);
+
+export const started: Schema = named(
+  "Started",
+  withMore<{ created: boolean }>(instance, { created: about(flag, "False when its key was taken.") }),
+);
+
+const move = named(
+  "Move",
+  shape<MoveAnswer>({
+    kind: oneOf("move"),
+    version: whole,
+    event: text,
+    from: about(orNull(text), "Null for the start."),
+    to: text,
+    at: moment,
+    source: oneOf("call", "worker", "timer", "callback", "pawl"),
+    actor: orNull(text),
+    reason: orNull(text),
+    payload: anything,
+    patch: about(orNull(record), "What it changed in the data."),
+    cleared: about(orNull(listOf(text)), "Which keys of the data it removed."),
+    definition: whole,
+  }),
+);
+
+const attempt = named(
+  "Attempt",
+  shape<AttemptAnswer>({
+    kind: oneOf("attempt"),
+    what: oneOf("claimed", "failed", "lapsed", "released", "deferred", "refused", "asked"),
+    at: moment,
+    lane: orNull(text),
+    attempt: orNull(whole),
+    worker: orNull(text),
+    detail: anything,
+  }),
+);
+
+export const journal: Schema = listOf(anyOf(move, attempt));
+
+type Refused = Extract<PermittedAnswer, { permitted: "no" }>;
+
+const blockers = listOf(
+  shape<Refused["blockers"][number]>(
+    {
+      kind: oneOf("closed", "no_edge", "guard", "payload", "unknown_event", "no_target", "no_way"),
+      event: text,
+      from: text,
+      to: text,
+      reason: text,
+    },
+    ["to"],
+  ),
+);
+
+export const permitted: Schema = named(
+  "Permitted",
+  shape<Omit<Refused, "permitted" | "blockers"> & { permitted: string; blockers?: unknown }>(
+    { event: text, permitted: oneOf("yes", "no", "depends"), blockers: about(blockers, "Why not.") },
+    ["blockers"],
+  ),
+);
+
+type Child = ChildrenAnswer["first"][number];
+
+export const children: Schema = shape<ChildrenAnswer>({
+  total: whole,
+  open: whole,
+  succeeded: whole,
+  failed: whole,
+  discarded: whole,
+  first: listOf(shape<Child>({ id, lifecycle: text, key: orNull(text), state: text, outcome, data: record })),
+});
+
+type Next = RecoveryAnswer["next"];
+type Retry = NonNullable<RecoveryAnswer["retry"]>;
+type Planned = Extract<Retry, { kind: "planned" }>;
+
+const nextByItself = anyOf(
+  shape<Extract<Next, { kind: "recovery" }>>({ kind: oneOf("recovery"), at: orNull(moment) }),
+  shape<Extract<Next, { kind: "person" }>>({ kind: oneOf("person"), reason: orNull(text), deadLetter: orNull(id) }),
+  shape<Extract<Next, { kind: "if_failed" }>>({
+    kind: oneOf("if_failed"),
+    recoversAfterMs: orNull(number),
+    reason: orNull(text),
+  }),
+  shape<Extract<Next, { kind: "none" }>>({ kind: oneOf("none") }),
+);
+
+const retry = anyOf(
+  shape<Planned>({
+    kind: oneOf("planned"),
+    target: text,
+    targetKind: text,
+    way: oneOf("resume", "recover_with", "only_permitted", "fallback"),
+    resets: flag,
+    moves: listOf(shape<Planned["moves"][number]>({ event: text, from: text, to: text })),
+  }),
+  shape<Extract<Retry, { kind: "refused" }>>({ kind: oneOf("refused"), blockers }),
+  shape<Extract<Retry, { kind: "caught" }>>({ kind: oneOf("caught"), to: text }),
+);
+
+export const recovery: Schema = named(
+  "Recovery",
+  shape<RecoveryAnswer>({
+    id,
+    key: orNull(text),
+    lifecycle: text,
+    state: text,
+    outcome,
+    failure: orNull(
+      shape<NonNullable<RecoveryAnswer["failure"]>>({
+        state: text,
+        at: moment,
+        event: text,
+        reason: orNull(text),
+        error: orNull(text),
+      }),
+    ),
+    failures: about(whole, "Failures that count against its budget."),
+    maxFailures: orNull(whole),
+    scope: oneOf("restart", "state", "lifetime"),
+    next: about(nextByItself, "What happens without anybody doing anything."),
+    retry: about(orNull(retry), "What a retry now would do."),
+    sentences: about(listOf(text), "All of it in words."),
+  }),
+);

@@ -1,0 +1,251 @@
+import type {
+  AssignmentAnswer,
+  ExportedLabelAnswer,
+  LabelAnswer,
+  LabelerAnswer,
+  MetricsAnswer,
+  NextAnswer,
+  QualityAnswer,
+  QueueAnswer,
+  SampleAnswer,
+  SampleHistoryAnswer,
+  SubmittedAnswer,
+} from "../contract.ts";
+import {
+  about,
+  anyOf,
+  anything,
+  flag,
+  id,
+  listOf,
+  mapOf,
+  moment,
+  named,
+  nothing,
+  number,
+  oneOf,
+  orNull,
+  record,
+  type Schema,
+  shape,
+  text,
+  whole,
+  withMore,
+} from "./schema.ts";
+
+export const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
+export const sampleState = oneOf("open", "agreed", "exhausted", "unassignable", "withdrawn", "closed");
+
+export const queue: Schema = named(
+  "Queue",
+  shape<QueueAnswer>({
+    name: text,
+    active: about(flag, "An inactive queue hands out nothing new; what is in hand can be finished."),
+    source: oneOf("code", "run_time"),
+    instructions: orNull(text),
+    labelSchema: about(record, "What a labeler fills in, as JSON Schema."),
+    overlap: about(whole, "How many labelers label each sample."),
+    finishWithinMs: whole,
+    startWithinMs: orNull(whole),
+    graceMs: whole,
+    maxAttemptsPerLabeler: whole,
+    maxAttemptsTotal: whole,
+    reassignExpired: flag,
+    reassignSkipped: flag,
+    skipRequiresReason: flag,
+    skipUnstarted: flag,
+    labelers: about(orNull(listOf(text)), "Who may work on it; null for anyone."),
+    skills: listOf(text),
+    order: oneOf("oldest", "priority", "least_labeled", "number"),
+    concurrency: whole,
+    review: flag,
+    agreement: orNull(shape<NonNullable<QueueAnswer["agreement"]>>({ atLeast: number, maxOverlap: whole })),
+    createdAt: moment,
+    updatedAt: moment,
+  }),
+);
+
+export const labeler: Schema = named(
+  "Labeler",
+  shape<LabelerAnswer>({
+    id: text,
+    name: orNull(text),
+    skills: listOf(text),
+    active: about(flag, "Whoever is inactive is given nothing."),
+    createdAt: moment,
+  }),
+);
+
+export const assignment: Schema = named(
+  "Assignment",
+  shape<AssignmentAnswer>({
+    id,
+    sampleId: id,
+    labelerId: text,
+    queueId: about(text, "The name of its queue."),
+    status: assignmentStatus,
+    deadline: about(orNull(moment), "When it expires unless it is labeled by then; null until it was started."),
+    attempts: about(whole, "How often its labeler has begun this sample."),
+    labelId: orNull(id),
+    skipReason: orNull(text),
+    createdAt: moment,
+    startedAt: orNull(moment),
+    completedAt: orNull(moment),
+    expiredAt: orNull(moment),
+    skippedAt: orNull(moment),
+    startBy: about(orNull(moment), "When it expires unless it is started by then."),
+    try: about(whole, "How often its labeler has been given this sample, this time included."),
+    revisionOf: about(orNull(id), "The assignment that it corrects."),
+  }),
+);
+
+export const label: Schema = named(
+  "Label",
+  shape<LabelAnswer>({
+    id,
+    assignmentId: id,
+    sampleId: id,
+    queueId: text,
+    labelerId: text,
+    value: anything,
+    at: moment,
+    late: about(flag, "It came after its assignment had expired, and counts only if a lead accepts it."),
+    review: orNull(oneOf("accepted", "rejected")),
+    reviewedBy: orNull(text),
+    comment: orNull(text),
+    isRight: about(orNull(flag), "Whether it is the answer that was known beforehand; null where none was."),
+  }),
+);
+
+export const sample: Schema = named(
+  "Sample",
+  shape<SampleAnswer>(
+    {
+      id,
+      key: orNull(text),
+      data: anything,
+      queueId: about(text, "The name of its queue."),
+      state: sampleState,
+      needs: about(whole, "How many labels it needs."),
+      labeled: about(whole, "How many labels it has that count."),
+      open: about(whole, "Slots that can be had."),
+      held: about(whole, "Slots in somebody's hands."),
+      spare: about(whole, "How often it may still be handed out once more."),
+      gold: about(anything, "The label that is known to be right, where one is."),
+      consensus: about(anything, "What its labels say together, once it is agreed on."),
+      agreement: orNull(number),
+      reason: about(orNull(text), "Why it was given up."),
+      createdAt: moment,
+      movedAt: moment,
+    },
+    ["gold"],
+  ),
+);
+
+type Beside = Pick<SampleHistoryAnswer, "assignments" | "labels">;
+
+export const sampleHistory: Schema = named(
+  "SampleHistory",
+  withMore<Beside>(sample, { assignments: listOf(assignment), labels: listOf(label) }),
+);
+
+type Given = Extract<NextAnswer, { sample: unknown }>;
+type Empty = Extract<NextAnswer, { why: unknown }>;
+
+/** What a labeler is given, or why there is nothing for him. */
+export const next: Schema = named(
+  "Next",
+  anyOf(
+    shape<Given>({
+      assignment,
+      sample: shape<Given["sample"]>({ id, key: orNull(text), data: anything }),
+      resumed: about(flag, "It lay on the labeler's desk already."),
+    }),
+    shape<Empty>({
+      assignment: nothing,
+      why: shape<Empty["why"]>({
+        code: oneOf("queue_inactive", "labeler_inactive", "not_eligible", "nothing_waits", "nothing_for_you"),
+        sentence: text,
+        heldByOthers: whole,
+        done: whole,
+        skipped: whole,
+        tooOften: whole,
+      }),
+    }),
+  ),
+);
+
+export const submitted: Schema = shape<SubmittedAnswer>({
+  assignment,
+  label: shape<SubmittedAnswer["label"]>({ id, value: anything, at: moment }),
+  late: about(flag, "It came after the deadline, and counts only if a lead accepts it."),
+});
+
+const share = orNull(number);
+const rates = { completionRate: share, skipRate: share, expireRate: share };
+
+export const metrics: Schema = named(
+  "Metrics",
+  shape<MetricsAnswer>({
+    total: whole,
+    byStatus: shape<MetricsAnswer["byStatus"]>({
+      pending: whole,
+      in_progress: whole,
+      completed: whole,
+      expired: whole,
+      skipped: whole,
+    }),
+    ...rates,
+    ofClosed: shape<MetricsAnswer["ofClosed"]>(rates),
+    avgTimeToComplete: about(share, "The mean time from start to label, in seconds."),
+    avgAttempts: share,
+    late: whole,
+    rejected: whole,
+    gold: shape<MetricsAnswer["gold"]>({ labels: whole, right: whole, accuracy: share }),
+  }),
+);
+
+const field = shape<QualityAnswer["agreement"]["fields"][string]>({
+  kind: text,
+  scale: text,
+  labels: whole,
+  samples: whole,
+  agreement: share,
+  alpha: about(share, "Krippendorff's alpha: agreement beyond chance."),
+});
+
+export const quality: Schema = named(
+  "Quality",
+  shape<QualityAnswer>({
+    agreement: shape<QualityAnswer["agreement"]>({
+      fields: mapOf(field),
+      agreement: share,
+      alpha: share,
+      weakest: about(orNull(text), "The field with the lowest alpha: where the question is unclear."),
+    }),
+    labelers: listOf(shape<QualityAnswer["labelers"][number]>({ labeler: text, labels: whole, agreement: share })),
+    gold: listOf(
+      shape<QualityAnswer["gold"][number]>({
+        labeler: text,
+        labels: whole,
+        right: whole,
+        accuracy: number,
+        interval: listOf(number),
+      }),
+    ),
+  }),
+);
+
+export const exportedLabel: Schema = shape<ExportedLabelAnswer>(
+  {
+    id,
+    sample: shape<ExportedLabelAnswer["sample"]>({ id, key: orNull(text), data: anything }),
+    labeler: text,
+    label: anything,
+    skipped: flag,
+    late: flag,
+    leadMs: orNull(number),
+    createdAt: moment,
+  },
+  ["skipped", "late"],
+);
