@@ -203,6 +203,8 @@ export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"]
 export interface DeadLettersOptions {
   /** Those that wait for a decision unless given. */
   readonly status?: "open" | "requeued" | "discarded" | "archived";
+  /** Of those that are open, those of one group; see `pawl.dead.groups`. */
+  readonly fingerprint?: string;
   /** At most so many; 100 unless given, 1,000 at most. */
   readonly limit?: number;
   /** Go on after the last one of the page before. */

@@ -7,7 +7,7 @@ export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
 export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
-export type { CrowdCounts, CrowdPageOptions, Crowds } from "./crowd/crowds.ts";
+export type { CrowdCounts, CrowdPageOptions, Crowds, ListedCrowd } from "./crowd/crowds.ts";
 export type { Marketplaces } from "./crowd/families.ts";
 export type {
   AskOptions,
@@ -168,6 +168,7 @@ export type {
 } from "./people/given.ts";
 export type { Next } from "./people/hand-out.ts";
 export type { LabelFault } from "./people/label-faults.ts";
+export type { QueueLoad } from "./people/loads.ts";
 export type { Metrics } from "./people/metrics.ts";
 export { type AddedSample, type Labeler, People, type SampleHistory } from "./people/people.ts";
 export type { RunTimeQueue, ShownQueue } from "./people/queues.ts";

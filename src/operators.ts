@@ -48,7 +48,7 @@ import {
   scheduleOf,
 } from "./shown.ts";
 import type { Log } from "./telemetry/log.ts";
-import { type DeadLetterView, readDeadLetters } from "./views/dead-letters.ts";
+import { type DeadLetterView, readDeadLetters, readLettersOfKind } from "./views/dead-letters.ts";
 import { readNow } from "./views/now.ts";
 import { listSchedules } from "./views/schedules.ts";
 import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
@@ -82,14 +82,16 @@ export abstract class Operators {
   /** Work that was given up and waits for a person's decision, newest first; all of it unless a lifecycle is named. */
   async deadLetters(lifecycle?: AnyLifecycle, options: DeadLettersOptions = {}): Promise<DeadLetter[]> {
     refuseInside(this.kernel, "deadLetters");
-    const { status = "open", limit = 100, after } = checkedOptions(options, letterKeys, "deadLetters");
-    const rows = await readDeadLetters(this.kernel.db, {
+    const { status = "open", fingerprint, limit = 100, after } = checkedOptions(options, letterKeys, "deadLetters");
+    const page = {
       lifecycle: lifecycle === undefined ? null : this.known(lifecycle).name,
-      status,
       beforeId: after === undefined ? null : idOf(after),
       limit: checkedLimit(limit),
-    });
-    return rows.map(letterOf);
+    };
+    if (fingerprint === undefined) return (await readDeadLetters(this.kernel.db, { ...page, status })).map(letterOf);
+    if (status !== "open") throw new PawlError("option_invalid", "`fingerprint` finds dead letters that are open.");
+    const kind = checkedText(fingerprint, "`fingerprint`");
+    return (await readLettersOfKind(this.kernel.db, { ...page, fingerprint: kind })).map(letterOf);
   }
 
   /** One dead letter, decided or not; undefined when there is none. */
@@ -289,4 +291,4 @@ export abstract class Operators {
 
 const lanesKeys = ["state", "effects"];
 const callKeys = ["tx", "actor", "reason"];
-const letterKeys = ["status", "limit", "after"];
+const letterKeys = ["status", "fingerprint", "limit", "after"];

@@ -15,6 +15,9 @@ test("what waits for a person comes first, and what has ended last", () => {
   const row: CrowdAnswer = {
     name: "receipts",
     marketplace: "mturk",
+    title: "Mechanical Turk",
+    paysBonuses: true,
+    sandbox: true,
     jobs: { finished: 4, running: 2, failed: 1 },
     submissions: {},
   };

@@ -43,6 +43,17 @@ export interface CrowdPageOptions<State> {
   readonly after?: { readonly id: string } | undefined;
 }
 
+/** A crowd, and where it is asked. */
+export interface ListedCrowd {
+  readonly name: string;
+  /** The name that the config gives to its marketplace, and what that calls itself. */
+  readonly marketplace: string;
+  readonly title: string;
+  readonly paysBonuses: boolean;
+  /** The marketplace is for trying things out. */
+  readonly sandbox: boolean;
+}
+
 /** Counts by state; a state in which nothing stands is left out. */
 export interface CrowdCounts {
   readonly jobs: { readonly [State in CrowdJobState]?: number };
@@ -77,9 +88,15 @@ export class Crowds {
     if (lifecycles.length > 0) await registerLifecycles(this.#kernel, lifecycles);
   }
 
-  /** The names of the crowds that this process declares, with their marketplaces. */
-  list(): { readonly name: string; readonly marketplace: string }[] {
-    return [...this.#families.values()].map(({ crowd: { name, marketplace } }) => ({ name, marketplace }));
+  /** The crowds that this process declares, with their marketplaces. */
+  list(): ListedCrowd[] {
+    return [...this.#families.values()].map(
+      ({ crowd: { name, marketplace }, marketplace: { title, can, sandbox } }) => ({
+        ...{ name, marketplace, title },
+        paysBonuses: can.bonus,
+        sandbox: sandbox === true,
+      }),
+    );
   }
 
   /** How many jobs of a crowd, and how many submissions to it, stand in which state. */

@@ -12,6 +12,8 @@ export interface Marketplace {
   /** What it is called in messages: "Mechanical Turk". */
   readonly title: string;
   readonly can: Abilities;
+  /** It is for trying things out: nobody who works there is real, or paid. */
+  readonly sandbox?: boolean;
   /** What keeps this crowd from being published here, each with its remedy; asked before anything runs. */
   check(crowd: AnyCrowd): readonly string[];
   publish(posting: Posting, call: Call): Promise<RemoteJob>;

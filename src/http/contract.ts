@@ -78,6 +78,7 @@ export interface DecidedMessagesAnswer {
 }
 
 export type QueueAnswer = Told<People["queue"]>;
+export type QueueLoadAnswer = Each<People["loads"]>;
 export type LabelerAnswer = Each<People["labelers"]>;
 export type AddedSampleAnswer = Each<People["addMany"]>;
 export type SampleAnswer = Each<People["samples"]>;

@@ -72,7 +72,7 @@ const cause = ["actor", "reason"];
 const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["lifecycles", { takes: [], answer: lifecycles }],
   ["counts", { takes: ["lifecycle"], answer: (pawl, args) => pawl.counts(lifecycleOf(pawl, args)) }],
-  ["deadLetters", { takes: ["lifecycle", "status", "limit", "after"], answer: deadLetters }],
+  ["deadLetters", { takes: ["lifecycle", "status", "fingerprint", "limit", "after"], answer: deadLetters }],
   ["deadLetter", { takes: ["id"], answer: deadLetter }],
   ["requeue", { takes: ["id", "data", "restart", ...cause], answer: requeue }],
   [
@@ -130,6 +130,7 @@ function deadLetters(pawl: Pawl, args: Arguments): Promise<unknown> {
   const after = args.optionalText("after");
   return pawl.deadLetters(lifecycle, {
     status,
+    fingerprint: args.optionalText("fingerprint"),
     limit: args.number("limit"),
     after: after === undefined ? undefined : { id: after },
   });

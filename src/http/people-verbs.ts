@@ -8,6 +8,7 @@ type People = Pawl["people"];
 /** The verbs about people who label. */
 export const peopleVerbs: readonly (readonly [string, Verb])[] = [
   ["queues", { takes: [], answer: ({ people }) => people.queues() }],
+  ["queueLoads", { takes: [], answer: ({ people }) => people.loads() }],
   ["queue", { takes: ["queue"], answer: ({ people }, args) => people.queue(args.text("queue")) }],
   ["createQueue", { takes: ["queue", "definition"], answer: createQueue }],
   ["activateQueue", { takes: ["queue"], answer: ({ people }, args) => people.activateQueue(args.text("queue")) }],

@@ -38,6 +38,7 @@ import {
 } from "./given.ts";
 import { HandOut, type Next } from "./hand-out.ts";
 import { Leads, reopenAssignable } from "./leads.ts";
+import { loadsOf, type QueueLoad } from "./loads.ts";
 import { type Metrics, metricsOf } from "./metrics.ts";
 import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
@@ -166,6 +167,15 @@ export class People {
   /** All queues, by name. */
   async queues(): Promise<ShownQueue[]> {
     return this.#queues.list(this.#db("queues"));
+  }
+
+  /** How much lies in each queue now, and how its work has gone so far. */
+  async loads(): Promise<QueueLoad[]> {
+    const db = this.#db("loads");
+    return loadsOf(
+      db,
+      (await this.#queues.list(db)).map(({ name }) => name),
+    );
   }
 
   /** Adds a labeler, or changes what is known of one: what is left out stays as it was. */

@@ -57,6 +57,23 @@ export function readDeadLetters(db: Executor, page: LetterPage): Promise<DeadLet
     order by letter.id desc`);
 }
 
+/** Open ones of one kind, newest first. */
+export function readLettersOfKind(
+  db: Executor,
+  page: Pick<LetterPage, "lifecycle" | "beforeId" | "limit"> & { readonly fingerprint: string },
+): Promise<DeadLetterView[]> {
+  return db.rows<DeadLetterView>(sql`
+    select ${columns}
+    from (
+      select * from pawl.dead_letters as each
+      where each.fingerprint = ${page.fingerprint}::text and each.status = 'open' and each.id < ${page.beforeId ?? lastId}::uuid
+        and (${page.lifecycle}::text is null or each.lifecycle = ${page.lifecycle}::text)
+      order by each.id desc limit ${page.limit}::int
+    ) as letter
+    left join pawl.instances as instance on instance.id = letter.instance_id
+    order by letter.id desc`);
+}
+
 export async function readDeadLetter(db: Executor, id: string): Promise<DeadLetterView | undefined> {
   const [letter] = await db.rows<DeadLetterView>(sql`
     select ${columns}

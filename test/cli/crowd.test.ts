@@ -73,7 +73,15 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
       project.json("crowd", "show", id),
     ]);
     expect(listed).toEqual([
-      { name: "receipts", marketplace: "memory", jobs: { running: 1 }, submissions: { pending_approval: 2 } },
+      {
+        name: "receipts",
+        marketplace: "memory",
+        title: "the marketplace in memory",
+        paysBonuses: true,
+        sandbox: false,
+        jobs: { running: 1 },
+        submissions: { pending_approval: 2 },
+      },
     ]);
     expect(again).toMatchObject({ code: 0, stdout: `${id}  was asked already, and is running\n` });
     expect(jobs.stdout).toMatch(/^receipts\tr-1\trunning\t2\t0\t0\t/m);

@@ -395,6 +395,7 @@ test("a form that is too large for any page is told before anything runs, unless
 
 test("nothing is live unless that is said, and not when both are said", () => {
   expect(mturk().title).toBe("Mechanical Turk");
+  expect([mturk({}).sandbox, mturk({ live: true }).sandbox]).toEqual([true, false]);
   expect(() => mturk({ live: true, sandbox: true })).toThrow(expect.objectContaining({ code: "option_invalid" }));
   expect(() => mturk({ sandbox: false })).toThrow(expect.objectContaining({ code: "option_invalid" }));
   expect(() => mturk({ scope: "A:b" })).toThrow(expect.objectContaining({ code: "option_invalid" }));

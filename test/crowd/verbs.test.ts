@@ -100,7 +100,9 @@ eachStore((store) => {
     expect(await verbs.submission(nobody)).toBeUndefined();
     expect(await verbs.notice("memory", "unheard-of")).toBe(false);
     expect(await verbs.jobs("receipts")).toEqual([]);
-    expect(verbs.list()).toEqual([{ name: "receipts", marketplace: "memory" }]);
+    expect(verbs.list()).toMatchObject([
+      { name: "receipts", marketplace: "memory", paysBonuses: true, sandbox: false },
+    ]);
   });
 
   test("jobs and submissions come in pages, newest first", async () => {

@@ -228,6 +228,8 @@ eachStore((store) => {
       [() => t.pawl.requeue(letter.id, { dta: {} } as never), "option_invalid"],
       [() => t.pawl.discard(letter.id, { actor: "" }), "option_invalid"],
       [() => t.pawl.deadLetters(order, { limit: 0 }), "option_invalid"],
+      [() => t.pawl.deadLetters(order, { fingerprint: "", status: "open" }), "option_invalid"],
+      [() => t.pawl.deadLetters(order, { fingerprint: letter.fingerprint, status: "requeued" }), "option_invalid"],
     ];
     for (const [refused, code] of refusals) await expect(refused()).rejects.toMatchObject({ code });
     expect(await t.pawl.deadLetter(letter.id)).toEqual(letter);

@@ -44,6 +44,11 @@ eachStore((store) => {
     ]);
     expect(groups[0]!.lastAt.getTime() - groups[0]!.firstAt.getTime()).toBe(3_600_000);
     expect(await t.pawl.deadLetter(groups[0]!.newest)).toMatchObject({ fingerprint: groups[0]!.fingerprint });
+    const [newest, ...others] = await t.pawl.deadLetters(undefined, { fingerprint: groups[0]!.fingerprint });
+    expect(newest).toMatchObject({ id: groups[0]!.newest, fingerprint: groups[0]!.fingerprint });
+    expect(others).toHaveLength(3);
+    const { fingerprint } = newest!;
+    expect(await t.pawl.deadLetters(order, { fingerprint, after: newest!, limit: 2 })).toEqual(others.slice(0, 2));
     expect(await t.pawl.dead.groups({ lifecycle: order, from: t.now() })).toMatchObject([
       { letters: 2 },
       { letters: 1 },

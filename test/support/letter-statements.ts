@@ -26,6 +26,7 @@ const died = {
 export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promise<void> {
   for (const id of [undefined, kernel.newId(), kernel.newId()]) await keepDied(kernel, { ...died, id });
   const some = await pawl.deadLetters(undefined, { limit: 5 });
+  await pawl.deadLetters(undefined, { fingerprint: some[0]!.fingerprint, limit: 5 });
   await pawl.dead.requeue({ id: some.map((letter) => letter.id) });
   const verbs = new Verbs(kernel);
   while (await carryOn(kernel, verbs));

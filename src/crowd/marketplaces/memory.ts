@@ -26,7 +26,7 @@ export interface MemoryMarketplaceOptions {
 }
 
 /** What can be made to fail. */
-export type MarketplaceCall = Exclude<keyof Marketplace, "title" | "can" | "check" | "end">;
+export type MarketplaceCall = Exclude<keyof Marketplace, "title" | "can" | "sandbox" | "check" | "end">;
 
 /** How a call fails: before it is done, or after, so that only its reply is lost. */
 export interface MarketplaceFault {

@@ -46,7 +46,10 @@ export const crowd: Schema = named(
   "Crowd",
   shape<CrowdAnswer>({
     name: text,
-    marketplace: text,
+    marketplace: about(text, "As the config names it."),
+    title: about(text, "What the marketplace calls itself."),
+    paysBonuses: flag,
+    sandbox: about(flag, "The marketplace is for trying things out."),
     jobs: about(mapOf(whole), "How many stand in which state; one in which none does is left out."),
     submissions: mapOf(whole),
   }),

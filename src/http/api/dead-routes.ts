@@ -118,7 +118,12 @@ export const deadRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "What was given up, newest first, by pages; what waits for a decision unless told otherwise.",
-    takes: { lifecycle: text, status: letterStatus, ...page },
+    takes: {
+      lifecycle: text,
+      status: letterStatus,
+      fingerprint: about(text, "Of those that are open, those of one group."),
+      ...page,
+    },
     answers: listOf(letter),
   },
   {

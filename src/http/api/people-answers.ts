@@ -7,6 +7,7 @@ import type {
   NextAnswer,
   QualityAnswer,
   QueueAnswer,
+  QueueLoadAnswer,
   SampleAnswer,
   SampleHistoryAnswer,
   SubmittedAnswer,
@@ -202,6 +203,17 @@ export const metrics: Schema = named(
     late: whole,
     rejected: whole,
     gold: shape<MetricsAnswer["gold"]>({ labels: whole, right: whole, accuracy: share }),
+  }),
+);
+
+export const queueLoad: Schema = named(
+  "QueueLoad",
+  shape<QueueLoadAnswer>({
+    queue: text,
+    waiting: about(whole, "Labels that somebody could begin; a hundred thousand at most are counted."),
+    inHand: about(whole, "Assignments that lie on somebody's desk."),
+    late: about(whole, "Labels that came late and wait for a lead's word."),
+    metrics,
   }),
 );
 

@@ -1,4 +1,4 @@
-import { assignment, exportedLabel, labeler, metrics, quality, queue } from "./people-answers.ts";
+import { assignment, exportedLabel, labeler, metrics, quality, queue, queueLoad } from "./people-answers.ts";
 import type { Route } from "./route.ts";
 import { anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "./schema.ts";
 import { page } from "./taken.ts";
@@ -14,6 +14,15 @@ export const queueRoutes: readonly Route[] = [
     tag,
     summary: "All queues, by name, with their settings.",
     answers: listOf(queue),
+  },
+  {
+    method: "get",
+    path: "/queue-loads",
+    verb: "queueLoads",
+    may: "look",
+    tag,
+    summary: "How much lies in each queue now, and how its work has gone so far.",
+    answers: listOf(queueLoad),
   },
   {
     method: "post",

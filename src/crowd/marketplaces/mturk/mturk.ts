@@ -53,6 +53,7 @@ export function mturk(options: MturkOptions = {}): Marketplace {
 class MechanicalTurk implements Marketplace {
   readonly title = "Mechanical Turk";
   readonly can = { rejectionReopens: false, bonus: true };
+  readonly sandbox: boolean;
   readonly #requester: Requester;
   readonly #notifying: Notifying | undefined;
   readonly #qualifications: readonly MturkQualification[];
@@ -61,7 +62,8 @@ class MechanicalTurk implements Marketplace {
   readonly #read: (xml: string) => Json;
 
   constructor(options: MturkOptions) {
-    const site = sites[isLive(options) ? "live" : "sandbox"];
+    this.sandbox = !isLive(options);
+    const site = sites[this.sandbox ? "sandbox" : "live"];
     const { endpoint = site.endpoint, region = "us-east-1", credentials, question, answer } = options;
     this.#requester = new Requester({
       endpoint: checkedEndpoint(endpoint),

@@ -1,0 +1,33 @@
+import { type Executor, sql, textArray } from "../store/db.ts";
+
+/** What lies in a queue now. */
+export interface QueueLoadRow {
+  readonly queue: string;
+  readonly waiting: number;
+  readonly in_hand: number;
+  readonly late: number;
+}
+
+/** What waits in each of these queues, is in hand, and came late; more than `most` are not counted. */
+export function readQueueLoads(db: Executor, queues: readonly string[], most: number): Promise<QueueLoadRow[]> {
+  return db.rows<QueueLoadRow>(sql`
+    select queue.name as queue, waiting.slots as waiting, held.assignments as in_hand, late.labels as late
+    from unnest((select ${textArray(queues)}::text)::text[]) as queue(name)
+    cross join lateral (
+      select count(*)::int as slots from (
+        select from pawl.slots as slot where slot.open_in = queue.name limit ${most}::int
+      ) as few
+    ) as waiting
+    cross join lateral (
+      select count(*)::int as assignments from (
+        select from pawl.assignments as one where one.queue = queue.name and one.desk is not null limit ${most}::int
+      ) as few
+    ) as held
+    cross join lateral (
+      select count(*)::int as labels from (
+        select from pawl.labels as label
+        where label.queue = queue.name and label.late and label.review is null limit ${most}::int
+      ) as few
+    ) as late
+    order by queue.name`);
+}
