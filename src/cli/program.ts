@@ -15,6 +15,7 @@ import { addOutbox } from "./commands/outbox.ts";
 import { addLabeler, addQueue } from "./commands/queue.ts";
 import { addRelay } from "./commands/relay.ts";
 import { addSchedules } from "./commands/schedules.ts";
+import { addServe } from "./commands/serve.ts";
 import { addSignIn } from "./commands/sign-in.ts";
 import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
@@ -95,6 +96,7 @@ function makeProgram(version: string, act: Act): Command {
     addStart,
     addWork,
     addRelay,
+    addServe,
     addStatus,
     addInstance,
     addJobs,

@@ -1,4 +1,5 @@
 import { PawlError } from "../base/errors.ts";
+import type { PawlConfig } from "../config.ts";
 import { openDatabase, openOn } from "../create.ts";
 import type { HttpServer } from "../http/serve.ts";
 import type { Pawl } from "../pawl.ts";
@@ -6,31 +7,48 @@ import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
-import { serveIfAsked } from "./serve.ts";
-import { loadProject, shownUrl } from "./settings.ts";
+import { serveIfAsked, serveUnlessForbidden } from "./serve.ts";
+import { given, loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
 export function runWorker(context: Context, work: { concurrency: number; only?: readonly string[] }): Promise<number> {
-  return runOnServer(context, "work", (pawl, server) => {
+  return runOnServer(context, "work", async (pawl, { database, config }) => {
     const worker = pawl.work(work);
-    return `${worker.id} works on ${server}, ${work.concurrency} steps at once.`;
+    const server = await serveIfAsked(pawl, config);
+    context.terminal.print(`${worker.id} works on ${database}, ${work.concurrency} steps at once.`);
+    if (server !== undefined) context.terminal.print(`Its console and its API are at ${server.url}.`);
+    return server;
   });
 }
 
 /** Sends what is in the outbox of a server until it is told to stop. */
 export function runRelay(context: Context): Promise<number> {
-  return runOnServer(context, "relay", (pawl, server) => {
+  return runOnServer(context, "relay", async (pawl, { database }) => {
     const relay = pawl.relay();
-    return `${relay.id} sends what is in the outbox of ${server}.`;
+    context.terminal.print(`${relay.id} sends what is in the outbox of ${database}.`);
+    return undefined;
   });
 }
 
-async function runOnServer(
-  context: Context,
-  command: string,
-  begin: (pawl: Pawl, server: string) => string,
-): Promise<number> {
+/** Serves the console and the API of a server until it is told to stop, and works on nothing. */
+export function runServer(context: Context, port: string | undefined): Promise<number> {
+  return runOnServer(context, "serve", async (pawl, { database, config }) => {
+    const server = await serveUnlessForbidden(pawl, config, port ?? given(context.env.PAWL_PORT));
+    if (server === undefined)
+      throw new PawlError(
+        "config_invalid",
+        "The config says `http: false`, so there is nothing for `pawl serve` to do.",
+      );
+    context.terminal.print(`The console and the API of ${database} are at ${server.url}.`);
+    return server;
+  });
+}
+
+/** What a role does on a server, once that is open; gives back what it serves, to be closed first. */
+type Begin = (pawl: Pawl, on: { database: string; config: PawlConfig }) => Promise<HttpServer | undefined>;
+
+async function runOnServer(context: Context, command: string, begin: Begin): Promise<number> {
   const { terminal } = context;
   const { database, folder, config } = await loadProject(context.flags, context.env, context.cwd);
   if (database === undefined) {
@@ -45,9 +63,7 @@ async function runOnServer(
   const { pawl } = await openOn(db, config, { telemetry });
   let server: HttpServer | undefined;
   try {
-    server = command === "work" ? await serveIfAsked(pawl, config) : undefined;
-    terminal.print(begin(pawl, shownUrl(database)));
-    if (server !== undefined) terminal.print(`It takes callbacks and tells how it is at ${server.url}.`);
+    server = await begin(pawl, { database: shownUrl(database), config });
     terminal.note(`${await stopped}: finishing what runs.`);
   } finally {
     await server?.close();

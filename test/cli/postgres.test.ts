@@ -57,6 +57,15 @@ onPostgres("with a database server", () => {
       const wait = ["instance", "wait", "order", "o1", "--until", "packed", "--timeout", "20s"];
       expect(await shop.begin(wait, project.env).ended).toMatchObject({ code: 0 });
       expect(await working.end()).toMatchObject({ code: 0, stderr: expect.stringContaining("finishing what runs") });
+      const serving = shop.begin(["serve", "--port", "0"], project.env);
+      await serving.says("The console and the API of");
+      const url = /at (http:\/\/\S+)\./.exec(serving.stdout)![1]!;
+      const { stdout } = await shop.begin(["token", "create", "viewer", "--role", "viewer", "--json"], project.env)
+        .ended;
+      const headers = { authorization: `Bearer ${(JSON.parse(stdout) as { secret: string }).secret}` };
+      const counts = await fetch(`${url}/api/lifecycles/order/counts`, { headers });
+      expect(await counts.json()).toEqual({ packed: 1 });
+      expect(await serving.end()).toMatchObject({ code: 0 });
       const verified = await shop.begin(["verify"], project.env).ended;
       expect(verified).toMatchObject({ code: 0, stdout: "Everything is as it must be.\n" });
       expect(await shop.begin(["work", "--concurrency", "none"], project.env).ended).toMatchObject({ code: 2 });

@@ -5,7 +5,10 @@ export function addStart(program: Command, act: Act): void {
   program
     .command("start")
     .description("run Pawl: opens the database, brings it up to date, runs steps, serves the console")
-    .option("--port <port>", "where the console and the API are; 7295 or the next free one unless given")
+    .option(
+      "--port <port>",
+      "where the console and the API are; that of the config, or 7295 or the next free one unless given",
+    )
     .action(
       act<{ port?: string }>(async (context, { port }) => {
         const { runPawl } = await import("../run-pawl.ts");
