@@ -1,10 +1,13 @@
 import { type Duration, durationMs } from "./base/duration.ts";
 import { PawlError } from "./base/errors.ts";
+import { isId } from "./base/ids.ts";
+import { checkedText } from "./base/text.ts";
 import type { AnyLifecycle, StateOf } from "./definition/face.ts";
 import type { Permission } from "./definition/permissions.ts";
 import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
 import { underTodaysName } from "./kernel/children.ts";
 import { refuseInside } from "./kernel/kernel.ts";
+import { type Overview, showOverview, showStanding } from "./kernel/overview.ts";
 import { refOf } from "./kernel/refs.ts";
 import { snapshotOf } from "./kernel/snapshot.ts";
 import { waitFor } from "./kernel/wait.ts";
@@ -20,11 +23,13 @@ import {
 } from "./shown.ts";
 import { Starting } from "./starting.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
+import { readInstances } from "./store/instances.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readCounts } from "./views/counts.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { readProgress } from "./views/progress.ts";
+import { findByKey } from "./views/search.ts";
 
 /** The verbs that look at instances, and wait for them. A part of `Pawl`. */
 export abstract class Looking extends Starting {
@@ -104,6 +109,29 @@ export abstract class Looking extends Starting {
     refuseInside(this.kernel, "counts");
     const rows = await readCounts(this.kernel.db, [this.known(lifecycle).name]);
     return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
+  }
+
+  /** How everything stands, in a few numbers, and what somebody should look at. It scans no table that grows. */
+  async overview(): Promise<Overview> {
+    refuseInside(this.kernel, "overview");
+    return showOverview(this.kernel);
+  }
+
+  /** What a live view follows. @internal */
+  standing(ids: readonly string[]): ReturnType<typeof showStanding> {
+    return showStanding(this.kernel, ids);
+  }
+
+  /** The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. */
+  async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
+    refuseInside(this.kernel, "search");
+    const wanted = checkedText(text, "What is searched for");
+    const limit = checkedLimit(options.limit ?? 20);
+    const lifecycles = [...this.kernel.lifecycles.keys()];
+    const rows = isId(wanted)
+      ? (await readInstances(this.kernel.db, [wanted])).filter(({ lifecycle }) => lifecycles.includes(lifecycle))
+      : await findByKey(this.kernel.db, { lifecycles, key: wanted, limit });
+    return rows.map((row) => this.instanceOf(this.kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
   }
 
   /** Waits until the instance stands in one of these states (or has ended, when none is named). */

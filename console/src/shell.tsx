@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { findLifecycles } from "./known.ts";
+import { goLive } from "./live.ts";
 import { Icon } from "./parts/icon.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { places } from "./places.ts";
@@ -16,6 +17,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   useEffect(() => {
     // What it would tell, the page itself tells by asking.
     findLifecycles().catch(() => {});
+    return goLive();
   }, [session.value?.name]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -6,6 +6,7 @@ import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { mountRoutes } from "./api/mount.ts";
 import { openapi } from "./api/openapi.ts";
+import { mountLive } from "./live.ts";
 import { mountPages } from "./pages.ts";
 import { answerProblem, problem, problemOf } from "./problem.ts";
 import { Arguments, maxRequestBytes, parseObject } from "./request.ts";
@@ -15,6 +16,8 @@ import { bearerOf, type DoorOptions, isSame } from "./visitors.ts";
 export interface AppOptions extends DoorOptions {
   /** Where it is mounted in your own server, such as `/pawl`; at its root unless given. */
   readonly base?: string | undefined;
+  /** Ends the live streams that are open: abort it before you close a server of your own, which would wait for them. */
+  readonly ends?: AbortSignal | undefined;
   /** Where the built pages lie. @internal */
   readonly pages?: URL | undefined;
 }
@@ -53,6 +56,7 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   app.use("/api/*", limit);
   app.get("/api/openapi.json", (context) => context.json(openapi(base)));
   mountSessions(app, pawl, { ...options, base });
+  mountLive(app, pawl, options);
   mountRoutes(app, pawl, options);
   mountPages(app, { base, folder: options.pages });
   app.post("/callbacks", limit, (context) => takeCallback(pawl, context, bearerOf(context)));

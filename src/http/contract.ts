@@ -136,6 +136,9 @@ export interface SignInAnswer {
   readonly url: string | null;
 }
 
+/** How everything stands. */
+export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["overview"]>>>;
+
 /** Of each lifecycle, how many stand in the states whose counts have changed. */
 export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -71,6 +71,7 @@ const cause = ["actor", "reason"];
 
 const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["lifecycles", { takes: [], answer: lifecycles }],
+  ["overview", { takes: [], answer: (pawl) => pawl.overview() }],
   ["counts", { takes: ["lifecycle"], answer: (pawl, args) => pawl.counts(lifecycleOf(pawl, args)) }],
   ["deadLetters", { takes: ["lifecycle", "status", "fingerprint", "limit", "after"], answer: deadLetters }],
   ["deadLetter", { takes: ["id"], answer: deadLetter }],

@@ -16,6 +16,7 @@ export const instanceVerbs: readonly (readonly [string, Verb])[] = [
   ["send", { takes: [...instance, ...sending, ...cause], answer: send }],
   ["get", { takes: instance, answer: async (pawl, args) => pawl.get(await lifecycleMeant(pawl, args), refOf(args)) }],
   ["find", { takes: ["lifecycle", "state", "parent", "limit", "after"], answer: find }],
+  ["search", { takes: ["text", "limit"], answer: search }],
   ["children", { takes: [...instance, "limit"], answer: children }],
   ["permitted", { takes: [...instance, "actor"], answer: permitted }],
   ["journal", { takes: [...instance, "attempts"], answer: journal }],
@@ -62,6 +63,10 @@ function find(pawl: Pawl, args: Arguments): Promise<Instance[]> {
     limit: args.number("limit"),
     after: after === undefined ? undefined : { id: after },
   });
+}
+
+function search(pawl: Pawl, args: Arguments): Promise<Instance[]> {
+  return pawl.search(args.text("text"), { limit: args.number("limit") });
 }
 
 async function children(pawl: Pawl, args: Arguments): Promise<unknown> {

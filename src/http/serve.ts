@@ -6,7 +6,7 @@ import type { HttpConfig } from "../config.ts";
 import type { Pawl } from "../pawl.ts";
 import { type AppOptions, httpApp } from "./app.ts";
 
-export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token"> {}
+export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token" | "ends"> {}
 
 /** A server that answers for a Pawl. */
 export interface HttpServer {
@@ -31,8 +31,9 @@ const standardHost = "127.0.0.1";
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
   const { port = standardPort, host = standardHost, token, authenticate, base, pages } = checkHttp(options);
+  const ending = new AbortController();
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, { token, authenticate, base, pages }).fetch,
+    fetch: httpApp(pawl, { token, authenticate, base, pages, ends: ending.signal }).fetch,
     createServer,
     // Whoever is slow on purpose is not waited for.
     serverOptions: { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
@@ -48,6 +49,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
     isLocal: isLoopback(host),
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
     async close() {
+      ending.abort();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       await closed;

@@ -116,6 +116,9 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.get(chain, keys[41]!);
   await pawl.journal(chain, keys[41]!, { attempts: true });
   await pawl.metrics();
+  await pawl.overview();
+  await pawl.search(keys[41]!);
+  await pawl.standing([(await pawl.get(chain, keys[41]!))!.id]);
   await pawl.runScheduleNow(hourly);
   await pruneTwice(db, kernel);
   await everyLoss(pawl, kernel);

@@ -9,6 +9,7 @@ import { jobRoutes } from "./job-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { outboxRoutes } from "./outbox-routes.ts";
+import { overviewRoutes } from "./overview-routes.ts";
 import { ownWorkRoutes } from "./own-work-routes.ts";
 import { queueRoutes } from "./queue-routes.ts";
 import type { Route } from "./route.ts";
@@ -18,6 +19,7 @@ import { workRoutes } from "./work-routes.ts";
 
 /** Every way into Pawl over HTTP. */
 export const routes: readonly Route[] = [
+  ...overviewRoutes,
   ...lifecycleRoutes,
   ...instanceRoutes,
   ...callbackRoutes,

@@ -1,0 +1,49 @@
+import type { OverviewAnswer } from "../contract.ts";
+import { instance } from "./instance-answers.ts";
+import type { Route } from "./route.ts";
+import { about, listOf, moment, number, oneOf, orNull, shape, text, whole } from "./schema.ts";
+
+const need = shape<OverviewAnswer["needs"][number]>({
+  what: oneOf("breakers", "dead_letters", "timers", "workers", "lanes", "schedules", "outbox", "waiting"),
+  level: oneOf("bad", "warn"),
+  text,
+  page: about(text, "The page of the console that tells more."),
+});
+
+const overview = shape<OverviewAnswer>({
+  at: moment,
+  inFlight: whole,
+  done: whole,
+  failed: about(whole, "Ended in a failure, or failed and not recovered yet."),
+  discarded: whole,
+  deadLetters: whole,
+  oldestReadyMs: about(orNull(number), "How long the longest waiting task has been ready."),
+  openBreakers: whole,
+  peopleWaiting: about(whole, "Samples that wait in queues."),
+  workers: shape<OverviewAnswer["workers"]>({ alive: whole, silent: whole }),
+  outbox: shape<OverviewAnswer["outbox"]>({ pending: whole, dead: whole, oldestMs: orNull(number) }),
+  needs: listOf(need),
+});
+
+export const overviewRoutes: readonly Route[] = [
+  {
+    method: "get",
+    path: "/overview",
+    verb: "overview",
+    may: "look",
+    tag: "Lifecycles",
+    summary: "How everything stands, in a few numbers, and what somebody should look at.",
+    answers: overview,
+  },
+  {
+    method: "get",
+    path: "/search",
+    verb: "search",
+    may: "look",
+    tag: "Instances",
+    summary: "The instance that has this id, or those of all lifecycles whose key begins so.",
+    takes: { text, limit: whole },
+    needs: ["text"],
+    answers: listOf(instance),
+  },
+];

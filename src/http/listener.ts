@@ -1,0 +1,108 @@
+import type { LiveInstance, RateSample } from "./contract.ts";
+
+type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** So that both sides, and what is between them, know that the other is there. */
+const quietMs = 15_000;
+/** Then a browser comes anew, and whether it may is looked at again. */
+const longestMs = 10 * 60_000;
+
+/**
+ * One open stream. What it is told while its reader is slow is folded into what it has not been sent yet: a reader can
+ * fall behind, and never grows a queue.
+ */
+export class Listener {
+  readonly instance: string | undefined;
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #onEnd: () => void;
+  readonly #endTimer: NodeJS.Timeout;
+  readonly #counts = new Map<string, Map<string, number>>();
+  #rates: readonly RateSample[] = [];
+  #moved: LiveInstance | undefined;
+  #version = 0;
+  #ended = false;
+  #wake: () => void = () => {};
+
+  constructor(instance: string | undefined, onEnd: () => void) {
+    this.instance = instance;
+    this.#onEnd = onEnd;
+    this.#endTimer = setTimeout(() => this.end(), longestMs).unref();
+    const encoder = new TextEncoder();
+    // What is written first tells a browser how soon to come again, and that it is connected.
+    let next: string | undefined = "retry: 2000\n\n";
+    this.body = new ReadableStream(
+      {
+        pull: async (controller) => {
+          next ??= await this.#next();
+          if (next === undefined) return controller.close();
+          controller.enqueue(encoder.encode(next));
+          next = undefined;
+        },
+        cancel: () => this.end(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  tellCounts(counts: Counts): void {
+    for (const [lifecycle, states] of counts) {
+      const all = this.#counts.get(lifecycle) ?? new Map<string, number>();
+      for (const [state, instances] of states) all.set(state, instances);
+      this.#counts.set(lifecycle, all);
+    }
+    this.#wake();
+  }
+
+  tellRates(samples: readonly RateSample[]): void {
+    this.#rates = [...this.#rates, ...samples];
+    this.#wake();
+  }
+
+  tellInstance(moved: LiveInstance): void {
+    if (moved.version === this.#version) return;
+    this.#version = moved.version;
+    this.#moved = moved;
+    this.#wake();
+  }
+
+  end(): void {
+    clearTimeout(this.#endTimer);
+    this.#ended = true;
+    this.#onEnd();
+    this.#wake();
+  }
+
+  /** What is to be sent next, when there is something; undefined when it has ended. */
+  async #next(): Promise<string | undefined> {
+    const text = this.#take();
+    if (this.#ended) return undefined;
+    if (text !== "") return text;
+    const isQuiet = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(true), quietMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve(false);
+      };
+    });
+    this.#wake = () => {};
+    return isQuiet ? ":\n\n" : this.#next();
+  }
+
+  #take(): string {
+    const parts: string[] = [];
+    if (this.#counts.size > 0) {
+      const counts = [...this.#counts].map(([lifecycle, states]) => [lifecycle, Object.fromEntries(states)] as const);
+      parts.push(said("counts", Object.fromEntries(counts)));
+      this.#counts.clear();
+    }
+    if (this.#rates.length > 0) parts.push(said("rates", this.#rates));
+    if (this.#moved !== undefined) parts.push(said("instance", this.#moved));
+    this.#rates = [];
+    this.#moved = undefined;
+    return parts.join("");
+  }
+}
+
+function said(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

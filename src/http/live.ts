@@ -1,0 +1,141 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Hono } from "hono";
+import { may } from "../access/roles.ts";
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import type { Pawl } from "../pawl.ts";
+import { logFailure } from "../telemetry/log.ts";
+import type { LiveInstance } from "./contract.ts";
+import { Listener } from "./listener.ts";
+import { Rates } from "./rates.ts";
+import { type DoorOptions, visitorOf } from "./visitors.ts";
+
+export interface LiveOptions extends DoorOptions {
+  /** Ends the streams that are open, so that a server can close. */
+  readonly ends?: AbortSignal | undefined;
+}
+
+const lookEveryMs = 250;
+/** After a failure: a database that is away is not asked four times a second. */
+const restMs = 2_000;
+
+/** `GET /api/live`: a stream of what changes, for those who may look. One for a tab is enough. */
+export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
+  const live = new Live(pawl);
+  options.ends?.addEventListener("abort", () => live.end(), { once: true });
+  app.get("/api/live", async (context) => {
+    const visitor = await visitorOf(pawl, context, options);
+    if (!may(visitor.role, "look"))
+      throw new PawlError(
+        "not_allowed",
+        `The role ${visitor.role} of ${visitor.name} does not give the right to look.`,
+      );
+    const instance = context.req.query("instance");
+    if (instance !== undefined && !isId(instance)) throw new PawlError("option_invalid", "`instance` must be an id.");
+    return live.stream(instance);
+  });
+}
+
+/** Looks at the database for all who listen in this process, and not at all while nobody does. */
+class Live {
+  readonly #pawl: Pawl;
+  readonly #listeners = new Set<Listener>();
+  readonly #rates = new Rates();
+  #counts: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();
+  #looking = false;
+  #ended = false;
+
+  constructor(pawl: Pawl) {
+    this.#pawl = pawl;
+  }
+
+  stream(instance: string | undefined): Response {
+    const listener = new Listener(instance, () => this.#listeners.delete(listener));
+    if (this.#ended) listener.end();
+    else {
+      this.#listeners.add(listener);
+      listener.tellRates(this.#rates.samples);
+      if (this.#looking) listener.tellCounts(this.#counts);
+      else void this.#look();
+    }
+    return new Response(listener.body, {
+      headers: {
+        "content-type": "text/event-stream; charset=utf-8",
+        // A proxy that gathers before it sends would make it anything but live.
+        "x-accel-buffering": "no",
+        connection: "close",
+      },
+    });
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const listener of this.#listeners) listener.end();
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true;
+    this.#counts = new Map();
+    while (this.#listeners.size > 0) {
+      try {
+        await this.#lookOnce();
+        await delay(lookEveryMs);
+      } catch (error) {
+        logFailure(this.#pawl.log, error);
+        await delay(restMs);
+      }
+    }
+    this.#rates.rest();
+    this.#looking = false;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const ids = new Set([...this.#listeners].flatMap(({ instance }) => instance ?? []));
+    const { counts, instances } = await this.#pawl.standing([...ids]);
+    const before = this.#counts;
+    this.#counts = gathered(counts);
+    const changed = changes(before, this.#counts);
+    const sample = this.#rates.add(Date.now(), totals(counts));
+    for (const listener of this.#listeners) {
+      if (changed.size > 0) listener.tellCounts(changed);
+      if (sample !== undefined) listener.tellRates([sample]);
+      const moved = instances.find(({ id }) => id === listener.instance) as LiveInstance | undefined;
+      if (moved !== undefined) listener.tellInstance(moved);
+    }
+  }
+}
+
+type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+type Standing = Awaited<ReturnType<Pawl["standing"]>>["counts"];
+
+function gathered(counts: Standing): Counts {
+  const all = new Map<string, Map<string, number>>();
+  for (const { lifecycle, state, instances } of counts) {
+    const states = all.get(lifecycle) ?? new Map<string, number>();
+    all.set(lifecycle, states.set(state, instances));
+  }
+  return all;
+}
+
+/** What has another count than before; none where it has none any more. */
+export function changes(before: Counts, after: Counts): Counts {
+  const changed = new Map<string, Map<string, number>>();
+  for (const lifecycle of new Set([...before.keys(), ...after.keys()])) {
+    const [was, is] = [before.get(lifecycle) ?? new Map(), after.get(lifecycle) ?? new Map()];
+    const states = [...new Set([...was.keys(), ...is.keys()])].filter((state) => was.get(state) !== is.get(state));
+    if (states.length > 0) changed.set(lifecycle, new Map(states.map((state) => [state, is.get(state) ?? 0])));
+  }
+  return changed;
+}
+
+function totals(counts: Standing): Map<string, { total: number; done: number; failed: number }> {
+  const all = new Map<string, { total: number; done: number; failed: number }>();
+  for (const { lifecycle, instances, comesTo } of counts) {
+    if (comesTo === null) continue;
+    const sums = all.get(lifecycle) ?? { total: 0, done: 0, failed: 0 };
+    sums.total += instances;
+    if (comesTo === "done" || comesTo === "failed") sums[comesTo] += instances;
+    all.set(lifecycle, sums);
+  }
+  return all;
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { Rates } from "./rates.ts";
+
+const totals = (total: number, done: number, failed: number) => new Map([["essay", { total, done, failed }]]);
+const start = Date.parse("2026-01-31T12:00:00Z");
+
+test("rates are what counts have grown by, per minute", () => {
+  const rates = new Rates();
+  expect(rates.add(start, totals(10, 4, 1))).toBeUndefined();
+  expect(rates.add(start + 500, totals(11, 4, 1))).toBeUndefined();
+  expect(rates.add(start + 1_000, totals(12, 5, 1))).toEqual({
+    at: "2026-01-31T12:00:01.000Z",
+    started: 120,
+    done: 60,
+    failed: 0,
+  });
+  expect(rates.add(start + 5_900, totals(90, 5, 9))).toBeUndefined();
+  expect(rates.add(start + 6_000, totals(12, 5, 2))).toMatchObject({ started: 0, done: 0, failed: 12 });
+  expect(rates.samples).toHaveLength(2);
+});
+
+test("what was deleted is no negative start, and what happened while nobody looked is no burst", () => {
+  const rates = new Rates();
+  rates.add(start, totals(100, 50, 0));
+  expect(rates.add(start + 1_000, totals(60, 10, 0))).toMatchObject({ started: 0, done: 0 });
+  rates.rest();
+  expect(rates.add(start + 60_000, totals(5_000, 4_000, 0))).toBeUndefined();
+  expect(rates.add(start + 61_000, totals(5_001, 4_000, 0))).toMatchObject({ started: 60, done: 0 });
+});
+
+test("a quarter of an hour is kept", () => {
+  const rates = new Rates();
+  for (let at = 0; at <= 20 * 60_000; at += 5_000) rates.add(start + at, totals(at, 0, 0));
+  expect(rates.samples).toHaveLength(180);
+  expect(rates.samples.at(-1)?.at).toBe("2026-01-31T12:20:00.000Z");
+});

@@ -1,0 +1,90 @@
+import type { PauseRow } from "../store/pauses.ts";
+import type { OutboxLagView } from "../views/outbox.ts";
+import type { WaitingView } from "../views/overview.ts";
+import type { ScheduleView } from "../views/schedules.ts";
+import type { ShownWorker } from "./workers.ts";
+
+/** Something that somebody should look at, in one sentence, and where. */
+export interface Need {
+  readonly what: "breakers" | "dead_letters" | "timers" | "workers" | "lanes" | "schedules" | "outbox" | "waiting";
+  readonly level: "bad" | "warn";
+  readonly text: string;
+  /** The page of the console that tells more. */
+  readonly page: string;
+}
+
+/** What is looked at to tell what needs somebody. */
+export interface Standing {
+  /** The lane whose first tasks have waited longest. */
+  readonly oldest: { readonly lane: string; readonly seconds: number } | undefined;
+  readonly waiting: Pick<WaitingView, "dead_letters" | "overdue">;
+  readonly outbox: Pick<OutboxLagView, "dead" | "oldest_age_ms">;
+  /** Those that are not closed. */
+  readonly breakers: readonly { readonly name: string; readonly state: string }[];
+  readonly workers: readonly Pick<ShownWorker, "silent">[];
+  readonly pauses: readonly Pick<PauseRow, "lifecycle" | "part" | "reason">[];
+  readonly schedules: readonly Pick<ScheduleView, "name" | "last_result" | "last_error">[];
+}
+
+/** A minute of waiting is nothing to write home about. */
+const longSeconds = 60;
+
+/** What somebody should look at, the worst first. */
+export function attentionOf(standing: Standing): Need[] {
+  return [...badOf(standing), ...warnOf(standing)];
+}
+
+function badOf({ breakers, waiting, workers, oldest, outbox }: Standing): Need[] {
+  const needs: Need[] = [];
+  const bad = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "bad", text, page });
+  if (breakers.length > 0) {
+    const names = breakers.map(({ name }) => name).join(", ");
+    bad("breakers", `${many(breakers.length, "breaker is", "breakers are")} not closed: ${names}.`, "/breakers");
+  }
+  if (waiting.dead_letters > 0) {
+    bad(
+      "dead_letters",
+      `${many(waiting.dead_letters, "dead letter waits", "dead letters wait")} for a decision.`,
+      "/dead",
+    );
+  }
+  if (waiting.overdue > 0) {
+    const text = `${many(waiting.overdue, "timer is", "timers are")} overdue by more than a minute: does any process keep time?`;
+    bad("timers", text, "/workers");
+  }
+  if (oldest !== undefined && !workers.some(({ silent }) => !silent)) {
+    bad("workers", `Work waits in ${oldest.lane}, and no worker is there to do it.`, "/workers");
+  }
+  if (outbox.dead > 0) bad("outbox", `${many(outbox.dead, "message was", "messages were")} given up.`, "/outbox");
+  return needs;
+}
+
+function warnOf({ workers, pauses, schedules, oldest, outbox }: Standing): Need[] {
+  const needs: Need[] = [];
+  const warn = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "warn", text, page });
+  const silent = workers.filter((worker) => worker.silent).length;
+  if (silent > 0) warn("workers", `${many(silent, "worker gives", "workers give")} no sign of life.`, "/workers");
+  for (const { lifecycle, part, reason } of pauses) {
+    warn("lanes", `${lifecycle}${part} is paused: ${reason}`, `/lifecycles/${encodeURIComponent(lifecycle)}`);
+  }
+  for (const { name, last_result, last_error } of schedules) {
+    if (last_result !== "failed") continue;
+    warn("schedules", `The last tick of ${name} failed${last_error === null ? "." : `: ${last_error}`}`, "/schedules");
+  }
+  if (oldest !== undefined && oldest.seconds > longSeconds && workers.some((worker) => !worker.silent)) {
+    warn("waiting", `Work in ${oldest.lane} has been ready for ${minutes(oldest.seconds)}.`, "/workers");
+  }
+  if ((outbox.oldest_age_ms ?? 0) > longSeconds * 1_000) {
+    warn("outbox", `The oldest message has waited ${minutes(outbox.oldest_age_ms! / 1_000)} to be sent.`, "/outbox");
+  }
+  return needs;
+}
+
+function many(count: number, one: string, several: string): string {
+  return count === 1 ? `1 ${one}` : `${count.toLocaleString("en")} ${several}`;
+}
+
+function minutes(seconds: number): string {
+  const whole = Math.floor(seconds / 60);
+  return whole < 120 ? many(whole, "minute", "minutes") : many(Math.floor(whole / 60), "hour", "hours");
+}

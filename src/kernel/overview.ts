@@ -1,0 +1,127 @@
+import { failed, type LifecycleModel } from "../definition/model.ts";
+import { readPauses } from "../store/pauses.ts";
+import { listBreakers } from "../views/breakers.ts";
+import { readCounts } from "../views/counts.ts";
+import { readLaneAges } from "../views/gauges.ts";
+import { readOutboxLag } from "../views/outbox.ts";
+import { readWaiting } from "../views/overview.ts";
+import { listSchedules } from "../views/schedules.ts";
+import { readVersions, type VersionRow } from "../views/versions.ts";
+import { attentionOf, type Need } from "./attention.ts";
+import type { Kernel } from "./kernel.ts";
+import { lanesOf } from "./lanes.ts";
+import { showWorkers } from "./workers.ts";
+
+/** How everything stands, in a few numbers. */
+export interface Overview {
+  readonly at: Date;
+  /** Instances that are under way, and how those stand that are not. What people and crowds are asked is not counted. */
+  readonly inFlight: number;
+  readonly done: number;
+  /** Ended in a failure, or failed and not recovered yet. */
+  readonly failed: number;
+  readonly discarded: number;
+  readonly deadLetters: number;
+  /** How long the longest waiting task has been ready, in milliseconds; null when none is. */
+  readonly oldestReadyMs: number | null;
+  readonly openBreakers: number;
+  /** Samples that wait in queues for somebody to take them. */
+  readonly peopleWaiting: number;
+  readonly workers: { readonly alive: number; readonly silent: number };
+  readonly outbox: { readonly pending: number; readonly dead: number; readonly oldestMs: number | null };
+  /** What somebody should look at, the worst first. */
+  readonly needs: readonly Need[];
+}
+
+/** How everything stands. Reads small tables, heads of indexes and sums of deltas, however much there is. */
+export async function showOverview(kernel: Kernel): Promise<Overview> {
+  const { db } = kernel;
+  const own = [...kernel.lifecycles.values()].filter(({ name }) => !kernel.besides.has(name));
+  const totals = totalsOf(
+    own,
+    await readCounts(
+      db,
+      own.map(({ name }) => name),
+    ),
+  );
+  const ages = (await readLaneAges(db, await lanesOf(kernel))).toSorted((one, other) => other.seconds - one.seconds);
+  const waiting = await readWaiting(db);
+  const outbox = await readOutboxLag(db);
+  const breakers = (await listBreakers(db)).filter(({ state }) => state !== "closed");
+  const workers = await showWorkers(kernel);
+  const pauses = await readPauses(db);
+  const schedules = await listSchedules(db);
+  const oldest = ages[0];
+  const isWaiting = oldest !== undefined && oldest.seconds > 0;
+  return {
+    at: new Date(waiting.now_ms),
+    ...totals,
+    deadLetters: waiting.dead_letters,
+    oldestReadyMs: isWaiting ? oldest.seconds * 1_000 : null,
+    openBreakers: breakers.length,
+    peopleWaiting: waiting.samples,
+    workers: {
+      alive: workers.filter(({ silent }) => !silent).length,
+      silent: workers.filter(({ silent }) => silent).length,
+    },
+    outbox: { pending: outbox.pending, dead: outbox.dead, oldestMs: outbox.oldest_age_ms },
+    needs: attentionOf({
+      oldest: isWaiting ? oldest : undefined,
+      waiting,
+      outbox,
+      breakers,
+      workers,
+      pauses,
+      schedules,
+    }),
+  };
+}
+
+type Totals = Pick<Overview, "inFlight" | "done" | "failed" | "discarded">;
+
+/** How many stand in a state, and what that comes to; null for what people and crowds are asked. */
+export interface StandingCount {
+  readonly lifecycle: string;
+  readonly state: string;
+  readonly instances: number;
+  readonly comesTo: keyof Totals | null;
+}
+
+/** What a live view follows: how many stand where, and how far the instances are that somebody looks at. */
+export async function showStanding(
+  kernel: Kernel,
+  ids: readonly string[],
+): Promise<{ readonly counts: readonly StandingCount[]; readonly instances: readonly VersionRow[] }> {
+  const counts = await readCounts(kernel.db, [...kernel.lifecycles.keys()]);
+  return {
+    counts: counts.map((one) => ({
+      ...one,
+      comesTo: kernel.besides.has(one.lifecycle) ? null : standingOf(kernel.lifecycles.get(one.lifecycle), one.state),
+    })),
+    instances: ids.length === 0 ? [] : await readVersions(kernel.db, ids),
+  };
+}
+
+function totalsOf(
+  lifecycles: readonly LifecycleModel[],
+  counts: readonly { lifecycle: string; state: string; instances: number }[],
+): Totals {
+  const totals = { inFlight: 0, done: 0, failed: 0, discarded: 0 };
+  for (const { lifecycle, state, instances } of counts) {
+    totals[
+      standingOf(
+        lifecycles.find(({ name }) => name === lifecycle),
+        state,
+      )
+    ] += instances;
+  }
+  return totals;
+}
+
+/** What standing in a state comes to, also in one that only an earlier definition knew. */
+function standingOf(lifecycle: LifecycleModel | undefined, name: string): keyof Totals {
+  const state = lifecycle?.states.get(lifecycle.renamed[name] ?? name);
+  if (state?.final !== undefined) return state.final === "success" ? "done" : "failed";
+  if (state?.kind === "end") return "discarded";
+  return state?.name === failed && state.builtIn ? "failed" : "inFlight";
+}

@@ -1,0 +1,32 @@
+import { type Executor, sql } from "../store/db.ts";
+
+/** What waits for somebody, in numbers. */
+export interface WaitingView {
+  readonly dead_letters: number;
+  /** Samples with a slot that nobody holds. */
+  readonly samples: number;
+  /** Instances with a timer that should have fired a minute ago. */
+  readonly overdue: number;
+  readonly now_ms: number;
+}
+
+/** How much waits: looks at indexes that hold nothing else, and nobody needs to know of a hundred thousand how many more. */
+export async function readWaiting(db: Executor): Promise<WaitingView> {
+  const [waiting] = await db.rows<WaitingView>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select
+      (select count(*)::int from (select from pawl.dead_letters where status = 'open' limit 100000) as few) as dead_letters,
+      (
+        select count(distinct few.sample_id)::int
+        from (select sample_id from pawl.slots where open_in is not null limit 100000) as few
+      ) as samples,
+      (
+        select count(*)::int from (
+          select from pawl.instances
+          where next_due_at is not null and next_due_at < (select now from clock) - interval '1 minute' limit 1000
+        ) as few
+      ) as overdue,
+      pawl.ms(clock.now) as now_ms
+    from clock`);
+  return waiting!;
+}

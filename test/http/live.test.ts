@@ -1,0 +1,148 @@
+import { lifecycle } from "pawl";
+import { httpApp, serveHttp } from "pawl/http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
+
+const parcel = lifecycle("parcel", {
+  data: z.object({ weight: z.number() }),
+  initial: "packed",
+  states: {
+    packed: { forever: true, on: { sent: "away", lost: "gone" } },
+    away: { final: "success" },
+    gone: { final: "failure" },
+  },
+});
+
+let t: TestPawl;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  t = await testPawl({ lifecycles: [parcel] });
+  const { secret } = await t.pawl.access.createToken({ name: "ada", role: "viewer" });
+  headers = { authorization: `Bearer ${secret}` };
+});
+afterAll(() => t.close());
+
+/** Reads a stream until something was said that is looked for. */
+class Heard {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #text = "";
+
+  constructor(response: Response) {
+    this.#reader = response.body!.getReader();
+  }
+
+  async until<Said>(event: string, isIt: (said: Said) => boolean = () => true): Promise<Said> {
+    for (;;) {
+      for (const [, name, data] of this.#text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)) {
+        const said = JSON.parse(data!) as Said;
+        if (name === event && isIt(said)) return said;
+      }
+      const { done, value } = await this.#reader.read();
+      if (done) throw new Error("The stream has ended.");
+      this.#text += new TextDecoder().decode(value);
+    }
+  }
+
+  async end(): Promise<string> {
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      if (done) return this.#text;
+      this.#text += new TextDecoder().decode(value);
+    }
+  }
+
+  leave(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+type Counts = Record<string, Record<string, number>>;
+
+describe("what happens is told while somebody listens", () => {
+  test("counts come whole at first, and then as they change", async () => {
+    const app = httpApp(t.pawl);
+    const { id } = await t.pawl.start(parcel, { data: { weight: 1 } });
+    const heard = new Heard(await app.request("/api/live", { headers }));
+    await heard.until<Counts>("counts", ({ parcel }) => parcel?.packed === 1);
+    await t.pawl.send(parcel, { id }, "sent");
+    expect(await heard.until<Counts>("counts", ({ parcel }) => parcel?.away === 1)).toEqual({
+      parcel: { packed: 0, away: 1 },
+    });
+    const later = new Heard(await app.request("/api/live", { headers }));
+    expect(await later.until("counts")).toEqual({ parcel: { away: 1 } });
+    await Promise.all([heard.leave(), later.leave()]);
+  });
+
+  test("an instance that is watched says when it has moved", async () => {
+    const { id } = await t.pawl.start(parcel, { data: { weight: 2 } });
+    const heard = new Heard(await httpApp(t.pawl).request(`/api/live?instance=${id}`, { headers }));
+    expect(await heard.until("instance")).toEqual({ id, version: 1, state: "packed" });
+    await t.pawl.send(parcel, { id }, "lost");
+    expect(await heard.until<{ version: number }>("instance", ({ version }) => version === 2)).toMatchObject({
+      state: "gone",
+    });
+    await heard.leave();
+  });
+
+  test("how much is started and done is told, too", async () => {
+    const heard = new Heard(await httpApp(t.pawl).request("/api/live", { headers }));
+    await heard.until("counts");
+    await t.pawl.start(parcel, { data: { weight: 3 } });
+    const [sample] = await heard.until<{ started: number }[]>("rates");
+    expect(sample!.started).toBeGreaterThan(0);
+    await heard.leave();
+  });
+});
+
+test("only who may look hears anything, and only of what can be an instance", async () => {
+  const app = httpApp(t.pawl);
+  expect((await app.request("/api/live")).status).toBe(401);
+  await t.pawl.people.putLabeler({ id: "lea" });
+  const { secret } = await t.pawl.access.createToken({ name: "lea", role: "labeler", labeler: "lea" });
+  const labeler = await app.request("/api/live", { headers: { authorization: `Bearer ${secret}` } });
+  expect(labeler.status).toBe(403);
+  const stray = await app.request("/api/live?instance=none", { headers });
+  expect(await stray.json()).toMatchObject({ code: "option_invalid" });
+});
+
+test("a server that closes ends the streams that are open", async () => {
+  const server = await serveHttp(t.pawl, { port: 0 });
+  const heard = new Heard(await fetch(`${server.url}/api/live`, { headers }));
+  await heard.until("counts");
+  await server.close();
+  expect(await heard.end()).toContain("event: counts");
+});
+
+describe("the overview", () => {
+  const app = () => httpApp(t.pawl);
+  const ask = async (path: string) => (await app().request(path, { headers })).json();
+
+  test("tells in numbers how everything stands, and in sentences what needs somebody", async () => {
+    await t.pawl.pause(parcel, { reason: "the belt is stuck" });
+    expect(await ask("/api/overview")).toMatchObject({
+      done: 1,
+      failed: 1,
+      deadLetters: 0,
+      oldestReadyMs: null,
+      peopleWaiting: 0,
+      workers: { alive: 0, silent: 0 },
+      needs: [
+        { what: "lanes", level: "warn", text: "parcel is paused: the belt is stuck", page: "/lifecycles/parcel" },
+      ],
+    });
+    await t.pawl.resume(parcel);
+    expect(await ask("/api/overview")).toMatchObject({ needs: [] });
+  });
+
+  test("an instance is found by its id, and by how its key begins", async () => {
+    const { id } = await t.pawl.start(parcel, { key: "elm-3", data: { weight: 3 } });
+    await t.pawl.start(parcel, { key: "elm-31", data: { weight: 4 } });
+    await t.pawl.start(parcel, { key: "oak-1", data: { weight: 5 } });
+    expect(await ask(`/api/search?text=${id}`)).toMatchObject([{ key: "elm-3" }]);
+    expect(await ask("/api/search?text=elm-3")).toMatchObject([{ key: "elm-3" }, { key: "elm-31" }]);
+    expect(await ask("/api/search?text=elm-3&limit=1")).toHaveLength(1);
+    expect(await ask("/api/search?text=Elm")).toEqual([]);
+    expect(await ask("/api/search")).toMatchObject({ code: "option_invalid" });
+  });
+});
