@@ -89,6 +89,7 @@ function makeProgram(version: string, act: Act): Command {
     .addHelpText("before", examples)
     .option("--config <file>", "the config file; pawl.config.ts here or above unless given")
     .option("--folder <folder>", "where the embedded database lives; .pawl beside the config unless given")
+    .option("--url <url>", "talk to the Pawl that answers there over HTTP, with the token in PAWL_TOKEN; or PAWL_URL")
     .option("--json", "print one JSON document")
     .option("--no-color", "print without colours")
     .option("--verbose", "show where an error comes from");

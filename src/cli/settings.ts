@@ -7,6 +7,7 @@ import { findConfig, type LoadedConfig, loadConfig } from "./load-config.ts";
 export interface Flags {
   readonly config?: string;
   readonly folder?: string;
+  readonly url?: string;
 }
 
 /** What a command works with, once flags, `PAWL_*` variables, the config and the defaults were heard, in that order. */
@@ -49,19 +50,47 @@ export function missingConfig(cwd: string): never {
 
 /** A folder that a variable names outranks the general DATABASE_URL, which may be there for other programs. */
 function databaseOf(env: NodeJS.ProcessEnv, config: LoadedConfig | undefined): string | undefined {
-  const own = given(env.PAWL_DATABASE_URL) ?? fromFile(env.PAWL_DATABASE_URL_FILE);
+  const own = secretOf(env, "PAWL_DATABASE_URL");
   if (own !== undefined || given(env.PAWL_FOLDER) !== undefined) return own;
   return given(env.DATABASE_URL) ?? given(config?.database);
 }
 
 /** Secrets come in files where variables could be read by others. */
-function fromFile(path: string | undefined): string | undefined {
-  if (given(path) === undefined) return undefined;
+function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const path = given(env[`${name}_FILE`]);
+  if (given(env[name]) !== undefined || path === undefined) return given(env[name]);
   try {
-    return given(readFileSync(path!, "utf8").trim());
+    return given(readFileSync(path, "utf8").trim());
   } catch (error) {
-    throw new PawlError("config_invalid", `PAWL_DATABASE_URL_FILE cannot be read: ${messageOf(error)}.`);
+    throw new PawlError("config_invalid", `${name}_FILE cannot be read: ${messageOf(error)}.`);
   }
+}
+
+/** A Pawl that is reached over HTTP, when one is named; and the token for it, which is never a flag. */
+export function remoteOf(
+  flags: Flags,
+  env: NodeJS.ProcessEnv,
+): { readonly url: string; readonly token: string | undefined } | undefined {
+  const named = flags.url ?? (flags.folder === undefined ? given(env.PAWL_URL) : undefined);
+  if (named === undefined) return undefined;
+  return { url: checkedUrl(named), token: secretOf(env, "PAWL_TOKEN") };
+}
+
+/** Where a console and an API are, without a stroke at its end, as a path follows. */
+export function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === ""
+  )
+    return url.href.replace(/\/$/, "");
+  throw new PawlError(
+    "option_invalid",
+    `${JSON.stringify(text)} is not where a Pawl answers over HTTP; write a URL such as http://127.0.0.1:7295.`,
+  );
 }
 
 export function given(text: string | undefined): string | undefined {

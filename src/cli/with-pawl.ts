@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Interrupted } from "./failure.ts";
 import type { Context } from "./program.ts";
 import { type Reached, type ReachOptions, reach } from "./reach.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings, remoteOf } from "./settings.ts";
 
 /** Does some work with the Pawl of the settings, then lets go of it; Ctrl-C ends the work, not the manners. */
 export async function withPawl<T>(
@@ -11,7 +11,11 @@ export async function withPawl<T>(
   work: (pawl: Reached) => Promise<T>,
 ): Promise<T> {
   const onWarning = (text: string) => context.terminal.note(text);
-  const pawl = await reach(await loadSettings(context.flags, context.env, context.cwd), { onWarning, ...options });
+  const remote = remoteOf(context.flags, context.env);
+  const pawl =
+    remote === undefined
+      ? await reach(await loadSettings(context.flags, context.env, context.cwd), { onWarning, ...options })
+      : (await import("./http-client.ts")).reachOverHttp(remote.url, remote.token);
   const listening = new AbortController();
   const interrupted = once(process, "SIGINT", listening).then(() => {
     throw new Interrupted();

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
-import { type ErrorCode, type errorCodes, isPawlError } from "../base/errors.ts";
+import { type ErrorCode, type errorCodes, isPawlError, type PawlError } from "../base/errors.ts";
 
 /** An error as RFC 9457 writes it, with Pawl's own code. */
 export interface Problem {
@@ -9,6 +9,8 @@ export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly detail?: string;
+  /** The same as data. */
+  readonly details?: Readonly<Record<string, unknown>>;
   /** What is wrong with a label, each at its place. */
   readonly faults?: readonly LabelFault[];
 }
@@ -95,9 +97,22 @@ export function problemOf(error: unknown): Problem {
   const who = isPawlError(error) ? error.who : "pawl";
   const status = who === "caller" ? callers[code as Code<"caller">] : who === "surroundings" ? notNow(code) : 500;
   const isTold = status < 500 || status === patienceEnded;
-  const told = problem(status, code, isPawlError(error) && isTold ? error.message : undefined);
+  const told = {
+    ...problem(status, code, isPawlError(error) && isTold ? error.message : undefined),
+    ...(isPawlError(error) && isTold ? detailsOf(error) : {}),
+  };
   if (!isPawlError(error, "label_invalid")) return told;
   return { ...told, faults: error.details.faults as readonly LabelFault[] };
+}
+
+/** The same as data, such as each blocker of a refused move; what JSON cannot carry stays behind. */
+function detailsOf({ details }: PawlError): Pick<Problem, "details"> {
+  try {
+    const told = JSON.parse(JSON.stringify(details)) as Record<string, unknown>;
+    return Object.keys(told).length === 0 ? {} : { details: told };
+  } catch {
+    return {};
+  }
 }
 
 export function problem(status: number, code: string, detail?: string): Problem {

@@ -31,9 +31,9 @@ onPostgres("pawl token and pawl sign-in", () => {
       stdout: expect.stringMatching(/^http:\/\/127\.0\.0\.1:7295\/sign-in\/pawl_[\w-]{43}\n$/),
       stderr: expect.stringContaining("signs ada in as viewer"),
     });
-    expect((await pawl("sign-in", "--url", "https://work.example/pawl/")).stdout).toMatch(
+    expect((await pawl("sign-in", "--at", "https://work.example/pawl/")).stdout).toMatch(
       /^https:\/\/work\.example\/pawl\/sign-in\/pawl_/,
     );
-    expect(await pawl("sign-in", "--url", "work.example")).toMatchObject({ code: 2 });
+    expect(await pawl("sign-in", "--at", "work.example")).toMatchObject({ code: 2 });
   }, 60_000);
 });

@@ -62,9 +62,15 @@ onPostgres("with a database server", () => {
       const url = /at (http:\/\/\S+)\./.exec(serving.stdout)![1]!;
       const { stdout } = await shop.begin(["token", "create", "viewer", "--role", "viewer", "--json"], project.env)
         .ended;
-      const headers = { authorization: `Bearer ${(JSON.parse(stdout) as { secret: string }).secret}` };
-      const counts = await fetch(`${url}/api/lifecycles/order/counts`, { headers });
-      expect(await counts.json()).toEqual({ packed: 1 });
+      const token = { PAWL_URL: url, PAWL_TOKEN: (JSON.parse(stdout) as { secret: string }).secret };
+      const elsewhere = (...args: string[]) => shop.begin(args, token).ended;
+      expect(await elsewhere("instance", "show", "order", "o1")).toMatchObject({ code: 0, stderr: "" });
+      expect(await elsewhere("instance", "list", "order", "--state", "packed")).toMatchObject({ code: 0 });
+      expect(await elsewhere("instance", "show", "order", "o2")).toMatchObject({ code: 3 });
+      const refused = { code: 7, stderr: expect.stringContaining("the right to send") };
+      expect(await elsewhere("instance", "send", "order", "o1", "discard")).toMatchObject(refused);
+      expect(await elsewhere("status", "--url", "http://127.0.0.1:1")).toMatchObject({ code: 6 });
+      expect(await elsewhere("status", "--url", "somewhere")).toMatchObject({ code: 2 });
       expect(await serving.end()).toMatchObject({ code: 0 });
       const verified = await shop.begin(["verify"], project.env).ended;
       expect(verified).toMatchObject({ code: 0, stdout: "Everything is as it must be.\n" });

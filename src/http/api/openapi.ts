@@ -4,7 +4,7 @@ import type { Problem } from "../problem.ts";
 import { besideOf, repeatKeys } from "./gather.ts";
 import { namesIn, operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
-import { about, listOf, named, type Schema, shape, text, whole } from "./schema.ts";
+import { about, listOf, named, record, type Schema, shape, text, whole } from "./schema.ts";
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -17,9 +17,10 @@ const problem = named("Problem", {
       status: whole,
       code: about(text, "Stable: programs may branch on it."),
       detail: text,
+      details: about(record, "The same as data, such as each blocker of a refused move."),
       faults: about(listOf(fault), "What is wrong with a label, each at its place, a JSON Pointer."),
     },
-    ["detail", "faults"],
+    ["detail", "details", "faults"],
   ),
   description: "RFC 9457, with the code of the library's error.",
 });
