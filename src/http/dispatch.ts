@@ -39,6 +39,11 @@ export function takesOf(verb: string): readonly string[] {
   return verbNamed(verb).takes;
 }
 
+/** The names of all verbs. */
+export function verbNames(): string[] {
+  return [...verbs.keys()];
+}
+
 function verbNamed(name: string): Verb {
   const verb = verbs.get(name);
   if (verb !== undefined) return verb;

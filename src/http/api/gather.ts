@@ -2,8 +2,8 @@ import type { Context } from "hono";
 import type { Visitor } from "../../access/access.ts";
 import { PawlError } from "../../base/errors.ts";
 import { parseObject } from "../request.ts";
+import { checkKind, fromText } from "./kinds.ts";
 import { namesIn, type Route } from "./route.ts";
-import type { Schema } from "./schema.ts";
 
 /** The arguments of a request: of its path, of its query or body, and what is known of whoever asks. */
 export async function gather(
@@ -17,7 +17,9 @@ export async function gather(
   const given = route.method === "get" ? queryOf(context, route) : await bodyOf(context);
   for (const [name, value] of given) {
     if (args.has(name)) throw invalid(`\`${name}\` is in the path already.`);
-    if (route.takes?.[name] === undefined && !besideOf(takes).includes(name)) throw invalid(strayed(route, name));
+    const schema = route.takes?.[name];
+    if (schema === undefined && !besideOf(takes).includes(name)) throw invalid(strayed(route, name));
+    if (schema !== undefined) checkKind(name, schema, value);
     args.set(name, value);
   }
   takeRepeatKey(context, args, takes);
@@ -69,24 +71,9 @@ function queryOf(context: Context, route: Route): Map<string, unknown> {
   const args = new Map<string, unknown>();
   for (const [name, values] of Object.entries(context.req.queries())) {
     const schema = route.takes?.[name];
-    args.set(name, schema === undefined ? values : read(name, schema, values));
+    args.set(name, schema === undefined ? values[0] : fromText(name, schema, values));
   }
   return args;
-}
-
-/** A query holds texts alone: the schema says what is meant by them. */
-function read(name: string, schema: Schema, values: readonly string[]): unknown {
-  if (schema.type === "array") return values.flatMap((value) => value.split(",")).filter((value) => value !== "");
-  if (values.length > 1) throw invalid(`\`${name}\` can be given once.`);
-  const [value] = values as [string];
-  if (schema.type === "boolean") {
-    if (value !== "true" && value !== "false") throw invalid(`\`${name}\` must be true or false.`);
-    return value === "true";
-  }
-  if (schema.type !== "integer" && schema.type !== "number") return value;
-  const number = Number(value);
-  if (value.trim() === "" || !Number.isFinite(number)) throw invalid(`\`${name}\` must be a number.`);
-  return number;
 }
 
 async function bodyOf(context: Context): Promise<ReadonlyMap<string, unknown>> {

@@ -6,7 +6,7 @@ import { dispatch, takesOf } from "../dispatch.ts";
 import { answerProblem, problem } from "../problem.ts";
 import { type DoorOptions, visitorOf } from "../visitors.ts";
 import { gather, labelerIn } from "./gather.ts";
-import { operationOf, type Route } from "./route.ts";
+import { namesIn, operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
 import { canBeNull } from "./schema.ts";
 
@@ -15,7 +15,9 @@ export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
   for (const route of routes) {
     app.on(route.method, placeOf(route.path), (context) => carryOut(pawl, context, route, options));
   }
-  for (const path of new Set(routes.map((route) => route.path))) {
+  // Those with fewer names come first: `/dead-letters/preview` is no id.
+  const paths = [...new Set(routes.map((route) => route.path))];
+  for (const path of paths.sort((one, other) => namesIn(one).length - namesIn(other).length)) {
     const allow = methodsOf(path).join(", ");
     app.all(placeOf(path), (context) => {
       context.header("allow", allow);

@@ -1,0 +1,55 @@
+import { PawlError } from "../../base/errors.ts";
+import { list, suggest } from "../../definition/fault.ts";
+import type { Schema } from "./schema.ts";
+
+/** A query holds texts alone: the schema says what is meant by them. */
+export function fromText(name: string, schema: Schema, values: readonly string[]): unknown {
+  if (schema.type === "array") return values.flatMap((value) => value.split(",")).filter((value) => value !== "");
+  if (values.length > 1) throw invalid(`\`${name}\` can be given once.`);
+  const [value] = values as [string];
+  const kinds = kindsOf(schema);
+  if (kinds.includes("boolean") && (value === "true" || value === "false")) return value === "true";
+  const isNumber = value.trim() !== "" && Number.isFinite(Number(value));
+  return (kinds.includes("number") || kinds.includes("integer")) && isNumber ? Number(value) : value;
+}
+
+/** Refuses what is of another kind than the schema says. What is inside of it, the verb knows better. */
+export function checkKind(name: string, schema: Schema, value: unknown): void {
+  if (value === null || value === undefined) return;
+  const kinds = kindsOf(schema);
+  if (kinds.length > 0 && !kinds.some((kind) => isOfKind(kind, value)))
+    throw invalid(`\`${name}\` must be ${kinds.map((kind) => words[kind] ?? kind).join(" or ")}.`);
+  if (schema.enum !== undefined && !schema.enum.includes(value as string)) {
+    const known = schema.enum.filter((one) => one !== null);
+    throw invalid(`\`${name}\` cannot be ${list([String(value)])}. ${suggest(String(value), known)}`);
+  }
+  if (schema.items === undefined || !Array.isArray(value)) return;
+  for (const one of value) {
+    if (one === null) throw invalid(`\`${name}\` holds null, which is nothing.`);
+    checkKind(name, schema.items, one);
+  }
+}
+
+const words: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+function kindsOf(schema: Schema): readonly string[] {
+  return schema.type === undefined ? [] : [schema.type].flat();
+}
+
+function isOfKind(kind: string, value: unknown): boolean {
+  if (kind === "integer") return Number.isSafeInteger(value);
+  if (kind === "array") return Array.isArray(value);
+  if (kind === "object") return typeof value === "object" && !Array.isArray(value);
+  return typeof value === kind;
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("option_invalid", message);
+}
