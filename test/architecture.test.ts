@@ -2,24 +2,39 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { check, type Tree } from "./architecture/check.ts";
+import { checkPages } from "./architecture/pages.ts";
 import { scan } from "./architecture/scan.ts";
 
 const root = join(import.meta.dirname, "..");
 const dependencies = ["pg", "@electric-sql/pglite", "commander", "pino", "@viz-js/viz", "@standard-schema/spec"];
 
-function sources(): Tree {
-  const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
-    path.endsWith(".ts"),
+function sources(folder: string, files: RegExp): Tree {
+  const paths = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((path) =>
+    files.test(path),
   );
   return Object.fromEntries(
-    paths.map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, "src", path), "utf8")]),
+    paths.map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, folder, path), "utf8")]),
   );
 }
 
 test("every line of src/ stands in its room", () => {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const shipped = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
-  expect(check(sources(), shipped)).toEqual([]);
+  expect(check(sources("src", /\.ts$/), shipped)).toEqual([]);
+});
+
+test("pages know the types of the contract, and nothing else of Pawl", () => {
+  expect(checkPages(sources("console/src", /(?<!\.test)\.tsx?$/))).toEqual([]);
+  const strays = {
+    "pages/x.tsx": 'import { Pawl } from "../../../src/pawl.ts";\nimport { Form } from "../desk/form.tsx";',
+    "y.ts": 'import { openapi } from "../../src/http/contract.ts";\nimport { z } from "zod";',
+  };
+  expect(checkPages(strays)).toEqual([
+    expect.stringContaining("console/src/pages/x.tsx:1 imports src/pawl.ts; a page knows src/http/contract.ts and"),
+    "console/src/pages/x.tsx:2 imports console/src/desk/form.tsx; the desk is a bundle of its own",
+    "console/src/y.ts:1 imports src/http/contract.ts; of the contract a page knows types alone",
+    expect.stringContaining("console/src/y.ts:2 imports zod; a page knows"),
+  ]);
 });
 
 describe("the check itself", () => {
