@@ -7,6 +7,7 @@ import { addCrowd } from "./commands/crowd.ts";
 import { addDead } from "./commands/dead.ts";
 import { addDiagram } from "./commands/diagram.ts";
 import { addExplain } from "./commands/explain.ts";
+import { addInit } from "./commands/init.ts";
 import { addInstance } from "./commands/instance.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addLanes } from "./commands/lanes.ts";
@@ -94,6 +95,7 @@ function makeProgram(version: string, act: Act): Command {
     .option("--no-color", "print without colours")
     .option("--verbose", "show where an error comes from");
   for (const add of [
+    addInit,
     addStart,
     addWork,
     addRelay,
