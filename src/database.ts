@@ -1,5 +1,6 @@
 import type { Db } from "./store/db.ts";
 import { knownMigrations, migrate, pendingMigrations } from "./store/migrate.ts";
+import { readNow } from "./views/now.ts";
 
 /** A database itself, for commands that look after it instead of running a Pawl on it. */
 export type Database = Db;
@@ -13,6 +14,11 @@ export async function migrationStatus(db: Database): Promise<{ version: number; 
 /** Brings the schema up to date; gives back the names of what was applied. */
 export function migrateDatabase(db: Database): Promise<string[]> {
   return migrate(db);
+}
+
+/** The time that the database has, in milliseconds; it needs Pawl's schema. */
+export function databaseTime(db: Database): Promise<number> {
+  return readNow(db);
 }
 
 export interface DatabaseVersions {

@@ -6,6 +6,7 @@ import { addCheck } from "./commands/check.ts";
 import { addCrowd } from "./commands/crowd.ts";
 import { addDead } from "./commands/dead.ts";
 import { addDiagram } from "./commands/diagram.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addInit } from "./commands/init.ts";
 import { addInstance } from "./commands/instance.ts";
@@ -120,6 +121,7 @@ function makeProgram(version: string, act: Act): Command {
     addDiagram,
     addMigrate,
     addVerify,
+    addDoctor,
   ])
     add(program, act);
   return program;

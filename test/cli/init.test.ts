@@ -22,6 +22,15 @@ test("pawl init writes a project that is sound, whose test passes, and never wri
     });
     expect(tested.stdout).toContain("# pass 1");
 
+    const well = await project.pawl("doctor");
+    expect(well).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/✓ Config +\S+pawl\.config\.ts: 1 lifecycle, /),
+    });
+    const nowhere = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+    const ill = await project.begin(["doctor"], nowhere).ended;
+    expect(ill).toMatchObject({ code: 1, stdout: expect.stringMatching(/✗ Database .*cannot be reached/) });
+
     const before = readFileSync(project.path("order.ts"), "utf8");
     const again = await project.pawl("init");
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("there already") });

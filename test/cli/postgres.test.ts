@@ -9,6 +9,7 @@ onPostgres("with a database server", () => {
 
   test("the schema changes when it is told to, and not because somebody looked", async () => {
     expect(await pawl("status")).toMatchObject({ code: 1, stderr: expect.stringContaining("pawl migrate") });
+    expect(await pawl("doctor")).toMatchObject({ code: 1, stdout: expect.stringMatching(/✗ Schema +lacks ground, /) });
     const before = await pawl("migrate", "--status");
     expect(before).toMatchObject({
       code: 1,
@@ -26,6 +27,8 @@ onPostgres("with a database server", () => {
       code: 0,
       stdout: expect.not.stringContaining("pending"),
     });
+    const well = expect.stringMatching(/✓ Schema +up to date[^]*✓ Clock +the database's is 0/);
+    expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: well });
   });
 
   test("the commands go to the server, and any number of starts run side by side", async () => {
