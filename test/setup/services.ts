@@ -27,9 +27,10 @@ export async function startServices(options: { mayInstall: boolean; say(line: st
     for (const each of running.splice(0).toReversed()) await each.stop();
   }
   try {
+    if (options.mayInstall) await installMissing(options.say);
     for (const service of services) {
       if (service.needs.some((name) => env[name] === undefined)) continue;
-      const start = await find(service, options);
+      const start = await find(service);
       if (start === undefined) {
         options.say(missing(service));
         continue;
@@ -52,15 +53,21 @@ export async function startServices(options: { mayInstall: boolean; say(line: st
   return { about, env, stop };
 }
 
-async function find(
-  service: Service,
-  options: { mayInstall: boolean; say(line: string): void },
-): Promise<Start | undefined> {
-  if (isLeftOut(service)) return undefined;
-  const found = await service.find();
-  if (found !== undefined || !options.mayInstall || !canInstall()) return found;
-  options.say(`${service.name} is missing: installing it with apt.`);
-  return (await install(service.packages)) ? service.find() : undefined;
+async function find(service: Service): Promise<Start | undefined> {
+  return isLeftOut(service) ? undefined : service.find();
+}
+
+/** All that is missing in one go; one by one when that fails, so that one which cannot be had keeps no other away. */
+async function installMissing(say: (line: string) => void): Promise<void> {
+  if (!canInstall()) return;
+  const missing: Service[] = [];
+  for (const service of services) {
+    if (!isLeftOut(service) && (await service.find()) === undefined) missing.push(service);
+  }
+  if (missing.length === 0) return;
+  say(`Missing, and installed with apt: ${missing.map((service) => service.name).join(", ")}.`);
+  if (await install(missing.flatMap((service) => service.packages))) return;
+  for (const service of missing) await install(service.packages);
 }
 
 /** `PAWL_TEST_WITHOUT=postgresql,pgbouncer` runs as on a machine that has neither. */
