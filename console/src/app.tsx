@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
+import { operatingPages } from "./operating.tsx";
 import { Lifecycle } from "./pages/lifecycle.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { Overview } from "./pages/overview.tsx";
@@ -24,6 +25,7 @@ export function App() {
           <Switch>
             <Route path="/" component={Overview} />
             <Route path="/lifecycles/:lifecycle">{({ lifecycle }) => <Lifecycle name={lifecycle} />}</Route>
+            {operatingPages}
             <Route component={NotFound} />
           </Switch>
         </Shell>

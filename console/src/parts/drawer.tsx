@@ -7,10 +7,12 @@ export interface DrawerProps {
   readonly name: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
+  /** For what needs room, such as a stack or a payload. */
+  readonly wide?: boolean;
 }
 
 /** Tells more about one thing at the side of the page, which stays usable. Escape closes it. */
-export function Drawer({ title, name, onClose, children }: DrawerProps) {
+export function Drawer({ title, name, onClose, children, wide = false }: DrawerProps) {
   const close = useRef(onClose);
   close.current = onClose;
   const box = useRef<HTMLElement>(null);
@@ -27,7 +29,7 @@ export function Drawer({ title, name, onClose, children }: DrawerProps) {
     };
   }, []);
   return (
-    <aside class="drawer" aria-label={name} ref={box} tabIndex={-1}>
+    <aside class={wide ? "drawer wide" : "drawer"} aria-label={name} ref={box} tabIndex={-1}>
       <header>
         <h2>{title}</h2>
         <button type="button" class="bare" aria-label="Close" onClick={onClose}>

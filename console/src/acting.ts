@@ -1,0 +1,14 @@
+import { messageOf, Refused } from "./api.ts";
+import { tell } from "./parts/toast.tsx";
+import { session } from "./session.ts";
+
+/** Does something at once, and says what happened, or why not. */
+export async function act(doIt: () => Promise<unknown>, said: string): Promise<void> {
+  try {
+    await doIt();
+    tell(said);
+  } catch (thrown) {
+    if (thrown instanceof Refused && thrown.signedOut) session.value = null;
+    tell(messageOf(thrown), "failed");
+  }
+}

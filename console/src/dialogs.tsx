@@ -1,0 +1,51 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useState } from "preact/hooks";
+import { Dialog, typedIn } from "./parts/dialog.tsx";
+import { tell } from "./parts/toast.tsx";
+
+/** Opens a dialog; what is given makes it, with the way to close it. */
+export type OpenDialog = (dialog: (close: () => void) => VNode) => void;
+
+/** A page's place for a dialog: what stands there now, and how one is opened. One may open the next: it closes only itself. */
+export function useDialog(): [dialog: VNode | null, open: OpenDialog] {
+  type Make = (close: () => void) => VNode;
+  const [make, setMake] = useState<Make>();
+  const close = () => setMake((now: Make | undefined) => (now === make ? undefined : now));
+  return [make === undefined ? null : make(close), (dialog) => setMake(() => dialog)];
+}
+
+export interface AskReasonProps {
+  readonly title: string;
+  readonly action: string;
+  /** What comes of it, in a sentence. */
+  readonly children?: ComponentChildren;
+  /** It cannot be done without a reason. */
+  readonly needed?: boolean;
+  readonly dangerous?: boolean;
+  /** What the reason is called, such as `Comment`. */
+  readonly label?: string;
+  readonly onDo: (reason: string | undefined, form: FormData) => Promise<unknown>;
+  /** What is said once it is done. */
+  readonly said: string;
+  readonly onClose: () => void;
+}
+
+/** Asks why, before something is done that others will want to understand. */
+export function AskReason({ needed = false, label = "Reason", onDo, said, children, ...dialog }: AskReasonProps) {
+  const submit = async (form: FormData) => {
+    await onDo(typedIn(form, "reason"), form);
+    tell(said);
+  };
+  return (
+    <Dialog {...dialog} onDo={submit}>
+      {children}
+      <label>
+        <span>
+          {label}
+          {!needed && <span class="quiet"> (optional)</span>}
+        </span>
+        <input name="reason" required={needed} autocomplete="off" maxLength={500} />
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,114 @@
+import type { TokenAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get, part, remove } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Id } from "../parts/id.tsx";
+import { StatePill } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { tell } from "../parts/toast.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { may } from "../session.ts";
+import { NewLink, NewToken, ShowOnce } from "./access/give-out.tsx";
+import "./operating.css";
+
+/** Who may come in, and as what. */
+export function Access() {
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<TokenAnswer[]>("/tokens"), []);
+  useFresh(again, 10_000);
+  if (!may("administer")) return <Empty title="Only an admin gives out tokens" />;
+  const show = (title: string, secret: string, note: string) =>
+    open((close) => <ShowOnce title={title} secret={secret} note={note} onClose={close} />);
+  const revoke = (token: TokenAnswer) =>
+    open((close) => (
+      <Dialog
+        title={`Revoke the token of ${token.name}`}
+        action="Revoke"
+        dangerous
+        onDo={async () => {
+          await remove(`/tokens/${part(token.id)}`);
+          tell("It counts no more.");
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>It and the sessions that it opened count no more, from now on.</p>
+      </Dialog>
+    ));
+  return (
+    <section>
+      <h1>Access</h1>
+      <Trouble error={error} />
+      <Table
+        name="tokens"
+        rows={answer}
+        rowKey={(token) => token.id}
+        columns={columns(revoke)}
+        asked={{ url: apiUrl("/tokens"), command: commandOf(["token", "list"]) }}
+        empty={
+          <Empty title="No token was given out">
+            A program comes in with a token; a person by a link, or with a token of his own.
+          </Empty>
+        }
+        tools={
+          <>
+            <button
+              type="button"
+              class="primary"
+              onClick={() => open((close) => <NewToken again={again} show={show} onClose={close} />)}
+            >
+              New token…
+            </button>
+            <button type="button" onClick={() => open((close) => <NewLink show={show} onClose={close} />)}>
+              Sign-in link…
+            </button>
+          </>
+        }
+      />
+      {dialog}
+    </section>
+  );
+}
+
+function columns(revoke: (token: TokenAnswer) => void): readonly Column<TokenAnswer>[] {
+  return [
+    { name: "Name", value: (token) => token.name, show: (token) => <b>{token.name}</b> },
+    {
+      name: "Role",
+      value: (token) => token.role,
+      show: (token) => <StatePill state={token.role} tone={token.role === "admin" ? "warn" : "plain"} />,
+    },
+    {
+      name: "Labeler",
+      value: (token) => token.labeler,
+      show: (token) => token.labeler ?? <span class="quiet">–</span>,
+    },
+    { name: "Made", value: (token) => token.createdAt, show: (token) => <Time at={token.createdAt} /> },
+    {
+      name: "Counts until",
+      value: (token) => token.expiresAt,
+      show: (token) => (token.expiresAt === null ? "it is revoked" : <Time at={token.expiresAt} />),
+    },
+    {
+      name: "Last used",
+      value: (token) => token.usedAt,
+      show: (token) => (token.usedAt === null ? <span class="quiet">never</span> : <Time at={token.usedAt} />),
+    },
+    { name: "Id", value: (token) => token.id, show: (token) => <Id id={token.id} /> },
+    {
+      name: "Actions",
+      show: (token) => (
+        <span class="row-actions">
+          <button type="button" aria-label={`Revoke the token of ${token.name}`} onClick={() => revoke(token)}>
+            Revoke…
+          </button>
+        </span>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,132 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SignInAnswer, TokenAnswer } from "../../../../src/http/contract.ts";
+import { post } from "../../api.ts";
+import { copy } from "../../copy.ts";
+import { Dialog, typedIn } from "../../parts/dialog.tsx";
+
+const roles = [
+  ["viewer", "sees everything, changes nothing"],
+  ["operator", "starts, sends, decides, pauses"],
+  ["admin", "may do everything"],
+  ["labeler", "sees and does only his own work"],
+  ["service", "a program that starts and sends"],
+] as const;
+
+type Show = (title: string, secret: string, note: string) => void;
+
+/** A token, whose secret is shown next and never again. */
+export function NewToken(props: {
+  readonly again: () => Promise<void>;
+  readonly show: Show;
+  readonly onClose: () => void;
+}) {
+  const { again, show, onClose } = props;
+  const make = async (form: FormData) => {
+    const lasts = typedIn(form, "lasts");
+    const made = await post<TokenAnswer & { readonly secret: string }>("/tokens", {
+      ...visitorIn(form),
+      ...(lasts !== undefined && { lasts }),
+    });
+    await again();
+    show(`The token of ${made.name}`, made.secret, "Copy it now: it is not shown again.");
+  };
+  return (
+    <Dialog title="New token" action="Make it" onDo={make} onClose={onClose}>
+      <Visitor />
+      <label>
+        Counts for
+        <select name="lasts">
+          <option value="">until it is revoked</option>
+          <option value="1d">1 day</option>
+          <option value="7d">7 days</option>
+          <option value="30d">30 days</option>
+          <option value="90d">90 days</option>
+          <option value="365d">365 days</option>
+        </select>
+      </label>
+    </Dialog>
+  );
+}
+
+/** A link that signs a person in once. */
+export function NewLink({ show, onClose }: { readonly show: Show; readonly onClose: () => void }) {
+  const make = async (form: FormData) => {
+    const made = await post<SignInAnswer>("/sign-in-codes", visitorIn(form));
+    const link = new URL(made.path.slice(1), document.baseURI).href;
+    show("A sign-in link", link, "It counts once, within a quarter of an hour.");
+  };
+  return (
+    <Dialog title="Sign-in link" action="Make it" onDo={make} onClose={onClose}>
+      <Visitor />
+    </Dialog>
+  );
+}
+
+function visitorIn(form: FormData): { name: string | undefined; role: string; labeler?: string } {
+  const labeler = typedIn(form, "labeler");
+  return {
+    name: typedIn(form, "name"),
+    role: String(form.get("role")),
+    ...(labeler !== undefined && { labeler }),
+  };
+}
+
+function Visitor() {
+  const [role, setRole] = useState("viewer");
+  return (
+    <>
+      <label>
+        Who or what it is for
+        <input name="name" required autocomplete="off" maxLength={200} />
+      </label>
+      <label>
+        Role
+        <select name="role" value={role} onChange={(event) => setRole(event.currentTarget.value)}>
+          {roles.map(([name, does]) => (
+            <option key={name} value={name}>
+              {name}: {does}
+            </option>
+          ))}
+        </select>
+      </label>
+      {role === "labeler" && (
+        <label>
+          <span>
+            Who that is in the queues <span class="quiet">(the name above unless given)</span>
+          </span>
+          <input name="labeler" autocomplete="off" maxLength={200} />
+        </label>
+      )}
+    </>
+  );
+}
+
+interface ShowOnceProps {
+  readonly title: string;
+  readonly secret: string;
+  readonly note: string;
+  readonly onClose: () => void;
+}
+
+/** A secret, for as long as this is open. */
+export function ShowOnce({ title, secret, note, onClose }: ShowOnceProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => box.current?.showModal(), []);
+  return (
+    <dialog ref={box} class="dialog" aria-label={title} onClose={onClose}>
+      <h2 class="dialog-title">{title}</h2>
+      <p class="warning">{note}</p>
+      <p class="secret">
+        <input readOnly value={secret} aria-label="Secret" onFocus={(event) => event.currentTarget.select()} />
+        <button type="button" onClick={() => void copy(secret)}>
+          Copy
+        </button>
+      </p>
+      <div class="actions">
+        <button type="button" class="primary" onClick={() => box.current?.close()}>
+          Done
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,205 @@
+import type { BreakerAnswer, FlipAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get, part, post } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Bar } from "../parts/bar.tsx";
+import { Drawer } from "../parts/drawer.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { StatePill, type Tone } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { may } from "../session.ts";
+import { useFilters } from "../url.ts";
+import "./operating.css";
+
+/** How the outside dependencies are: a breaker that is open keeps work from failing, and burns no attempt. */
+export function Breakers() {
+  const [filters, change] = useFilters();
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<BreakerAnswer[]>("/breakers"), []);
+  useFresh(again, 2_000);
+  const shown = filters.get("breaker");
+  return (
+    <section>
+      <h1>Breakers</h1>
+      <Trouble error={error} />
+      <Table
+        name="breakers"
+        rows={answer}
+        rowKey={(one) => one.name}
+        columns={[
+          look((breaker) => change({ breaker })),
+          ...columns,
+          ...(may("operate") ? [actions(open, again)] : []),
+        ]}
+        asked={{ url: apiUrl("/breakers"), command: commandOf(["breakers"]) }}
+        empty={
+          <Empty title="No state uses an outside dependency">
+            Say <code>uses: "model"</code> in a state, or call under a breaker in a step.
+          </Empty>
+        }
+      />
+      {shown !== null && <History key={shown} name={shown} onClose={() => change({ breaker: "" })} />}
+      {dialog}
+    </section>
+  );
+}
+
+const tones: Readonly<Record<BreakerAnswer["state"], Tone>> = { closed: "good", open: "bad", half_open: "warn" };
+
+function StateOf({ state, forced }: Pick<BreakerAnswer, "state" | "forced">) {
+  const name = state === "half_open" ? "half-open" : state;
+  return <StatePill state={forced === null ? name : `held ${forced}`} tone={tones[state]} />;
+}
+
+function look(open: (name: string) => void): Column<BreakerAnswer> {
+  return {
+    name: "Breaker",
+    value: (one) => one.name,
+    show: (one) => (
+      <button type="button" class="link" onClick={() => open(one.name)}>
+        {one.name}
+      </button>
+    ),
+  };
+}
+
+const columns: readonly Column<BreakerAnswer>[] = [
+  { name: "State", value: (one) => one.state, show: (one) => <StateOf {...one} /> },
+  { name: "Since", value: (one) => one.since, show: (one) => <Time at={one.since} /> },
+  {
+    name: "Failures",
+    value: (one) => one.calls.failed,
+    show: ({ name, calls: { good, failed } }) => (
+      <span class="measure">
+        <Bar name={`Failed calls of ${name}`} value={failed} of={good + failed} tone={failed > good ? "bad" : "warn"} />
+        <span class="number small">
+          {failed} of {good + failed}
+        </span>
+      </span>
+    ),
+  },
+  {
+    name: "Next probe",
+    value: (one) => one.openUntil,
+    show: ({ state, openUntil, probes }) =>
+      state === "half_open" ? (
+        <span class="nowrap">
+          {probes.good} of {probes.needed} good{probes.underWay && ", one under way"}
+        </span>
+      ) : (
+        <Time at={openUntil} />
+      ),
+  },
+  {
+    name: "Used by",
+    value: (one) => one.usedBy.join(" "),
+    show: (one) => one.usedBy.join(", ") || <span class="quiet">–</span>,
+  },
+  {
+    name: "Why",
+    value: (one) => one.reason,
+    show: ({ reason, actor }) => (
+      <span>
+        {reason ?? <span class="quiet">–</span>}
+        {actor !== null && <span class="quiet"> ({actor})</span>}
+      </span>
+    ),
+  },
+];
+
+function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAnswer> {
+  const force = ({ name }: BreakerAnswer, to: "open" | "closed") =>
+    open((close) => (
+      <AskReason
+        title={`Hold ${name} ${to}`}
+        action={`Hold ${to}`}
+        needed
+        dangerous={to === "open"}
+        said={`${name} is held ${to}.`}
+        onDo={async (reason) => {
+          await post(`/breakers/${part(name)}/force`, { to, reason });
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>
+          {to === "open"
+            ? "Nothing that uses it begins, in any process, until it is released."
+            : "Its calls are made whatever they come to, until it is released."}
+        </p>
+      </AskReason>
+    ));
+  const release = ({ name }: BreakerAnswer) =>
+    open((close) => (
+      <AskReason
+        title={`Release ${name}`}
+        action="Release"
+        said={`${name} finds its own way again.`}
+        onDo={async (reason) => {
+          await post(`/breakers/${part(name)}/release`, { reason });
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>An open one lets probes through first.</p>
+      </AskReason>
+    ));
+  return {
+    name: "Actions",
+    show: (one) => (
+      <span class="row-actions">
+        {one.forced !== null && (
+          <button type="button" onClick={() => release(one)}>
+            Release…
+          </button>
+        )}
+        {one.forced !== "open" && (
+          <button type="button" onClick={() => force(one, "open")}>
+            Hold open…
+          </button>
+        )}
+        {one.forced !== "closed" && (
+          <button type="button" onClick={() => force(one, "closed")}>
+            Hold closed…
+          </button>
+        )}
+      </span>
+    ),
+  };
+}
+
+const causes: Readonly<Record<string, string>> = {
+  failures: "too many calls failed",
+  rested: "its pause was over",
+  probe_failed: "a probe failed",
+  probes_passed: "its probes passed",
+  forced: "an operator held it",
+  released: "an operator released it",
+};
+
+function History({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const ask = () => get<FlipAnswer[]>(`/breakers/${part(name)}/flips`, { limit: 100 });
+  const { answer, error, again } = useAsked(ask, [name]);
+  useFresh(again);
+  return (
+    <Drawer title={name} name={`History of ${name}`} onClose={onClose} wide>
+      <Trouble error={error} />
+      {answer?.length === 0 && <p class="quiet">It has never left its state.</p>}
+      {answer?.map((flip) => (
+        <div key={flip.flip} class="said">
+          <StateOf state={flip.to} forced={null} /> {causes[flip.cause] ?? flip.cause}
+          {flip.good + flip.failed > 0 && ` (${flip.failed} of ${flip.good + flip.failed} failed)`}
+          <div class="small quiet">
+            <Time at={flip.at} />
+            {flip.actor !== null && ` by ${flip.actor}`}
+            {flip.reason !== null && `: ${flip.reason}`}
+          </div>
+        </div>
+      ))}
+    </Drawer>
+  );
+}

@@ -1,0 +1,43 @@
+import type { CrowdAnswer } from "../../../src/http/contract.ts";
+import { get } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Tabs } from "../parts/tabs.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useFilters } from "../url.ts";
+import { Jobs } from "./crowds/jobs.tsx";
+import { Submissions } from "./crowds/submissions.tsx";
+import { among, Ribbon } from "./crowds.tsx";
+import { Crumb } from "./crumb.tsx";
+import "./operating.css";
+
+/** One crowd: what its workers have submitted, and the jobs that it was asked to do. */
+export function Crowd({ name }: { readonly name: string }) {
+  const [filters] = useFilters();
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<CrowdAnswer[]>("/crowds"), [name]);
+  useFresh(again);
+  const crowd = answer?.find((one) => one.name === name);
+  const at = filters.get("tab") ?? "submissions";
+  const waiting = crowd === undefined ? undefined : among(crowd.submissions, "pending_approval", "errored");
+  const tabs = [
+    { id: "submissions", name: "Submissions", count: waiting },
+    { id: "jobs", name: "Jobs" },
+  ];
+  return (
+    <section>
+      <Crumb href="/crowds" name="Crowds" />
+      <div class="head">
+        <h1>{name}</h1>
+        {crowd?.sandbox === true && <Ribbon />}
+        {crowd !== undefined && <span class="quiet">asked on {crowd.title}</span>}
+      </div>
+      <Trouble error={error} />
+      <Tabs name={name} tabs={tabs} at={at} />
+      {at === "submissions" && <Submissions crowd={name} paysBonuses={crowd?.paysBonuses === true} open={open} />}
+      {at === "jobs" && <Jobs crowd={name} open={open} />}
+      {dialog}
+    </section>
+  );
+}

@@ -1,0 +1,124 @@
+import { Link } from "wouter-preact";
+import type { BalanceAnswer, CrowdAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get, messageOf, part } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useFresh } from "../fresh.ts";
+import { Empty } from "../parts/empty.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { count, Tile } from "../parts/tile.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import "./operating.css";
+
+/** The crowds that are asked, and where. */
+export function Crowds() {
+  const { answer, error, again } = useAsked(() => get<CrowdAnswer[]>("/crowds"), []);
+  useFresh(again);
+  const marketplaces = [...new Map(answer?.map((crowd) => [crowd.marketplace, crowd])).values()];
+  return (
+    <section>
+      <h1>Crowds</h1>
+      <Trouble error={error} />
+      {marketplaces.length > 0 && (
+        <div class="tiles">
+          {marketplaces.map((crowd) => (
+            <Balance key={crowd.marketplace} crowd={crowd} />
+          ))}
+        </div>
+      )}
+      <Table
+        name="crowds"
+        rows={answer}
+        rowKey={(crowd) => crowd.name}
+        columns={columns}
+        asked={{ url: apiUrl("/crowds"), command: commandOf(["crowd", "list"]) }}
+        empty={
+          <Empty title="No crowd is asked">
+            Declare one with <code>crowd("receipts", …)</code>, and a marketplace in the config.
+          </Empty>
+        }
+      />
+    </section>
+  );
+}
+
+/** What is left to pay with. The marketplace itself is asked, so once for each visit. */
+function Balance({ crowd: { marketplace, title, sandbox } }: { readonly crowd: CrowdAnswer }) {
+  const { answer } = useAsked(async () => {
+    try {
+      return (await get<BalanceAnswer>(`/marketplaces/${part(marketplace)}/balance`)).balance ?? "nothing is paid";
+    } catch (thrown) {
+      return messageOf(thrown);
+    }
+  }, [marketplace]);
+  return <Tile name={`Balance at ${title}`} value={answer ?? "…"} note={sandbox ? <Ribbon /> : marketplace} />;
+}
+
+export function Ribbon() {
+  return <span class="ribbon">Sandbox</span>;
+}
+
+/** How many stand in any of these states. */
+export function among(counts: Readonly<Record<string, number | undefined>>, ...states: readonly string[]): number {
+  return states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+}
+
+const columns: readonly Column<CrowdAnswer>[] = [
+  {
+    name: "Crowd",
+    value: (crowd) => crowd.name,
+    show: (crowd) => (
+      <Link href={`/crowds/${encodeURIComponent(crowd.name)}`}>
+        <b>{crowd.name}</b>
+      </Link>
+    ),
+  },
+  {
+    name: "Marketplace",
+    value: (crowd) => crowd.title,
+    show: (crowd) => (
+      <span>
+        {crowd.title} {crowd.sandbox && <Ribbon />}
+      </span>
+    ),
+  },
+  {
+    name: "To be decided",
+    numeric: true,
+    value: ({ submissions }) => among(submissions, "pending_approval", "errored"),
+    show: ({ submissions }) => {
+      const waiting = among(submissions, "pending_approval", "errored");
+      return <span class={waiting > 0 ? "warning" : undefined}>{count(waiting)}</span>;
+    },
+  },
+  {
+    name: "Approved",
+    numeric: true,
+    value: ({ submissions }) => among(submissions, "approved"),
+    show: ({ submissions }) => count(among(submissions, "approved")),
+  },
+  {
+    name: "Rejected",
+    numeric: true,
+    value: ({ submissions }) => among(submissions, "rejected"),
+    show: ({ submissions }) => count(among(submissions, "rejected")),
+  },
+  {
+    name: "Jobs under way",
+    numeric: true,
+    value: ({ jobs }) => among(jobs, "publishing", "running", "looking", "extending", "closing"),
+    show: ({ jobs }) => count(among(jobs, "publishing", "running", "looking", "extending", "closing")),
+  },
+  {
+    name: "Finished",
+    numeric: true,
+    value: ({ jobs }) => among(jobs, "finished"),
+    show: ({ jobs }) => count(among(jobs, "finished")),
+  },
+  {
+    name: "Fell short",
+    numeric: true,
+    value: ({ jobs }) => among(jobs, "incomplete", "failed"),
+    show: ({ jobs }) => count(among(jobs, "incomplete", "failed")),
+  },
+];

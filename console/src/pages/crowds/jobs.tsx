@@ -1,0 +1,157 @@
+import type { CrowdJobAnswer } from "../../../../src/http/contract.ts";
+import { act } from "../../acting.ts";
+import { apiUrl, get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { AskReason, type OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { usePaged } from "../../paged.ts";
+import { Drawer } from "../../parts/drawer.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Id } from "../../parts/id.tsx";
+import { JsonView } from "../../parts/json.tsx";
+import { StatePill, type Tone } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { may } from "../../session.ts";
+import { useFilters } from "../../url.ts";
+import { brief } from "../people/samples.tsx";
+import { percent } from "../people/shares.tsx";
+
+const pageSize = 50;
+const tones: Readonly<Record<string, Tone>> = { finished: "good", incomplete: "warn", failed: "bad", closed: "plain" };
+
+/** The questions that a crowd was asked. */
+export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: OpenDialog }) {
+  const [filters, change] = useFilters();
+  const path = `/crowds/${part(crowd)}/jobs`;
+  const jobs = usePaged<CrowdJobAnswer>((after) => get(path, { limit: pageSize, after }), {
+    size: pageSize,
+    idOf: (job) => job.id,
+    dependsOn: [crowd],
+  });
+  useFresh(jobs.again);
+  const shown = filters.get("job");
+  return (
+    <>
+      <Trouble error={jobs.error} />
+      <Table
+        name="jobs"
+        rows={jobs.answer}
+        rowKey={(job) => job.id}
+        columns={columnsFor((job) => change({ job }))}
+        more={jobs.more}
+        asked={{ url: apiUrl(path), command: commandOf(["crowd", "jobs"], { crowd }) }}
+        empty={<Empty title="This crowd was asked nothing yet" />}
+      />
+      {shown !== null && (
+        <JobDrawer key={shown} id={shown} open={open} onClose={() => change({ job: "" })} onChanged={jobs.again} />
+      )}
+    </>
+  );
+}
+
+function columnsFor(look: (id: string) => void): readonly Column<CrowdJobAnswer>[] {
+  return [
+    {
+      name: "Job",
+      value: (job) => job.key ?? job.id,
+      show: (job) => (
+        <button type="button" class="link" onClick={() => look(job.id)}>
+          {job.key ?? `…${job.id.slice(-8)}`}
+        </button>
+      ),
+    },
+    {
+      name: "State",
+      value: (job) => job.state,
+      show: (job) => <StatePill state={job.state} tone={tones[job.state] ?? "info"} />,
+    },
+    { name: "Approved", numeric: true, value: (job) => job.approved, show: (job) => job.approved },
+    { name: "Rejected", numeric: true, value: (job) => job.rejected, show: (job) => job.rejected },
+    {
+      name: "Says",
+      value: (job) => JSON.stringify(job.consensus),
+      show: (job) => <span class="small">{brief(job.consensus)}</span>,
+    },
+    { name: "Agreement", numeric: true, value: (job) => job.agreement, show: (job) => percent(job.agreement) },
+    { name: "Why", value: (job) => job.reason, show: (job) => job.reason ?? <span class="quiet">–</span> },
+    { name: "Moved", value: (job) => job.movedAt, show: (job) => <Time at={job.movedAt} /> },
+  ];
+}
+
+interface JobDrawerProps {
+  readonly id: string;
+  readonly open: OpenDialog;
+  readonly onClose: () => void;
+  readonly onChanged: () => Promise<void>;
+}
+
+function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
+  const { answer: job, error, again } = useAsked(() => get<CrowdJobAnswer>(`/crowd-jobs/${part(id)}`), [id]);
+  useFresh(again);
+  const changed = async () => {
+    await Promise.all([again(), onChanged()]);
+  };
+  const look = () =>
+    act(async () => {
+      await post(`/crowd-jobs/${part(id)}/look`);
+      await changed();
+    }, "It looks at the marketplace now.");
+  const closeIt = () =>
+    open((close) => (
+      <AskReason
+        title="Take this job back"
+        action="Close it"
+        dangerous
+        said="Nobody new may begin it."
+        onDo={async (reason) => {
+          await post(`/crowd-jobs/${part(id)}/close`, { reason });
+          await changed();
+        }}
+        onClose={close}
+      >
+        <p>Nobody new may begin. What was begun is decided and paid.</p>
+      </AskReason>
+    ));
+  return (
+    <Drawer title={job?.key ?? "Crowd job"} name="Crowd job" onClose={onClose} wide>
+      <Trouble error={error} />
+      {job !== undefined && (
+        <>
+          {may("operate") && job.closedAt === null && (
+            <div class="row-actions">
+              <button type="button" onClick={() => void look()}>
+                Look now
+              </button>
+              <button type="button" onClick={closeIt}>
+                Close…
+              </button>
+            </div>
+          )}
+          <Facts
+            facts={[
+              ["State", <StatePill key="state" state={job.state} tone={tones[job.state] ?? "info"} />],
+              ["Submissions", `${job.approved} approved, ${job.rejected} rejected`],
+              ["Agreement", percent(job.agreement)],
+              ["Fell short", job.reason ?? undefined],
+              ["Postings", job.postings.map((one) => `${one.id} (${one.places} places)`).join(", ") || undefined],
+              ["Moved", <Time key="moved" at={job.movedAt} />],
+              ["Id", <Id key="id" id={job.id} href={`/instances/${job.id}`} />],
+            ]}
+          />
+          <h3>What is asked</h3>
+          <JsonView value={job.content} name="content" />
+          {job.labels.length > 0 && (
+            <>
+              <h3>What was answered</h3>
+              <JsonView value={job.labels} name="labels" />
+            </>
+          )}
+        </>
+      )}
+    </Drawer>
+  );
+}

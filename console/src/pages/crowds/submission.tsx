@@ -1,0 +1,151 @@
+import type { BonusAnswer, SubmissionAnswer } from "../../../../src/http/contract.ts";
+import { act } from "../../acting.ts";
+import { get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { AskReason, type OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { typedIn } from "../../parts/dialog.tsx";
+import { Drawer } from "../../parts/drawer.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Id } from "../../parts/id.tsx";
+import { JsonView } from "../../parts/json.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
+import { submissionTones } from "./submissions.tsx";
+
+export interface SubmissionDrawerProps {
+  readonly id: string;
+  readonly paysBonuses: boolean;
+  readonly open: OpenDialog;
+  readonly onClose: () => void;
+  readonly onDecided: () => Promise<void>;
+}
+
+/** One submission, and what is decided about it. */
+export function SubmissionDrawer({ id, paysBonuses, open, onClose, onDecided }: SubmissionDrawerProps) {
+  const { answer: one, error, again } = useAsked(() => get<SubmissionAnswer>(`/submissions/${part(id)}`), [id]);
+  useFresh(again);
+  const changed = async () => {
+    await Promise.all([again(), onDecided()]);
+  };
+  return (
+    <Drawer title="Submission" name="Submission" onClose={onClose} wide>
+      <Trouble error={error} />
+      {one !== undefined && (
+        <>
+          {may("operate") && <Actions one={one} paysBonuses={paysBonuses} open={open} onChanged={changed} />}
+          <Facts
+            facts={[
+              [
+                "State",
+                <StatePill key="state" state={one.state.replace("_", " ")} tone={submissionTones[one.state]} />,
+              ],
+              ["Worker", <Id key="worker" id={one.worker} whole />],
+              ["Submitted", <Time key="at" at={one.submittedAt} />],
+              ["Problem", one.problem ?? undefined],
+              [
+                "Conflict",
+                one.conflict === null
+                  ? undefined
+                  : `Pawl wanted ${one.conflict.wanted}, the marketplace had ${one.conflict.found}`,
+              ],
+              ["Feedback", one.feedback ?? undefined],
+              ["Decided by", one.auto ? "the marketplace, before Pawl" : undefined],
+              ["Posting", <Id key="posting" id={one.posting} />],
+              ["Id", <Id key="id" id={one.id} href={`/instances/${one.id}`} />],
+            ]}
+          />
+          {one.label !== null && (
+            <>
+              <h3>Label</h3>
+              <JsonView value={one.label} name="label" />
+            </>
+          )}
+          <h3>As it was filled in</h3>
+          <JsonView value={one.answer} name="answer" />
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+interface ActionsProps {
+  readonly one: SubmissionAnswer;
+  readonly paysBonuses: boolean;
+  readonly open: OpenDialog;
+  readonly onChanged: () => Promise<void>;
+}
+
+function Actions({ one, paysBonuses, open, onChanged }: ActionsProps) {
+  const path = `/submissions/${part(one.id)}`;
+  const decide = (decision: "approve" | "reject") =>
+    open((close) => (
+      <AskReason
+        title={decision === "approve" ? "Approve this submission" : "Reject this submission"}
+        action={decision === "approve" ? "Approve" : "Reject"}
+        needed={decision === "reject"}
+        dangerous={decision === "reject"}
+        label="What the worker is told"
+        said={
+          decision === "approve" ? "It is approved; the marketplace is told." : "It is rejected; its worker is told."
+        }
+        onDo={async (feedback) => {
+          await post(`${path}/${decision}`, { feedback });
+          await onChanged();
+        }}
+        onClose={close}
+      />
+    ));
+  const retry = () =>
+    act(async () => {
+      await post(`${path}/retry`);
+      await onChanged();
+    }, "Its check looks once more.");
+  const bonus = () =>
+    open((close) => (
+      <AskReason
+        title="Pay a bonus"
+        action="Pay"
+        needed
+        label="What the worker is told"
+        said="The bonus is paid, once."
+        onDo={async (reason, form) => {
+          const paid = await post<BonusAnswer>(`${path}/bonus`, { amount: typedIn(form, "amount"), reason });
+          if (!paid.created) throw new Error("A bonus was paid for this submission already.");
+        }}
+        onClose={close}
+      >
+        <label>
+          Amount
+          <input name="amount" inputMode="decimal" required placeholder="0.50" autocomplete="off" />
+        </label>
+      </AskReason>
+    ));
+  const isWaiting = one.state === "pending_approval" || one.state === "errored";
+  return (
+    <div class="row-actions">
+      {isWaiting && (
+        <>
+          <button type="button" onClick={() => decide("approve")}>
+            Approve…
+          </button>
+          <button type="button" onClick={() => decide("reject")}>
+            Reject…
+          </button>
+        </>
+      )}
+      {one.state === "errored" && (
+        <button type="button" onClick={() => void retry()}>
+          Retry its check
+        </button>
+      )}
+      {paysBonuses && (
+        <button type="button" onClick={bonus}>
+          Bonus…
+        </button>
+      )}
+    </div>
+  );
+}

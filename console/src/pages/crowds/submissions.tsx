@@ -1,0 +1,127 @@
+import type { SubmissionAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get } from "../../api.ts";
+import type { OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { usePaged } from "../../paged.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Id } from "../../parts/id.tsx";
+import { StatePill, type Tone } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { useFilters } from "../../url.ts";
+import { brief } from "../people/samples.tsx";
+import { SubmissionDrawer } from "./submission.tsx";
+
+const pageSize = 50;
+
+export const submissionTones: Readonly<Record<SubmissionAnswer["state"], Tone>> = {
+  submitted: "info",
+  pending_approval: "warn",
+  errored: "bad",
+  approving: "info",
+  rejecting: "info",
+  approved: "good",
+  rejected: "bad",
+  failed: "bad",
+  discarded: "plain",
+};
+
+const choices = [
+  ["waiting", "to be decided"],
+  ["approved", "approved"],
+  ["rejected", "rejected"],
+  ["failed", "failed"],
+  ["any", "any"],
+] as const;
+
+const states: Readonly<Record<string, readonly string[] | undefined>> = {
+  waiting: ["pending_approval", "errored"],
+  approved: ["approving", "approved"],
+  rejected: ["rejecting", "rejected"],
+  failed: ["failed", "discarded"],
+};
+
+export interface SubmissionsProps {
+  readonly crowd: string;
+  readonly paysBonuses: boolean;
+  readonly open: OpenDialog;
+}
+
+/** What workers have submitted: first what waits for a decision. */
+export function Submissions({ crowd, paysBonuses, open }: SubmissionsProps) {
+  const [filters, change] = useFilters();
+  const which = filters.get("state") ?? "waiting";
+  const state = states[which];
+  const submissions = usePaged<SubmissionAnswer>(
+    (after) => get("/submissions", { crowd, state, limit: pageSize, after }),
+    { size: pageSize, idOf: (one) => one.id, dependsOn: [crowd, which] },
+  );
+  useFresh(submissions.again);
+  const shown = filters.get("submission");
+  return (
+    <>
+      <Trouble error={submissions.error} />
+      <Table
+        name="submissions"
+        rows={submissions.answer}
+        rowKey={(one) => one.id}
+        columns={columnsFor((submission) => change({ submission }))}
+        more={submissions.more}
+        asked={{ url: apiUrl("/submissions", { crowd, state }), command: commandOf(["crowd", "submissions", crowd]) }}
+        empty={<Empty title={which === "waiting" ? "Nothing waits for a decision" : "There is none"} />}
+        tools={
+          <Choice
+            name="Submissions"
+            value={which}
+            choices={choices as readonly (readonly [string, string])[]}
+            onChoose={(chosen) => change({ state: chosen })}
+          />
+        }
+      />
+      {shown !== null && (
+        <SubmissionDrawer
+          key={shown}
+          id={shown}
+          paysBonuses={paysBonuses}
+          open={open}
+          onClose={() => change({ submission: "" })}
+          onDecided={submissions.again}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsFor(look: (id: string) => void): readonly Column<SubmissionAnswer>[] {
+  return [
+    {
+      name: "Answer",
+      value: (one) => JSON.stringify(one.label ?? one.answer),
+      show: (one) => (
+        <button type="button" class="link" onClick={() => look(one.id)}>
+          <code>{brief(one.label ?? one.answer) || "nothing"}</code>
+        </button>
+      ),
+    },
+    {
+      name: "State",
+      value: (one) => one.state,
+      show: (one) => <StatePill state={one.state.replace("_", " ")} tone={submissionTones[one.state]} />,
+    },
+    { name: "Worker", value: (one) => one.worker, show: (one) => <Id id={one.worker} /> },
+    {
+      name: "Problem",
+      value: (one) => one.problem,
+      show: (one) => (
+        <span class="small">
+          {one.problem ?? (one.conflict === null ? "" : `wanted ${one.conflict.wanted}, found ${one.conflict.found}`)}
+        </span>
+      ),
+    },
+    { name: "Submitted", value: (one) => one.submittedAt, show: (one) => <Time at={one.submittedAt} /> },
+    { name: "Job", value: (one) => one.jobId, show: (one) => <Id id={one.jobId} /> },
+  ];
+}

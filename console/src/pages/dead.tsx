@@ -1,0 +1,91 @@
+import type { DeadGroupAnswer } from "../../../src/http/contract.ts";
+import { get } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Choice } from "../parts/choice.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { count } from "../parts/tile.tsx";
+import { may } from "../session.ts";
+import { useFilters } from "../url.ts";
+import { Crumb } from "./crumb.tsx";
+import { DecideMany } from "./dead/decide-many.tsx";
+import { Groups } from "./dead/groups.tsx";
+import { Letters } from "./dead/letters.tsx";
+import { Tickets } from "./dead/tickets.tsx";
+import "./operating.css";
+
+const tabs = [
+  { id: "groups", name: "Groups" },
+  { id: "tickets", name: "Tickets" },
+  { id: "decided", name: "Decided" },
+];
+
+/** What was given up, and waits for somebody to decide. */
+export function Dead() {
+  const [filters, change] = useFilters();
+  const [dialog, open] = useDialog();
+  const at = filters.get("tab") ?? "groups";
+  const status = filters.get("decided") ?? "requeued";
+  return (
+    <section>
+      <h1>Dead letters</h1>
+      <Tabs name="Dead letters" tabs={tabs} at={at} />
+      {at === "tickets" && <Tickets open={open} />}
+      {at === "decided" && (
+        <>
+          <Choice
+            name="Letters that were"
+            value={status}
+            choices={[
+              ["requeued", "requeued"],
+              ["discarded", "discarded"],
+              ["archived", "archived"],
+            ]}
+            onChoose={(decided) => change({ decided, letter: "" })}
+          />
+          <Letters of={{ status }} open={open} empty={`None was ${status}`} />
+        </>
+      )}
+      {at === "groups" && <Groups open={open} />}
+      {dialog}
+    </section>
+  );
+}
+
+/** The letters of one group, and decisions about all of them. */
+export function DeadGroup({ fingerprint }: { readonly fingerprint: string }) {
+  const [dialog, open] = useDialog();
+  const { answer, again } = useAsked(() => get<DeadGroupAnswer[]>("/dead-groups", { fingerprint }), [fingerprint]);
+  useFresh(again);
+  const group = answer?.[0];
+  const decide = (decision: "requeue" | "discard") =>
+    open((close) => <DecideMany decision={decision} which={{ fingerprint }} onClose={close} />);
+  return (
+    <section>
+      <Crumb href="/dead" name="Dead letters" />
+      <div class="head">
+        <h1>{group?.pattern ?? "A group of dead letters"}</h1>
+        <span class="grow" />
+        {group !== undefined && may("operate") && (
+          <>
+            <button type="button" onClick={() => decide("requeue")}>
+              Requeue the group…
+            </button>
+            <button type="button" onClick={() => decide("discard")}>
+              Discard the group…
+            </button>
+          </>
+        )}
+      </div>
+      {group !== undefined && (
+        <p class="quiet">
+          {count(group.letters)} {group.letters === 1 ? "letter" : "letters"} of {group.lifecycle}, given up in{" "}
+          {group.origin} because of {group.reasons.join(", ")}.
+        </p>
+      )}
+      <Letters of={{ fingerprint }} open={open} empty="No letter of this group is open any more" />
+      {dialog}
+    </section>
+  );
+}

@@ -1,0 +1,105 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import type { OperationAnswer, PreviewAnswer } from "../../../../src/http/contract.ts";
+import { post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { Dialog, typedIn } from "../../parts/dialog.tsx";
+import { count } from "../../parts/tile.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { asked, inWords, type Which } from "./which.ts";
+
+/** Above so many, the number has to be typed. */
+const manyLetters = 1_000;
+
+export interface DecideManyProps {
+  readonly decision: "requeue" | "discard";
+  readonly which: Which;
+  readonly onClose: () => void;
+}
+
+const words = {
+  requeue: { title: "Requeue dead letters", action: "Requeue", does: "taken up again" },
+  discard: { title: "Discard dead letters", action: "Discard", does: "discarded" },
+} as const;
+
+/** Shows what a decision about many would come to, and makes an operation of it. */
+export function DecideMany({ decision, which, onClose }: DecideManyProps) {
+  const [, go] = useLocation();
+  const [restart, setRestart] = useState(false);
+  const { answer, error } = useAsked(
+    () => post<PreviewAnswer>("/dead-letters/preview", { decision, ...asked(which), ...(restart && { restart }) }),
+    [restart],
+  );
+  const { title, action, does } = words[decision];
+  const begin = async (form: FormData) => {
+    if (answer === undefined) throw new Error("Wait for the preview.");
+    const rate = typedIn(form, "rate");
+    const begun = await post<OperationAnswer>(`/dead-letters/${decision}`, {
+      ...asked(which),
+      ...(restart && { restart }),
+      ...(rate !== undefined && { rate: Number(rate) }),
+      reason: typedIn(form, "reason"),
+    });
+    tell(`An operation was begun: ${count(begun.letters)} letters are ${does}.`);
+    go(`/operations?operation=${begun.id}`);
+  };
+  return (
+    <Dialog
+      title={title}
+      action={answer === undefined ? action : `${action} ${count(answer.letters)}`}
+      dangerous={decision === "discard"}
+      typed={answer !== undefined && answer.letters > manyLetters ? String(answer.letters) : undefined}
+      onDo={begin}
+      onClose={onClose}
+    >
+      <p>Which: {inWords({ ...which })}.</p>
+      <Trouble error={error} />
+      <Preview answer={answer} does={does} />
+      {decision === "requeue" && (
+        <label class="inline">
+          <input type="checkbox" checked={restart} onChange={(event) => setRestart(event.currentTarget.checked)} />
+          Begin anew, instead of where each failed
+        </label>
+      )}
+      <label>
+        <span>
+          At most so many a second <span class="quiet">(optional)</span>
+        </span>
+        <input name="rate" type="number" min="0.01" step="any" placeholder="as fast as it goes" />
+      </label>
+      <label>
+        <span>
+          Reason <span class="quiet">(optional)</span>
+        </span>
+        <input name="reason" autocomplete="off" maxLength={500} />
+      </label>
+    </Dialog>
+  );
+}
+
+function Preview({ answer, does }: { readonly answer: PreviewAnswer | undefined; readonly does: string }) {
+  if (answer === undefined) return <p class="quiet">Looking at what it would come to…</p>;
+  const good = answer.outcomes.requeued ?? answer.outcomes.discarded ?? 0;
+  const others = Object.entries(answer.outcomes).filter(
+    ([outcome]) => outcome !== "requeued" && outcome !== "discarded",
+  );
+  return (
+    <div class="said">
+      <p>
+        <b>{count(good)}</b> of {count(answer.letters)} would be {does}.
+      </p>
+      {others.map(([outcome, letters]) => (
+        <p key={outcome} class="warning">
+          {count(letters)} would not: {outcome}
+          {noteOf(answer, outcome)}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function noteOf({ sample }: PreviewAnswer, outcome: string): string {
+  const note = sample.find((one) => one.outcome === outcome)?.note;
+  return note === null || note === undefined ? "" : `. ${note}`;
+}

@@ -1,0 +1,128 @@
+import { Link } from "wouter-preact";
+import type { DeadGroupAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import type { OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { lifecycles } from "../../known.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { count } from "../../parts/tile.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { may } from "../../session.ts";
+import { useFilters } from "../../url.ts";
+import { DecideMany } from "./decide-many.tsx";
+import { asked, kinds, spans, type Which, whichOf } from "./which.ts";
+
+/** Open letters by what they have in common: most causes are one, however many letters they have left. */
+export function Groups({ open }: { readonly open: OpenDialog }) {
+  const [filters, change] = useFilters();
+  const find = () => get<DeadGroupAnswer[]>("/dead-groups", { ...asked(whichOf(filters, Date.now())), limit: 500 });
+  const { answer, error, again } = useAsked(find, [filters]);
+  useFresh(again);
+  const decide = (decision: "requeue" | "discard", which: Which) =>
+    open((close) => <DecideMany decision={decision} which={which} onClose={close} />);
+  const which = whichOf(filters, Date.now());
+  return (
+    <>
+      <Trouble error={error} />
+      <Table
+        name="groups"
+        rows={answer}
+        rowKey={(group) => group.fingerprint}
+        columns={may("operate") ? [...columns, actions(decide)] : columns}
+        asked={{ url: apiUrl("/dead-groups", asked(which)), command: commandOf(["dead", "list"], { groups: true }) }}
+        empty={
+          <Empty title="Nothing was given up">
+            What exhausts its attempts, or is refused for good, comes here and waits for somebody to decide.
+          </Empty>
+        }
+        tools={
+          <>
+            <Choice
+              name="Lifecycle"
+              value={filters.get("lifecycle") ?? ""}
+              choices={[["", "all"], ...lifecycles.value.map(({ name }) => [name, name] as const)]}
+              onChoose={(lifecycle) => change({ lifecycle })}
+            />
+            <Choice
+              name="About"
+              value={filters.get("kind") ?? ""}
+              choices={kinds as readonly (readonly [string, string])[]}
+              onChoose={(kind) => change({ kind })}
+            />
+            <Choice
+              name="Since"
+              value={filters.get("hours") ?? ""}
+              choices={spans as readonly (readonly [string, string])[]}
+              onChoose={(hours) => change({ hours })}
+            />
+            {may("operate") && (answer?.length ?? 0) > 0 && (
+              <>
+                <button type="button" onClick={() => decide("requeue", which)}>
+                  Requeue all matching…
+                </button>
+                <button type="button" onClick={() => decide("discard", which)}>
+                  Discard all matching…
+                </button>
+              </>
+            )}
+          </>
+        }
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<DeadGroupAnswer>[] = [
+  { name: "Letters", numeric: true, value: (group) => group.letters, show: (group) => <b>{count(group.letters)}</b> },
+  {
+    name: "Error",
+    value: (group) => group.pattern,
+    show: (group) => (
+      <Link class="fault" href={`/dead/${group.fingerprint}`}>
+        {group.pattern}
+      </Link>
+    ),
+  },
+  {
+    name: "Where",
+    value: (group) => `${group.lifecycle}/${group.origin}`,
+    show: (group) => (
+      <span class="nowrap">
+        {group.lifecycle} <StatePill state={group.origin} tone="plain" />
+      </span>
+    ),
+  },
+  { name: "Why", value: (group) => group.reasons.join(" "), show: (group) => group.reasons.join(", ") },
+  {
+    name: "First seen",
+    value: (group) => group.firstAt,
+    show: (group) => <Time at={group.firstAt} />,
+  },
+  {
+    name: "Last seen",
+    value: (group) => group.lastAt,
+    show: (group) => <Time at={group.lastAt} />,
+  },
+];
+
+function actions(decide: (decision: "requeue" | "discard", which: Which) => void): Column<DeadGroupAnswer> {
+  return {
+    name: "Actions",
+    show: ({ fingerprint, pattern }) => (
+      <span class="row-actions">
+        <button type="button" aria-label={`Requeue: ${pattern}`} onClick={() => decide("requeue", { fingerprint })}>
+          Requeue…
+        </button>
+        <button type="button" aria-label={`Discard: ${pattern}`} onClick={() => decide("discard", { fingerprint })}>
+          Discard…
+        </button>
+      </span>
+    ),
+  };
+}

@@ -1,0 +1,169 @@
+import type { DeadLetterAnswer, InstanceAnswer } from "../../../../src/http/contract.ts";
+import { get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { AskReason, type OpenDialog } from "../../dialogs.tsx";
+import { jsonIn } from "../../parts/dialog.tsx";
+import { Drawer } from "../../parts/drawer.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Id } from "../../parts/id.tsx";
+import { JsonView } from "../../parts/json.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
+import { About, errorOf } from "./letters.tsx";
+import { changesIn } from "./which.ts";
+
+export interface LetterDrawerProps {
+  readonly id: string;
+  readonly open: OpenDialog;
+  readonly onClose: () => void;
+  readonly onDecided: () => Promise<void>;
+}
+
+/** One dead letter: what went wrong, with what, and what to do about it. */
+export function LetterDrawer({ id, open, onClose, onDecided }: LetterDrawerProps) {
+  const { answer: letter, error, again } = useAsked(() => get<DeadLetterAnswer>(`/dead-letters/${part(id)}`), [id]);
+  const decided = async () => {
+    await Promise.all([again(), onDecided()]);
+  };
+  return (
+    <Drawer title={letter === undefined ? "Dead letter" : errorOf(letter)} name="Dead letter" onClose={onClose} wide>
+      <Trouble error={error} />
+      {letter !== undefined && <Letter letter={letter} open={open} onDecided={decided} />}
+    </Drawer>
+  );
+}
+
+interface LetterProps {
+  readonly letter: DeadLetterAnswer;
+  readonly open: OpenDialog;
+  readonly onDecided: () => Promise<void>;
+}
+
+function Letter({ letter, open, onDecided }: LetterProps) {
+  const stack = letter.error?.stack;
+  return (
+    <>
+      {may("operate") && letter.status === "open" && (
+        <div class="row-actions">
+          <button
+            type="button"
+            onClick={() => open((close) => <Requeue letter={letter} onClose={close} onDecided={onDecided} />)}
+          >
+            Requeue…
+          </button>
+          <button
+            type="button"
+            onClick={() => open((close) => <Discard letter={letter} onClose={close} onDecided={onDecided} />)}
+          >
+            Discard…
+          </button>
+        </div>
+      )}
+      <Facts
+        facts={[
+          [
+            "Status",
+            <StatePill key="status" state={letter.status} tone={letter.status === "open" ? "bad" : "plain"} />,
+          ],
+          ["About", <About key="about" letter={letter} />],
+          ["Given up in", letter.origin],
+          ["Because", letter.reason],
+          ["Attempts", letter.attempts],
+          ["When", <Time key="when" at={letter.createdAt} />],
+          ["Letter", <Id key="id" id={letter.id} />],
+          ["Decided", letter.decidedAt === null ? undefined : <Time key="decided" at={letter.decidedAt} />],
+          ["By", letter.decidedBy ?? undefined],
+          ["Why", letter.decision ?? undefined],
+        ]}
+      />
+      {stack !== undefined && (
+        <>
+          <h3>Stack</h3>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+          <pre class="stack" tabIndex={0}>
+            {stack}
+          </pre>
+        </>
+      )}
+      <h3>Payload</h3>
+      <JsonView value={letter.payload} name="payload" />
+      {letter.details !== null && (
+        <>
+          <h3>What led to it</h3>
+          <JsonView value={letter.details} name="details" />
+        </>
+      )}
+    </>
+  );
+}
+
+interface DecideProps {
+  readonly letter: DeadLetterAnswer;
+  readonly onClose: () => void;
+  readonly onDecided: () => Promise<void>;
+}
+
+/** Takes up one letter again, if wanted with other data: what is changed here is journaled with who changed it. */
+function Requeue({ letter, onClose, onDecided }: DecideProps) {
+  const isInstance = letter.kind === "instance" && letter.instance !== null;
+  const { answer: instance, error } = useAsked(
+    async () => (isInstance ? get<InstanceAnswer>(`/instances/${part(letter.instance!)}`) : undefined),
+    [letter.id],
+  );
+  const before = instance?.data as Readonly<Record<string, unknown>> | undefined;
+  const requeue = async (reason: string | undefined, form: FormData) => {
+    const data = before === undefined ? undefined : changesIn(before, jsonIn(form, "data"));
+    await post(`/dead-letters/${part(letter.id)}/requeue`, {
+      reason,
+      ...(data !== undefined && { data }),
+      ...(form.get("restart") !== null && { restart: true }),
+    });
+    await onDecided();
+  };
+  return (
+    <AskReason
+      title="Requeue this letter"
+      action="Requeue"
+      said="It is taken up again."
+      onDo={requeue}
+      onClose={onClose}
+    >
+      <Trouble error={error} />
+      {before !== undefined && (
+        <>
+          <label>
+            Data
+            <textarea name="data" rows={10} spellcheck={false}>
+              {JSON.stringify(before, undefined, 2)}
+            </textarea>
+          </label>
+          <label class="inline">
+            <input type="checkbox" name="restart" />
+            Begin anew, instead of where it failed
+          </label>
+        </>
+      )}
+    </AskReason>
+  );
+}
+
+function Discard({ letter, onClose, onDecided }: DecideProps) {
+  const discard = async (reason: string | undefined) => {
+    await post(`/dead-letters/${part(letter.id)}/discard`, { reason });
+    await onDecided();
+  };
+  return (
+    <AskReason
+      title="Discard this letter"
+      action="Discard"
+      dangerous
+      said="It was discarded."
+      onDo={discard}
+      onClose={onClose}
+    >
+      <p>Nothing more is to be done about it. An instance that it is about stays where it is.</p>
+    </AskReason>
+  );
+}

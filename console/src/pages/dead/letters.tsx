@@ -1,0 +1,106 @@
+import type { DeadLetterAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get } from "../../api.ts";
+import type { OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { usePaged } from "../../paged.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { Id } from "../../parts/id.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { useFilters } from "../../url.ts";
+import { LetterDrawer } from "./letter.tsx";
+
+const pageSize = 50;
+
+export interface LettersProps {
+  /** Of the open ones, those of one group; else those that were decided in this way. */
+  readonly of: { readonly fingerprint: string } | { readonly status: string };
+  readonly open: OpenDialog;
+  readonly empty: string;
+}
+
+/** Dead letters one by one. The one that is looked at is in the address. */
+export function Letters({ of, open, empty }: LettersProps) {
+  const [filters, change] = useFilters();
+  const letters = usePaged<DeadLetterAnswer>((after) => get("/dead-letters", { ...of, limit: pageSize, after }), {
+    size: pageSize,
+    idOf: (letter) => letter.id,
+    dependsOn: [JSON.stringify(of)],
+  });
+  useFresh(letters.again);
+  const shown = filters.get("letter");
+  const columns = columnsFor("status" in of, (id) => change({ letter: id }));
+  return (
+    <>
+      <Trouble error={letters.error} />
+      <Table
+        name="letters"
+        rows={letters.answer}
+        rowKey={(letter) => letter.id}
+        columns={columns}
+        more={letters.more}
+        asked={{ url: apiUrl("/dead-letters", of) }}
+        empty={<Empty title={empty} />}
+      />
+      {shown !== null && (
+        <LetterDrawer
+          key={shown}
+          id={shown}
+          open={open}
+          onClose={() => change({ letter: "" })}
+          onDecided={letters.again}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsFor(decided: boolean, look: (id: string) => void): Column<DeadLetterAnswer>[] {
+  return [
+    {
+      name: "Error",
+      value: (letter) => errorOf(letter),
+      show: (letter) => (
+        <button type="button" class="link fault" onClick={() => look(letter.id)}>
+          {errorOf(letter)}
+        </button>
+      ),
+    },
+    {
+      name: "Instance",
+      value: (letter) => letter.key ?? letter.instance,
+      show: (letter) => <About letter={letter} />,
+    },
+    {
+      name: "Where",
+      value: (letter) => letter.origin,
+      show: (letter) => <StatePill state={letter.origin} tone="plain" />,
+    },
+    { name: "Attempts", numeric: true, value: (letter) => letter.attempts, show: (letter) => letter.attempts },
+    { name: "Given up", value: (letter) => letter.createdAt, show: (letter) => <Time at={letter.createdAt} /> },
+    ...(decided ? decidedColumns : []),
+  ];
+}
+
+const decidedColumns: readonly Column<DeadLetterAnswer>[] = [
+  { name: "Decided", value: (letter) => letter.decidedAt, show: (letter) => <Time at={letter.decidedAt} /> },
+  { name: "By", value: (letter) => letter.decidedBy, show: (letter) => letter.decidedBy ?? "–" },
+  { name: "Why", value: (letter) => letter.decision, show: (letter) => letter.decision ?? "–" },
+];
+
+/** The instance that a letter is about, and the way to it. */
+export function About({ letter }: { readonly letter: DeadLetterAnswer }) {
+  if (letter.instance === null) return <span class="quiet">{letter.lifecycle}</span>;
+  return (
+    <span>
+      {letter.lifecycle} {letter.key !== null && <b>{letter.key} </b>}
+      <Id id={letter.instance} href={`/instances/${letter.instance}`} />
+    </span>
+  );
+}
+
+export function errorOf({ error, reason }: DeadLetterAnswer): string {
+  return error === null ? reason : `${error.name}: ${error.message}`;
+}

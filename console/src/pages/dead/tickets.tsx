@@ -1,0 +1,131 @@
+import { Link } from "wouter-preact";
+import type { TicketAnswer } from "../../../../src/http/contract.ts";
+import { act } from "../../acting.ts";
+import { apiUrl, get, part, post } from "../../api.ts";
+import { AskReason, type OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { usePaged } from "../../paged.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
+import { useFilters } from "../../url.ts";
+
+const pageSize = 50;
+
+/** Dead letters that want somebody: who looks after them, and what came of it. */
+export function Tickets({ open }: { readonly open: OpenDialog }) {
+  const [filters, change] = useFilters();
+  const status = filters.get("status") ?? "open";
+  const tickets = usePaged<TicketAnswer>((after) => get("/tickets", { status, limit: pageSize, after }), {
+    size: pageSize,
+    idOf: (ticket) => ticket.id,
+    dependsOn: [status],
+  });
+  useFresh(tickets.again);
+  const take = (ticket: TicketAnswer) =>
+    act(async () => {
+      await post(`/tickets/${part(ticket.id)}/take`);
+      await tickets.again();
+    }, "You look after it now.");
+  const resolve = (ticket: TicketAnswer) =>
+    open((close) => (
+      <AskReason
+        title="Resolve this ticket"
+        action="Resolve"
+        needed
+        label="What came of it"
+        said="The ticket is resolved."
+        onDo={async (reason) => {
+          await post(`/tickets/${part(ticket.id)}/resolve`, { reason });
+          await tickets.again();
+        }}
+        onClose={close}
+      >
+        <p>Nothing is left to be looked at. The dead letter itself stays as it is.</p>
+      </AskReason>
+    ));
+  const isDone = status === "resolved";
+  return (
+    <>
+      <Trouble error={tickets.error} />
+      <Table
+        name="tickets"
+        rows={tickets.answer}
+        rowKey={(ticket) => ticket.id}
+        columns={[
+          ...columns,
+          ...(status === "open" ? [] : taken),
+          ...(isDone ? resolved : []),
+          ...(may("operate") && !isDone ? [actions(take, resolve)] : []),
+        ]}
+        more={tickets.more}
+        asked={{ url: apiUrl("/tickets", { status }) }}
+        empty={<Empty title={isDone ? "None was resolved" : "Nothing wants somebody"} />}
+        tools={
+          <Choice
+            name="Tickets"
+            value={status}
+            choices={[
+              ["open", "nobody looks after"],
+              ["taken", "taken"],
+              ["resolved", "resolved"],
+            ]}
+            onChoose={(chosen) => change({ status: chosen })}
+          />
+        }
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<TicketAnswer>[] = [
+  {
+    name: "Error",
+    value: (ticket) => ticket.pattern,
+    show: (ticket) => (
+      <Link class="fault" href={`/dead/${ticket.fingerprint}?letter=${ticket.id}`}>
+        {ticket.pattern}
+      </Link>
+    ),
+  },
+  {
+    name: "Where",
+    value: (ticket) => `${ticket.lifecycle}/${ticket.origin}`,
+    show: (ticket) => `${ticket.lifecycle} · ${ticket.origin}`,
+  },
+  { name: "Opened", value: (ticket) => ticket.openedAt, show: (ticket) => <Time at={ticket.openedAt} /> },
+];
+
+const taken: readonly Column<TicketAnswer>[] = [
+  { name: "Taken by", value: (ticket) => ticket.takenBy, show: (ticket) => ticket.takenBy ?? "–" },
+  { name: "Taken", value: (ticket) => ticket.takenAt, show: (ticket) => <Time at={ticket.takenAt} /> },
+];
+
+const resolved: readonly Column<TicketAnswer>[] = [
+  { name: "Resolved by", value: (ticket) => ticket.resolvedBy, show: (ticket) => ticket.resolvedBy ?? "–" },
+  { name: "What came of it", value: (ticket) => ticket.resolution, show: (ticket) => ticket.resolution ?? "–" },
+];
+
+function actions(
+  take: (ticket: TicketAnswer) => Promise<void>,
+  resolve: (ticket: TicketAnswer) => void,
+): Column<TicketAnswer> {
+  return {
+    name: "Actions",
+    show: (ticket) => (
+      <span class="row-actions">
+        {ticket.status === "open" && (
+          <button type="button" onClick={() => void take(ticket)}>
+            Take
+          </button>
+        )}
+        <button type="button" onClick={() => resolve(ticket)}>
+          Resolve…
+        </button>
+      </span>
+    ),
+  };
+}

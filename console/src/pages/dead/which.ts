@@ -1,0 +1,82 @@
+import type { Query } from "../../api.ts";
+
+/** Which open dead letters are meant, as the API takes it. */
+export interface Which {
+  readonly lifecycle?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly from?: string | undefined;
+  readonly id?: readonly string[] | undefined;
+}
+
+export const kinds = [
+  ["", "any"],
+  ["instance", "instances"],
+  ["effect", "after-effects"],
+  ["message", "messages"],
+  ["broker", "broker"],
+] as const;
+
+export const spans = [
+  ["", "any time"],
+  ["1", "the last hour"],
+  ["24", "the last day"],
+  ["168", "the last 7 days"],
+] as const;
+
+/** What the filters in the address mean; a span counts back from now. */
+export function whichOf(filters: URLSearchParams, now: number): Which {
+  const hours = Number(filters.get("hours"));
+  return {
+    lifecycle: filters.get("lifecycle") ?? undefined,
+    kind: filters.get("kind") ?? undefined,
+    from: hours > 0 ? new Date(now - hours * 3_600_000).toISOString() : undefined,
+  };
+}
+
+/** As a question: nothing said means all of them. */
+export function asked(which: Which): Query {
+  const said = Object.fromEntries(Object.entries(which).filter(([, value]) => value !== undefined));
+  return Object.keys(said).length === 0 ? { all: true } : said;
+}
+
+/** In words, such as `of parcel, since 2026-01-31 12:00`. */
+export function inWords(which: Readonly<Record<string, unknown>>): string {
+  const { lifecycle, kind, origin, reason, fingerprint, from, to, id, ids } = which;
+  const said = [
+    lifecycle === undefined ? "" : `of ${say(lifecycle)}`,
+    kind === undefined ? "" : `about ${kinds.find(([one]) => one === kind)?.[1] ?? say(kind)}`,
+    origin === undefined ? "" : `given up in ${say(origin)}`,
+    reason === undefined ? "" : `because of ${say(reason)}`,
+    fingerprint === undefined ? "" : `of the group ${say(fingerprint).slice(0, 8)}`,
+    from === undefined ? "" : `since ${moment(from)}`,
+    to === undefined ? "" : `until ${moment(to)}`,
+    id === undefined ? "" : `${[id].flat().length} chosen`,
+    ids === undefined ? "" : `${say(ids)} chosen`,
+  ].filter((part) => part !== "");
+  return said.length === 0 ? "all" : said.join(", ");
+}
+
+function say(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function moment(value: unknown): string {
+  return say(value).slice(0, 16).replace("T", " ");
+}
+
+/**
+ * What was changed in some data, key by key, for a requeue: keys that are left out stay as they were, so that one cannot be
+ * taken out here.
+ */
+export function changesIn(
+  before: Readonly<Record<string, unknown>>,
+  after: unknown,
+): Readonly<Record<string, unknown>> | undefined {
+  if (typeof after !== "object" || after === null || Array.isArray(after))
+    throw new Error("The data is a JSON object.");
+  const gone = Object.keys(before).find((key) => !(key in after));
+  if (gone !== undefined) throw new Error(`"${gone}" cannot be taken out here. Set it to another value.`);
+  const changed = Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}

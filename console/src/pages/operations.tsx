@@ -1,0 +1,193 @@
+import type { OperationAnswer } from "../../../src/http/contract.ts";
+import { act } from "../acting.ts";
+import { apiUrl, get, part, post } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Bar } from "../parts/bar.tsx";
+import { Drawer } from "../parts/drawer.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Id } from "../parts/id.tsx";
+import { StatePill } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { count } from "../parts/tile.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { may } from "../session.ts";
+import { useFilters } from "../url.ts";
+import { inWords } from "./dead/which.ts";
+import "./operating.css";
+
+const tones = { running: "info", done: "good", aborted: "warn" } as const;
+
+/** Every decision about many, and how far it is. */
+export function Operations() {
+  const [filters, change] = useFilters();
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<OperationAnswer[]>("/operations", { limit: 100 }), []);
+  const runs = answer?.some((one) => one.status === "running") ?? false;
+  useFresh(again, runs ? 1_000 : 3_000);
+  const shown = answer?.find((one) => one.id === filters.get("operation"));
+  return (
+    <section>
+      <h1>Operations</h1>
+      <Trouble error={error} />
+      <Table
+        name="operations"
+        rows={answer}
+        rowKey={(one) => one.id}
+        columns={[
+          look((operation) => change({ operation })),
+          ...columns,
+          ...(may("operate") ? [actions(open, again)] : []),
+        ]}
+        asked={{ url: apiUrl("/operations"), command: commandOf(["dead", "operations"]) }}
+        empty={
+          <Empty title="No decision about many was made yet">
+            Requeue or discard a group of dead letters: it becomes an operation, and goes on here whoever watches.
+          </Empty>
+        }
+      />
+      {shown !== undefined && <Shown operation={shown} onClose={() => change({ operation: "" })} />}
+      {dialog}
+    </section>
+  );
+}
+
+function look(open: (id: string) => void): Column<OperationAnswer> {
+  return {
+    name: "Operation",
+    value: (one) => `${one.decision} ${inWords(one.filter)}`,
+    show: (one) => (
+      <button type="button" class="link" onClick={() => open(one.id)}>
+        {one.decision === "requeue" ? "Requeue" : "Discard"} {inWords(one.filter)}
+      </button>
+    ),
+  };
+}
+
+const columns: readonly Column<OperationAnswer>[] = [
+  {
+    name: "Status",
+    value: (one) => one.status,
+    show: (one) => <StatePill state={one.status} tone={tones[one.status]} />,
+  },
+  {
+    name: "Progress",
+    value: (one) => one.done / Math.max(one.letters, 1),
+    show: (one) => <Progress operation={one} />,
+  },
+  { name: "Came to", show: (one) => <Outcomes operation={one} /> },
+  { name: "By", value: (one) => one.actor, show: (one) => one.actor ?? "–" },
+  { name: "Reason", value: (one) => one.reason, show: (one) => one.reason ?? "–" },
+  { name: "Begun", value: (one) => one.createdAt, show: (one) => <Time at={one.createdAt} /> },
+];
+
+function Progress({ operation: { decision, done, letters, status, rate } }: { readonly operation: OperationAnswer }) {
+  return (
+    <span class="measure">
+      <Bar name={`Progress of ${decision}`} value={done} of={letters} tone={tones[status]} />
+      <span class="number small">
+        {count(done)} / {count(letters)}
+        {rate !== null && <span class="quiet"> · {rate}/s</span>}
+      </span>
+    </span>
+  );
+}
+
+function Outcomes({ operation: { outcomes } }: { readonly operation: OperationAnswer }) {
+  const all = Object.entries(outcomes);
+  if (all.length === 0) return <span class="quiet">–</span>;
+  return (
+    <ul class="outcomes">
+      {all.map(([outcome, letters]) => (
+        <li key={outcome}>
+          <StatePill
+            state={`${count(letters)} ${outcome}`}
+            tone={outcome === "requeued" || outcome === "discarded" ? "plain" : "warn"}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function actions(open: OpenDialog, again: () => Promise<void>): Column<OperationAnswer> {
+  const abort = (one: OperationAnswer) =>
+    open((close) => (
+      <AskReason
+        title="Abort this operation"
+        action="Abort"
+        dangerous
+        said="Nothing more of it is begun."
+        onDo={async (reason) => {
+          await post(`/operations/${part(one.id)}/abort`, { reason });
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>What it has done stays done; {count(one.letters - one.done)} letters stay open.</p>
+      </AskReason>
+    ));
+  const carryOn = (one: OperationAnswer) =>
+    act(async () => {
+      await post(`/operations/${part(one.id)}/carry-on`);
+      await again();
+    }, "The next batch is done.");
+  return {
+    name: "Actions",
+    show: (one) =>
+      one.status === "running" && (
+        <span class="row-actions">
+          <button
+            type="button"
+            title="Workers carry it on by themselves; this does the next batch here."
+            onClick={() => void carryOn(one)}
+          >
+            Carry on
+          </button>
+          <button type="button" onClick={() => abort(one)}>
+            Abort…
+          </button>
+        </span>
+      ),
+  };
+}
+
+function Shown({ operation, onClose }: { readonly operation: OperationAnswer; readonly onClose: () => void }) {
+  const { id, filter, restart, rate, actor, reason, createdAt, endedAt, abortedBy, abortReason, refusals } = operation;
+  return (
+    <Drawer title={operation.decision === "requeue" ? "Requeue" : "Discard"} name="Operation" onClose={onClose} wide>
+      <Facts
+        facts={[
+          ["Status", <StatePill key="status" state={operation.status} tone={tones[operation.status]} />],
+          ["Progress", <Progress key="progress" operation={operation} />],
+          ["Came to", <Outcomes key="outcomes" operation={operation} />],
+          ["Letters", inWords(filter)],
+          ["How", restart ? "Each begins anew" : undefined],
+          ["Pace", rate === null ? "As fast as it goes" : `${rate} a second at most`],
+          ["By", actor],
+          ["Reason", reason],
+          ["Begun", <Time key="begun" at={createdAt} />],
+          ["Ended", <Time key="ended" at={endedAt} />],
+          ["Aborted by", abortedBy ?? undefined],
+          ["Because", abortReason ?? undefined],
+          ["Id", <Id key="id" id={id} />],
+        ]}
+      />
+      {refusals.length > 0 && (
+        <>
+          <h3>The first that did not go as they were to</h3>
+          {refusals.map(({ letter, outcome, note }) => (
+            <div key={letter} class="said">
+              <Id id={letter} /> <StatePill state={outcome} tone="warn" />
+              {note !== null && <div class="small">{note}</div>}
+            </div>
+          ))}
+        </>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,145 @@
+import type { MessageAnswer, OutboxAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Choice } from "../parts/choice.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { count, Tile } from "../parts/tile.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { may } from "../session.ts";
+import { length } from "../times.ts";
+import { useFilters } from "../url.ts";
+import { DecideMessages, type DecideMessagesProps } from "./outbox/decide.tsx";
+import { MessageDrawer, messageColumns } from "./outbox/messages.tsx";
+import "./operating.css";
+
+const limit = 200;
+
+/** What is to be sent, how far behind it is, and what could not be. */
+export function Outbox() {
+  const [filters, change] = useFilters();
+  const [dialog, open] = useDialog();
+  const status = filters.get("status") ?? "dead";
+  const type = filters.get("type") ?? undefined;
+  const outbox = useAsked(() => get<OutboxAnswer>("/outbox"), []);
+  const ask = () => get<MessageAnswer[]>("/messages", { status, type, limit });
+  const messages = useAsked(ask, [status, type]);
+  const again = async () => {
+    await Promise.all([outbox.again(), messages.again()]);
+  };
+  useFresh(again);
+  const decide = (meant: Omit<DecideMessagesProps, "onClose" | "onDecided">) =>
+    open((close) => <DecideMessages {...meant} onClose={close} onDecided={again} />);
+  const shown = messages.answer?.find((one) => one.id === filters.get("message"));
+  const types = outbox.answer?.types ?? [];
+  const canDecide = may("operate") && status === "dead" && (messages.answer?.length ?? 0) > 0;
+  const meant = type === undefined ? { all: true as const } : { type };
+  return (
+    <section>
+      <h1>Outbox</h1>
+      <Trouble error={outbox.error ?? messages.error} />
+      <Numbers answer={outbox.answer} />
+      <Table
+        name="types"
+        rows={outbox.answer?.types}
+        rowKey={(one) => one.type}
+        columns={typeColumns((chosen) => change({ type: chosen }))}
+        asked={{ url: apiUrl("/outbox"), command: commandOf(["outbox"]) }}
+        empty={<Empty title="Nothing waits to be sent">What a step publishes is sent from here, in order.</Empty>}
+      />
+      <div class="section">
+        <h2>Messages</h2>
+        <Table
+          name="messages"
+          rows={messages.answer}
+          rowKey={(one) => one.id}
+          columns={messageColumns((message) => change({ message }), may("operate") ? decide : undefined)}
+          asked={{ url: apiUrl("/messages", { status, type }) }}
+          empty={<Empty title={status === "dead" ? "None was given up" : `None is ${status}`} />}
+          tools={
+            <>
+              <Choice
+                name="Status"
+                value={status}
+                choices={[
+                  ["dead", "given up"],
+                  ["pending", "pending"],
+                  ["published", "published"],
+                  ["discarded", "discarded"],
+                ]}
+                onChoose={(chosen) => change({ status: chosen, message: "" })}
+              />
+              <Choice
+                name="Type"
+                value={type ?? ""}
+                choices={[["", "all"], ...typeNames(types, type).map((one) => [one, one] as const)]}
+                onChoose={(chosen) => change({ type: chosen, message: "" })}
+              />
+              {canDecide && (
+                <>
+                  <button type="button" onClick={() => decide({ decision: "requeue", meant })}>
+                    Requeue all given up…
+                  </button>
+                  <button type="button" onClick={() => decide({ decision: "discard", meant })}>
+                    Discard all given up…
+                  </button>
+                </>
+              )}
+            </>
+          }
+        />
+      </div>
+      {shown !== undefined && <MessageDrawer message={shown} onClose={() => change({ message: "" })} />}
+      {dialog}
+    </section>
+  );
+}
+
+function typeNames(types: OutboxAnswer["types"], chosen: string | undefined): string[] {
+  return [...new Set([...types.map((one) => one.type), ...(chosen === undefined ? [] : [chosen])])];
+}
+
+function Numbers({ answer }: { readonly answer: OutboxAnswer | undefined }) {
+  const lag = answer?.lag;
+  const oldest = lag?.oldestPendingMs ?? null;
+  return (
+    <div class="tiles">
+      <Tile name="To be sent" value={count(lag?.pending)} />
+      <Tile
+        name="Oldest"
+        value={oldest === null ? "–" : length(oldest)}
+        tone={oldest !== null && oldest > 60_000 ? "warn" : undefined}
+      />
+      <Tile name="Given up" value={count(lag?.dead)} tone={(lag?.dead ?? 0) > 0 ? "bad" : undefined} />
+    </div>
+  );
+}
+
+type Type = OutboxAnswer["types"][number];
+
+function typeColumns(choose: (type: string) => void): readonly Column<Type>[] {
+  return [
+    {
+      name: "Type",
+      value: (one) => one.type,
+      show: (one) => (
+        <button type="button" class="link" onClick={() => choose(one.type)}>
+          {one.type}
+        </button>
+      ),
+    },
+    { name: "To be sent", numeric: true, value: (one) => one.pending, show: (one) => count(one.pending) },
+    { name: "Held up", numeric: true, value: (one) => one.held, show: (one) => count(one.held) },
+    {
+      name: "Given up",
+      numeric: true,
+      value: (one) => one.dead,
+      show: (one) => <span class={one.dead > 0 ? "error" : undefined}>{count(one.dead)}</span>,
+    },
+    { name: "Oldest", value: (one) => one.oldestPendingAt, show: (one) => <Time at={one.oldestPendingAt} /> },
+  ];
+}

@@ -1,0 +1,106 @@
+import { Link } from "wouter-preact";
+import type { QueueAnswer, QueueLoadAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useFresh } from "../fresh.ts";
+import { Empty } from "../parts/empty.tsx";
+import { StatePill } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { count, Tile } from "../parts/tile.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { percent, seconds } from "./people/shares.tsx";
+import "./operating.css";
+
+type Row = QueueAnswer & QueueLoadAnswer;
+
+/** The queues of those who label. */
+export function People() {
+  const { answer, error, again } = useAsked(async () => {
+    const [queues, loads] = await Promise.all([get<QueueAnswer[]>("/queues"), get<QueueLoadAnswer[]>("/queue-loads")]);
+    return queues.flatMap((queue): Row[] => {
+      const load = loads.find((one) => one.queue === queue.name);
+      return load === undefined ? [] : [{ ...queue, ...load }];
+    });
+  }, []);
+  useFresh(again);
+  const sum = (of: (row: Row) => number) =>
+    answer === undefined ? undefined : answer.reduce((all, row) => all + of(row), 0);
+  const late = sum((row) => row.late) ?? 0;
+  return (
+    <section>
+      <h1>People</h1>
+      <Trouble error={error} />
+      {answer !== undefined && answer.length > 0 && (
+        <div class="tiles">
+          <Tile name="Labels wanted" value={count(sum((row) => row.waiting))} />
+          <Tile name="In hand" value={count(sum((row) => row.inHand))} />
+          <Tile name="Labeled" value={count(sum((row) => row.metrics.byStatus.completed))} />
+          <Tile name="Late, to be decided" value={count(late)} tone={late > 0 ? "warn" : undefined} />
+        </div>
+      )}
+      <Table
+        name="queues"
+        rows={answer}
+        rowKey={(row) => row.name}
+        columns={columns}
+        asked={{ url: apiUrl("/queue-loads"), command: commandOf(["queue", "list"]) }}
+        empty={
+          <Empty title="There is no queue for people">
+            Declare one with <code>queue("essays", …)</code>, or make one with <code>pawl queue create</code>.
+          </Empty>
+        }
+      />
+    </section>
+  );
+}
+
+const columns: readonly Column<Row>[] = [
+  {
+    name: "Queue",
+    value: (row) => row.name,
+    show: (row) => (
+      <Link href={`/people/${encodeURIComponent(row.name)}`}>
+        <b>{row.name}</b>
+      </Link>
+    ),
+  },
+  {
+    name: "Status",
+    value: (row) => (row.active ? "active" : "inactive"),
+    show: (row) => <StatePill state={row.active ? "active" : "inactive"} tone={row.active ? "good" : "warn"} />,
+  },
+  { name: "Waiting", numeric: true, value: (row) => row.waiting, show: (row) => count(row.waiting) },
+  { name: "In hand", numeric: true, value: (row) => row.inHand, show: (row) => count(row.inHand) },
+  {
+    name: "Done",
+    numeric: true,
+    value: (row) => row.metrics.byStatus.completed,
+    show: (row) => count(row.metrics.byStatus.completed),
+  },
+  {
+    name: "Late",
+    numeric: true,
+    value: (row) => row.late,
+    show: (row) => <span class={row.late > 0 ? "warning" : undefined}>{count(row.late)}</span>,
+  },
+  {
+    name: "Mean time",
+    numeric: true,
+    value: (row) => row.metrics.avgTimeToComplete,
+    show: (row) => seconds(row.metrics.avgTimeToComplete),
+  },
+  {
+    name: "Skipped",
+    numeric: true,
+    value: (row) => row.metrics.ofClosed.skipRate,
+    show: (row) => percent(row.metrics.ofClosed.skipRate),
+  },
+  {
+    name: "Right on gold",
+    numeric: true,
+    value: (row) => row.metrics.gold.accuracy,
+    show: (row) => percent(row.metrics.gold.accuracy),
+  },
+  { name: "Labels each", numeric: true, value: (row) => row.overlap, show: (row) => row.overlap },
+];

@@ -1,0 +1,137 @@
+import type { LabelerAnswer, MetricsAnswer, QualityAnswer } from "../../../../src/http/contract.ts";
+import { act } from "../../acting.ts";
+import { apiUrl, get, part, put } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useFresh } from "../../fresh.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { count } from "../../parts/tile.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
+import { percent, seconds } from "./shares.tsx";
+
+type Row = MetricsAnswer & {
+  readonly labeler: string;
+  readonly known: LabelerAnswer | undefined;
+  readonly agreement: number | null;
+};
+
+/** Who works in a queue, how much, and how well. How far all agree is measured over every label, so only when asked. */
+export function Labelers({ queue }: { readonly queue: string }) {
+  const path = `/queues/${part(queue)}`;
+  const quality = useAsked(() => get<QualityAnswer>(`${path}/quality`), [queue]);
+  const labelers = useAsked(async () => {
+    type Numbers = MetricsAnswer & { readonly labeler: string };
+    const ask = get<Numbers[]>(`${path}/metrics`, { by: "labeler" });
+    return Promise.all([ask, get<LabelerAnswer[]>("/labelers")]);
+  }, [queue]);
+  useFresh(labelers.again);
+  const [numbers, known] = labelers.answer ?? [];
+  const rows = numbers?.map((one): Row => {
+    const of = quality.answer?.labelers.find((each) => each.labeler === one.labeler);
+    return { ...one, known: known?.find((each) => each.id === one.labeler), agreement: of?.agreement ?? null };
+  });
+  const setActive = (id: string, active: boolean) =>
+    act(
+      async () => {
+        await put(`/labelers/${part(id)}`, { active });
+        await labelers.again();
+      },
+      active ? `${id} is given work again.` : `${id} is given nothing more.`,
+    );
+  return (
+    <>
+      <Trouble error={labelers.error ?? quality.error} />
+      {quality.answer !== undefined && quality.answer.agreement.agreement !== null && (
+        <Facts
+          facts={[
+            ["Agreement", percent(quality.answer.agreement.agreement)],
+            ["Alpha", quality.answer.agreement.alpha?.toFixed(2)],
+            ["Least clear", quality.answer.agreement.weakest || undefined],
+          ]}
+        />
+      )}
+      <Table
+        name="labelers"
+        rows={rows}
+        rowKey={(row) => row.labeler}
+        columns={may("operate") ? [...columns, actions(setActive)] : columns}
+        asked={{ url: apiUrl(`${path}/metrics`, { by: "labeler" }) }}
+        empty={<Empty title="Nobody has worked in this queue yet" />}
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<Row>[] = [
+  {
+    name: "Labeler",
+    value: (row) => row.labeler,
+    show: (row) => (
+      <span>
+        <b>{row.labeler}</b> {row.known?.name != null && <span class="quiet">{row.known.name}</span>}{" "}
+        {row.known?.active === false && <StatePill state="inactive" tone="warn" />}
+      </span>
+    ),
+  },
+  { name: "Done", numeric: true, value: (row) => row.byStatus.completed, show: (row) => count(row.byStatus.completed) },
+  {
+    name: "In hand",
+    numeric: true,
+    value: (row) => row.byStatus.pending + row.byStatus.in_progress,
+    show: (row) => count(row.byStatus.pending + row.byStatus.in_progress),
+  },
+  {
+    name: "Mean time",
+    numeric: true,
+    value: (row) => row.avgTimeToComplete,
+    show: (row) => seconds(row.avgTimeToComplete),
+  },
+  {
+    name: "Skipped",
+    numeric: true,
+    value: (row) => row.ofClosed.skipRate,
+    show: (row) => percent(row.ofClosed.skipRate),
+  },
+  {
+    name: "Ran out",
+    numeric: true,
+    value: (row) => row.ofClosed.expireRate,
+    show: (row) => percent(row.ofClosed.expireRate),
+  },
+  { name: "Rejected", numeric: true, value: (row) => row.rejected, show: (row) => count(row.rejected) },
+  { name: "Late", numeric: true, value: (row) => row.late, show: (row) => count(row.late) },
+  { name: "Agrees", numeric: true, value: (row) => row.agreement, show: (row) => percent(row.agreement) },
+  {
+    name: "Right on gold",
+    numeric: true,
+    value: (row) => row.gold.accuracy,
+    show: (row) => (
+      <span>
+        {percent(row.gold.accuracy)} <span class="quiet">of {row.gold.labels}</span>
+      </span>
+    ),
+  },
+];
+
+function actions(setActive: (id: string, active: boolean) => Promise<void>): Column<Row> {
+  return {
+    name: "Actions",
+    show: ({ labeler, known }) => {
+      const isActive = known?.active !== false;
+      return (
+        <span class="row-actions">
+          <button
+            type="button"
+            aria-label={`${isActive ? "Deactivate" : "Activate"} ${labeler}`}
+            onClick={() => void setActive(labeler, !isActive)}
+          >
+            {isActive ? "Deactivate" : "Activate"}
+          </button>
+        </span>
+      );
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { SampleHistoryAnswer } from "../../../../src/http/contract.ts";
+import { get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { AskReason, type OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { Drawer } from "../../parts/drawer.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Id } from "../../parts/id.tsx";
+import { JsonView } from "../../parts/json.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
+import { brief, sampleTones } from "./samples.tsx";
+import { percent } from "./shares.tsx";
+
+export interface SampleDrawerProps {
+  readonly id: string;
+  readonly open: OpenDialog;
+  readonly onClose: () => void;
+  readonly onChanged: () => Promise<void>;
+}
+
+/** A sample with all that was done about it. */
+export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps) {
+  const { answer: sample, error, again } = useAsked(() => get<SampleHistoryAnswer>(`/samples/${part(id)}`), [id]);
+  useFresh(again);
+  const changed = async () => {
+    await Promise.all([again(), onChanged()]);
+  };
+  return (
+    <Drawer title={sample?.key ?? "Sample"} name="Sample" onClose={onClose} wide>
+      <Trouble error={error} />
+      {sample !== undefined && (
+        <>
+          {may("operate") && <Actions sample={sample} open={open} onChanged={changed} />}
+          <Facts
+            facts={[
+              ["State", <StatePill key="state" state={sample.state} tone={sampleTones[sample.state]} />],
+              ["Labels", `${sample.labeled} of ${sample.needs}, ${sample.held} in hand, ${sample.spare} tries left`],
+              ["Agreement", percent(sample.agreement)],
+              ["Given up", sample.reason ?? undefined],
+              ["Added", <Time key="added" at={sample.createdAt} />],
+              ["Id", <Id key="id" id={sample.id} href={`/instances/${sample.id}`} />],
+            ]}
+          />
+          <h3>What is judged</h3>
+          <JsonView value={sample.data} name="sample" />
+          {sample.consensus !== null && sample.consensus !== undefined && (
+            <>
+              <h3>What its labels say together</h3>
+              <JsonView value={sample.consensus} name="consensus" />
+            </>
+          )}
+          <History sample={sample} />
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+function History({ sample }: { readonly sample: SampleHistoryAnswer }) {
+  return (
+    <>
+      <h3>What was done about it</h3>
+      {sample.assignments.length === 0 && <p class="quiet">Nobody has had it yet.</p>}
+      {sample.assignments.map((one) => {
+        const label = sample.labels.find((each) => each.assignmentId === one.id);
+        return (
+          <div key={one.id} class="said">
+            <b>{one.labelerId}</b> <StatePill state={one.status.replace("_", " ")} tone="plain" />{" "}
+            {label !== undefined && <code>{brief(label.value)}</code>}
+            <div class="small quiet">
+              <Time at={one.completedAt ?? one.skippedAt ?? one.expiredAt ?? one.startedAt ?? one.createdAt} />
+              {one.skipReason !== null && `: ${one.skipReason}`}
+              {label?.late === true && ", late"}
+              {label?.review != null && `, ${label.review} by ${label.reviewedBy ?? "somebody"}`}
+              {label?.comment != null && `: ${label.comment}`}
+            </div>
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly sample: SampleHistoryAnswer;
+  readonly open: OpenDialog;
+  readonly onChanged: () => Promise<void>;
+}
+
+function Actions({ sample, open, onChanged }: ActionsProps) {
+  const path = `/samples/${part(sample.id)}`;
+  const reopen = () =>
+    open((close) => (
+      <AskReason
+        title="Hand it out again"
+        action="Reopen"
+        said="It is handed out again."
+        onDo={async (reason, form) => {
+          await post(`${path}/reopen`, { reason, attempts: Number(form.get("attempts")) });
+          await onChanged();
+        }}
+        onClose={close}
+      >
+        <label>
+          So many times more
+          <input name="attempts" type="number" min="1" max="100" defaultValue="1" required />
+        </label>
+      </AskReason>
+    ));
+  const closeIt = () =>
+    open((close) => (
+      <AskReason
+        title="Take it out of the queue"
+        action="Close it"
+        dangerous
+        said="It is out of the queue."
+        onDo={async (reason) => {
+          await post(`${path}/close`, { reason });
+          await onChanged();
+        }}
+        onClose={close}
+      >
+        <p>For good; whoever has it in hand loses it.</p>
+      </AskReason>
+    ));
+  const isGivenUp = sample.state === "exhausted" || sample.state === "unassignable";
+  if (sample.state === "closed" || sample.state === "agreed") return null;
+  return (
+    <div class="row-actions">
+      {isGivenUp && (
+        <button type="button" onClick={reopen}>
+          Reopen…
+        </button>
+      )}
+      <button type="button" onClick={closeIt}>
+        Close…
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+import type { SampleAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get, part } from "../../api.ts";
+import type { OpenDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { usePaged } from "../../paged.ts";
+import { Bar } from "../../parts/bar.tsx";
+import { Choice } from "../../parts/choice.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { StatePill, type Tone } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { useFilters } from "../../url.ts";
+import { SampleDrawer } from "./sample.tsx";
+import { percent } from "./shares.tsx";
+
+const pageSize = 50;
+
+export const sampleTones: Readonly<Record<SampleAnswer["state"], Tone>> = {
+  open: "info",
+  agreed: "good",
+  exhausted: "bad",
+  unassignable: "bad",
+  withdrawn: "plain",
+  closed: "plain",
+};
+
+/** The samples of a queue, by how they stand. */
+export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
+  const [filters, change] = useFilters();
+  const state = filters.get("state") ?? undefined;
+  const path = `/queues/${part(queue)}/samples`;
+  const samples = usePaged<SampleAnswer>((after) => get(path, { state, limit: pageSize, after }), {
+    size: pageSize,
+    idOf: (sample) => sample.id,
+    dependsOn: [queue, state],
+  });
+  useFresh(samples.again);
+  const shown = filters.get("sample");
+  return (
+    <>
+      <Trouble error={samples.error} />
+      <Table
+        name="samples"
+        rows={samples.answer}
+        rowKey={(sample) => sample.id}
+        columns={columnsFor((sample) => change({ sample }))}
+        more={samples.more}
+        asked={{ url: apiUrl(path, { state }) }}
+        empty={
+          <Empty title={state === undefined ? "The queue is empty" : `No sample is ${state}`}>
+            {state === undefined && "A state that asks people fills it, or `pawl queue import`."}
+          </Empty>
+        }
+        tools={
+          <Choice
+            name="State"
+            value={state ?? ""}
+            choices={[["", "any"], ...Object.keys(sampleTones).map((one) => [one, one] as const)]}
+            onChoose={(chosen) => change({ state: chosen })}
+          />
+        }
+      />
+      {shown !== null && (
+        <SampleDrawer
+          key={shown}
+          id={shown}
+          open={open}
+          onClose={() => change({ sample: "" })}
+          onChanged={samples.again}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsFor(look: (id: string) => void): readonly Column<SampleAnswer>[] {
+  return [
+    {
+      name: "Sample",
+      value: (sample) => sample.key ?? sample.id,
+      show: (sample) => (
+        <button type="button" class="link" onClick={() => look(sample.id)}>
+          {sample.key ?? `…${sample.id.slice(-8)}`}
+        </button>
+      ),
+    },
+    {
+      name: "State",
+      value: (sample) => sample.state,
+      show: (sample) => <StatePill state={sample.state} tone={sampleTones[sample.state]} />,
+    },
+    {
+      name: "Labels",
+      value: (sample) => sample.labeled,
+      show: (sample) => (
+        <span class="measure">
+          <Bar
+            name={`Labels of ${sample.key ?? sample.id}`}
+            value={sample.labeled}
+            of={sample.needs}
+            tone={sample.labeled >= sample.needs ? "good" : "info"}
+          />
+          <span class="number small">
+            {sample.labeled} / {sample.needs}
+            {sample.held > 0 && <span class="quiet"> · {sample.held} in hand</span>}
+          </span>
+        </span>
+      ),
+    },
+    {
+      name: "Says",
+      value: (sample) => brief(sample.consensus),
+      show: (sample) => <span class="small">{brief(sample.consensus)}</span>,
+    },
+    {
+      name: "Agreement",
+      numeric: true,
+      value: (sample) => sample.agreement,
+      show: (sample) => percent(sample.agreement),
+    },
+    { name: "Why", value: (sample) => sample.reason, show: (sample) => sample.reason ?? <span class="quiet">–</span> },
+    { name: "Moved", value: (sample) => sample.movedAt, show: (sample) => <Time at={sample.movedAt} /> },
+  ];
+}
+
+/** A value in one short line. */
+export function brief(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}

@@ -1,0 +1,105 @@
+import type { QueueAnswer, QueueLoadAnswer } from "../../../src/http/contract.ts";
+import { act } from "../acting.ts";
+import { get, part, post } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { StatePill } from "../parts/state-pill.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { count, Tile } from "../parts/tile.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { may } from "../session.ts";
+import { useFilters } from "../url.ts";
+import { Crumb } from "./crumb.tsx";
+import { exportLabels } from "./people/export.ts";
+import { InHand } from "./people/in-hand.tsx";
+import { Labelers } from "./people/labelers.tsx";
+import { Labels } from "./people/labels.tsx";
+import { Samples } from "./people/samples.tsx";
+import { Settings } from "./people/settings.tsx";
+import { percent, seconds } from "./people/shares.tsx";
+import "./operating.css";
+
+/** One queue: what is in it, who works on it, and how well. */
+export function Queue({ name }: { readonly name: string }) {
+  const [filters] = useFilters();
+  const [dialog, open] = useDialog();
+  const queue = useAsked(() => get<QueueAnswer>(`/queues/${part(name)}`), [name]);
+  const loads = useAsked(() => get<QueueLoadAnswer[]>("/queue-loads"), [name]);
+  useFresh(async () => {
+    await Promise.all([queue.again(), loads.again()]);
+  });
+  const load = loads.answer?.find((one) => one.queue === name);
+  const at = filters.get("tab") ?? "samples";
+  const activate = () =>
+    act(async () => {
+      await post(`/queues/${part(name)}/activate`);
+      await queue.again();
+    }, `${name} hands out samples again.`);
+  const deactivate = () =>
+    act(async () => {
+      await post(`/queues/${part(name)}/deactivate`);
+      await queue.again();
+    }, `${name} hands out nothing new.`);
+  const tabs = [
+    { id: "samples", name: "Samples" },
+    { id: "in-hand", name: "In hand", count: load?.inHand },
+    { id: "labels", name: "Labels" },
+    { id: "late", name: "Late", count: load?.late },
+    { id: "labelers", name: "Labelers" },
+    { id: "settings", name: "Settings" },
+  ];
+  return (
+    <section>
+      <Crumb href="/people" name="People" />
+      <div class="head">
+        <h1>{name}</h1>
+        {queue.answer !== undefined && (
+          <StatePill state={queue.answer.active ? "active" : "inactive"} tone={queue.answer.active ? "good" : "warn"} />
+        )}
+        <span class="grow" />
+        <button type="button" onClick={() => void act(() => exportLabels(name), "The labels are saved.")}>
+          Export labels
+        </button>
+        {may("operate") && queue.answer?.active === true && (
+          <button type="button" onClick={() => void deactivate()}>
+            Deactivate
+          </button>
+        )}
+        {may("operate") && queue.answer?.active === false && (
+          <button type="button" class="primary" onClick={() => void activate()}>
+            Activate
+          </button>
+        )}
+      </div>
+      <Trouble error={queue.error ?? loads.error} />
+      <Numbers load={load} />
+      <Tabs name={name} tabs={tabs} at={at} />
+      {at === "samples" && <Samples queue={name} open={open} />}
+      {at === "in-hand" && <InHand queue={name} open={open} />}
+      {at === "labels" && <Labels key="labels" queue={name} late={false} open={open} />}
+      {at === "late" && <Labels key="late" queue={name} late open={open} />}
+      {at === "labelers" && <Labelers queue={name} />}
+      {at === "settings" && queue.answer !== undefined && <Settings queue={queue.answer} />}
+      {dialog}
+    </section>
+  );
+}
+
+function Numbers({ load }: { readonly load: QueueLoadAnswer | undefined }) {
+  const metrics = load?.metrics;
+  return (
+    <div class="tiles">
+      <Tile name="Labels wanted" value={count(load?.waiting)} />
+      <Tile name="In hand" value={count(load?.inHand)} />
+      <Tile name="Labeled" value={count(metrics?.byStatus.completed)} />
+      <Tile name="Mean time" value={seconds(metrics?.avgTimeToComplete ?? null)} />
+      <Tile
+        name="Skipped"
+        value={percent(metrics?.ofClosed.skipRate)}
+        note={`${percent(metrics?.ofClosed.expireRate)} ran out`}
+      />
+      <Tile name="Right on gold" value={percent(metrics?.gold.accuracy)} note={`of ${count(metrics?.gold.labels)}`} />
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import type { ScheduleAnswer, StartedAnswer } from "../../../src/http/contract.ts";
+import { act } from "../acting.ts";
+import { apiUrl, get, part, post } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
+import { useFresh } from "../fresh.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Id } from "../parts/id.tsx";
+import { StatePill, type Tone } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { may } from "../session.ts";
+import "./operating.css";
+
+/** What is started at set times. */
+export function Schedules() {
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<ScheduleAnswer[]>("/schedules"), []);
+  useFresh(again);
+  return (
+    <section>
+      <h1>Schedules</h1>
+      <Trouble error={error} />
+      <Table
+        name="schedules"
+        rows={answer}
+        rowKey={(one) => one.name}
+        columns={may("operate") ? [...columns, actions(open, again)] : columns}
+        asked={{ url: apiUrl("/schedules"), command: commandOf(["schedules"]) }}
+        empty={
+          <Empty title="Nothing is started at set times">
+            Declare one: <code>schedule("nightly", {'{ cron: "30 3 * * *", start: tidy }'})</code>
+          </Empty>
+        }
+      />
+      {dialog}
+    </section>
+  );
+}
+
+const tones: Readonly<Record<ScheduleAnswer["status"], Tone>> = {
+  active: "good",
+  paused: "warn",
+  new: "info",
+  orphaned: "bad",
+};
+
+const columns: readonly Column<ScheduleAnswer>[] = [
+  { name: "Schedule", value: (one) => one.name, show: (one) => <b>{one.name}</b> },
+  {
+    name: "Status",
+    value: (one) => one.status,
+    show: (one) => (
+      <span>
+        <StatePill state={one.status} tone={tones[one.status]} />
+        {one.paused !== null && (
+          <div class="small quiet">
+            {one.paused.actor ?? "somebody"}
+            {one.paused.reason !== null && `: ${one.paused.reason}`}
+          </div>
+        )}
+      </span>
+    ),
+  },
+  {
+    name: "Due",
+    value: (one) => one.timing,
+    show: (one) => <code class="nowrap">{one.timing}</code>,
+  },
+  { name: "Starts", value: (one) => one.starts, show: (one) => one.starts },
+  { name: "Next", value: (one) => one.nextAt, show: (one) => <Time at={one.nextAt} /> },
+  { name: "Last", value: (one) => one.last?.at, show: (one) => <Time at={one.last?.at} /> },
+  {
+    name: "Came to",
+    value: (one) => one.last?.result,
+    show: ({ last }) =>
+      last === null ? (
+        <span class="quiet">–</span>
+      ) : (
+        <span>
+          <StatePill state={last.result} tone={last.result === "failed" ? "bad" : "plain"} />{" "}
+          {last.instance !== null && <Id id={last.instance} href={`/instances/${last.instance}`} />}
+          {last.error !== null && <div class="small error">{last.error}</div>}
+        </span>
+      ),
+  },
+];
+
+function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleAnswer> {
+  const pause = ({ name }: ScheduleAnswer) =>
+    open((close) => (
+      <AskReason
+        title={`Pause ${name}`}
+        action="Pause"
+        said={`${name} is paused.`}
+        onDo={async (reason) => {
+          await post(`/schedules/${part(name)}/pause`, { reason });
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>Nothing of it is run until it is resumed.</p>
+      </AskReason>
+    ));
+  const resume = ({ name }: ScheduleAnswer) =>
+    act(async () => {
+      await post(`/schedules/${part(name)}/resume`);
+      await again();
+    }, `${name} goes on, with its next tick from now.`);
+  const run = ({ name }: ScheduleAnswer) =>
+    act(async () => {
+      await post<StartedAnswer>(`/schedules/${part(name)}/run`);
+      await again();
+    }, `${name} was run.`);
+  return {
+    name: "Actions",
+    show: (one) => (
+      <span class="row-actions">
+        <button type="button" aria-label={`Run ${one.name} now`} onClick={() => void run(one)}>
+          Run now
+        </button>
+        {one.status === "paused" ? (
+          <button type="button" aria-label={`Resume ${one.name}`} onClick={() => void resume(one)}>
+            Resume
+          </button>
+        ) : (
+          <button type="button" aria-label={`Pause ${one.name}`} onClick={() => pause(one)}>
+            Pause…
+          </button>
+        )}
+      </span>
+    ),
+  };
+}

@@ -1,0 +1,115 @@
+import type { WorkerAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { useFresh } from "../fresh.ts";
+import { Bar } from "../parts/bar.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { StatePill } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { commandOf } from "../rows.ts";
+import { Lanes } from "./workers/lanes.tsx";
+import "./operating.css";
+
+/** Who works, on what, and what waits for them. */
+export function Workers() {
+  const { answer, error, again } = useAsked(() => get<WorkerAnswer[]>("/workers"), []);
+  useFresh(again, 2_000);
+  return (
+    <section>
+      <h1>Workers</h1>
+      <Trouble error={error} />
+      <Table
+        name="workers"
+        rows={answer}
+        rowKey={(worker) => worker.id}
+        columns={columns}
+        asked={{ url: apiUrl("/workers"), command: commandOf(["workers"]) }}
+        empty={
+          <Empty title="Nobody works">
+            Run <code>pawl work</code>, or call <code>pawl.work()</code> in your own process.
+          </Empty>
+        }
+      />
+      <div class="section">
+        <h2>Lanes</h2>
+        <Lanes />
+      </div>
+    </section>
+  );
+}
+
+function stateOf({ silent, stopping, state }: WorkerAnswer): string {
+  if (silent) return "silent";
+  return stopping ? "stopping" : state;
+}
+
+function inHand({ tasks }: WorkerAnswer): number {
+  return Object.values(tasks).reduce((sum, some) => sum + some, 0);
+}
+
+const columns: readonly Column<WorkerAnswer>[] = [
+  {
+    name: "Process",
+    value: (one) => `${one.host}:${one.pid}`,
+    show: (one) => (
+      <span class="nowrap" title={one.id}>
+        <b>{one.host}</b> <span class="quiet">pid {one.pid}</span>
+      </span>
+    ),
+  },
+  {
+    name: "State",
+    value: stateOf,
+    show: (one) => <StatePill state={stateOf(one)} tone={one.silent ? "bad" : one.stopping ? "warn" : "good"} />,
+  },
+  {
+    name: "Slots",
+    value: inHand,
+    show: (one) => (
+      <span class="measure">
+        <Bar name={`Slots of ${one.host} in use`} value={inHand(one)} of={one.concurrency} />
+        <span class="number small">
+          {inHand(one)} / {one.concurrency}
+        </span>
+      </span>
+    ),
+  },
+  {
+    name: "In hand",
+    show: (one) =>
+      inHand(one) === 0 ? (
+        <span class="quiet">nothing</span>
+      ) : (
+        <ul class="outcomes">
+          {Object.entries(one.tasks)
+            .filter(([, tasks]) => tasks > 0)
+            .map(([lane, tasks]) => (
+              <li key={lane}>
+                <StatePill state={`${tasks} ${lane}`} tone="info" />
+              </li>
+            ))}
+        </ul>
+      ),
+  },
+  {
+    name: "Serves",
+    value: (one) => one.lanes.join(" "),
+    show: (one) => (
+      <details>
+        <summary class="nowrap">
+          {one.lanes.length} {one.lanes.length === 1 ? "lane" : "lanes"}
+        </summary>
+        <span class="small">
+          {one.lanes.map((lane) => (
+            <div key={lane}>{lane}</div>
+          ))}
+        </span>
+      </details>
+    ),
+  },
+  { name: "Sign of life", value: (one) => one.heartbeatAt, show: (one) => <Time at={one.heartbeatAt} /> },
+  { name: "Started", value: (one) => one.startedAt, show: (one) => <Time at={one.startedAt} /> },
+  { name: "Version", value: (one) => one.pawl, show: (one) => one.pawl },
+];

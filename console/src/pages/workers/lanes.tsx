@@ -1,0 +1,208 @@
+import { Link } from "wouter-preact";
+import type { LaneAnswer } from "../../../../src/http/contract.ts";
+import { act } from "../../acting.ts";
+import { apiUrl, get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { AskReason, useDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { lifecycles } from "../../known.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { count } from "../../parts/tile.tsx";
+import { Length, Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { may } from "../../session.ts";
+
+/** What waits for workers, lane by lane; a lane can be paused until somebody lets it go on. */
+export function Lanes() {
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<LaneAnswer[]>("/lanes"), []);
+  useFresh(again, 2_000);
+  const pause = (lane: LaneAnswer) =>
+    open((close) => (
+      <AskReason
+        title={`Pause ${nameOf(lane)}`}
+        action="Pause"
+        needed
+        said={`${nameOf(lane)} is paused.`}
+        onDo={async (reason) => {
+          await post(`/lanes/${part(nameOf(lane))}/pause`, { reason });
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>Workers claim nothing more from it, in any process and of any version. What runs is finished.</p>
+      </AskReason>
+    ));
+  const resume = (lane: LaneAnswer) =>
+    act(
+      async () => {
+        await post(`/lanes/${part(nameOf(lane))}/resume`);
+        await again();
+      },
+      `${nameOf(lane)} goes on.`,
+    );
+  return (
+    <>
+      <Trouble error={error} />
+      <Table
+        name="lanes"
+        rows={answer}
+        rowKey={(lane) => lane.lane}
+        columns={may("operate") ? [...columns, actions(pause, resume)] : columns}
+        asked={{ url: apiUrl("/lanes"), command: commandOf(["lanes"]) }}
+        empty={<Empty title="No state has work for a worker" />}
+        tools={
+          may("operate") && (
+            <>
+              <button type="button" onClick={() => open((close) => <PauseAll again={again} onClose={close} />)}>
+                Pause a lifecycle…
+              </button>
+              {answer?.some((lane) => lane.closed?.by === "pause") && (
+                <button type="button" onClick={() => open((close) => <ResumeAll again={again} onClose={close} />)}>
+                  Resume a lifecycle…
+                </button>
+              )}
+            </>
+          )
+        }
+      />
+      {dialog}
+    </>
+  );
+}
+
+interface AllProps {
+  readonly again: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function PauseAll({ again, onClose }: AllProps) {
+  return (
+    <AskReason
+      title="Pause a lifecycle"
+      action="Pause"
+      needed
+      said="It is paused."
+      onDo={async (reason, form) => {
+        await post(`/lanes/${part(String(form.get("lifecycle")))}/pause`, { reason });
+        await again();
+      }}
+      onClose={onClose}
+    >
+      <WhichLifecycle />
+      <p>Nothing of it is claimed any more, in any process. What runs is finished.</p>
+    </AskReason>
+  );
+}
+
+function ResumeAll({ again, onClose }: AllProps) {
+  return (
+    <AskReason
+      title="Resume a lifecycle"
+      action="Resume"
+      said="It goes on."
+      onDo={async (reason, form) => {
+        await post(`/lanes/${part(String(form.get("lifecycle")))}/resume`, { reason });
+        await again();
+      }}
+      onClose={onClose}
+    >
+      <WhichLifecycle />
+      <p>All of it goes on, also those of its lanes that were paused one by one.</p>
+    </AskReason>
+  );
+}
+
+function WhichLifecycle() {
+  return (
+    <label>
+      Lifecycle
+      <select name="lifecycle">
+        {lifecycles.value.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What it is paused by: all versions of it at once. */
+function nameOf({ lifecycle, state, lane }: LaneAnswer): string {
+  if (state !== null) return `${lifecycle}/${state}`;
+  return lane.endsWith(":after") ? `${lifecycle}:after` : lifecycle;
+}
+
+const columns: readonly Column<LaneAnswer>[] = [
+  {
+    name: "Lane",
+    value: (lane) => lane.lane,
+    show: (lane) => (
+      <span class="nowrap">
+        <b>{lane.lane}</b>
+      </span>
+    ),
+  },
+  {
+    name: "State",
+    value: (lane) => lane.closed?.by ?? "open",
+    show: (lane) =>
+      lane.closed === null ? (
+        <StatePill state="open" tone="good" />
+      ) : (
+        <StatePill state={lane.closed.by === "pause" ? "paused" : "breaker"} tone="warn" />
+      ),
+  },
+  { name: "Ready", numeric: true, value: (lane) => lane.ready, show: (lane) => count(lane.ready) },
+  { name: "Running", numeric: true, value: (lane) => lane.running, show: (lane) => count(lane.running) },
+  { name: "Scheduled", numeric: true, value: (lane) => lane.scheduled, show: (lane) => count(lane.scheduled) },
+  { name: "Oldest", numeric: true, value: (lane) => lane.oldestMs, show: (lane) => <Length ms={lane.oldestMs} /> },
+  {
+    name: "Limits",
+    value: (lane) => limitsOf(lane),
+    show: (lane) => limitsOf(lane) || <span class="quiet">–</span>,
+  },
+  {
+    name: "Why",
+    value: (lane) => lane.closed?.reason,
+    show: ({ closed }) =>
+      closed === null ? (
+        <span class="quiet">–</span>
+      ) : (
+        <span>
+          {closed.by === "breaker" ? <Link href="/breakers">{closed.reason}</Link> : closed.reason}{" "}
+          <span class="quiet">
+            {closed.actor !== null && `${closed.actor}, `}
+            <Time at={closed.since} />
+          </span>
+        </span>
+      ),
+  },
+];
+
+function limitsOf({ limit, rate }: LaneAnswer): string {
+  return [limit === null ? "" : `${limit} at once`, rate ?? ""].filter((text) => text !== "").join(", ");
+}
+
+function actions(pause: (lane: LaneAnswer) => void, resume: (lane: LaneAnswer) => Promise<void>): Column<LaneAnswer> {
+  return {
+    name: "Actions",
+    show: (lane) => (
+      <span class="row-actions">
+        {lane.closed?.by === "pause" ? (
+          <button type="button" aria-label={`Resume ${lane.lane}`} onClick={() => void resume(lane)}>
+            Resume
+          </button>
+        ) : (
+          <button type="button" aria-label={`Pause ${lane.lane}`} onClick={() => pause(lane)}>
+            Pause…
+          </button>
+        )}
+      </span>
+    ),
+  };
+}
