@@ -105,6 +105,7 @@ function operation(route: Route, schemas: Schemas): Document {
     tags: [route.tag],
     summary: route.summary,
     description: `Needs the right to ${[route.may].flat().join(" or ")}.`,
+    "x-rights": [route.may].flat(),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isGet || taken.length === 0 ? {} : { requestBody: bodyOf(route, taken) }),
     responses: {

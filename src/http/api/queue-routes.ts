@@ -1,4 +1,5 @@
-import { assignment, exportedLabel, labeler, metrics, quality, queue, queueLoad } from "./people-answers.ts";
+import { exportedLabel, metrics, quality, queueLoad } from "./measures-answers.ts";
+import { assignment, labeler, queue } from "./people-answers.ts";
 import type { Route } from "./route.ts";
 import { anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "./schema.ts";
 import { page } from "./taken.ts";

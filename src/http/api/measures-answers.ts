@@ -1,0 +1,97 @@
+import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer } from "../contract.ts";
+import {
+  about,
+  anything,
+  flag,
+  id,
+  listOf,
+  mapOf,
+  moment,
+  named,
+  number,
+  orNull,
+  type Schema,
+  shape,
+  text,
+  whole,
+} from "./schema.ts";
+
+const share = orNull(number);
+const rates = { completionRate: share, skipRate: share, expireRate: share };
+
+export const metrics: Schema = named(
+  "Metrics",
+  shape<MetricsAnswer>({
+    total: whole,
+    byStatus: shape<MetricsAnswer["byStatus"]>({
+      pending: whole,
+      in_progress: whole,
+      completed: whole,
+      expired: whole,
+      skipped: whole,
+    }),
+    ...rates,
+    ofClosed: shape<MetricsAnswer["ofClosed"]>(rates),
+    avgTimeToComplete: about(share, "The mean time from start to label, in seconds."),
+    avgAttempts: share,
+    late: whole,
+    rejected: whole,
+    gold: shape<MetricsAnswer["gold"]>({ labels: whole, right: whole, accuracy: share }),
+  }),
+);
+
+export const queueLoad: Schema = named(
+  "QueueLoad",
+  shape<QueueLoadAnswer>({
+    queue: text,
+    waiting: about(whole, "Labels that somebody could begin; a hundred thousand at most are counted."),
+    inHand: about(whole, "Assignments that lie on somebody's desk."),
+    late: about(whole, "Labels that came late and wait for a lead's word."),
+    metrics,
+  }),
+);
+
+const field = shape<QualityAnswer["agreement"]["fields"][string]>({
+  kind: text,
+  scale: text,
+  labels: whole,
+  samples: whole,
+  agreement: share,
+  alpha: about(share, "Krippendorff's alpha: agreement beyond chance."),
+});
+
+export const quality: Schema = named(
+  "Quality",
+  shape<QualityAnswer>({
+    agreement: shape<QualityAnswer["agreement"]>({
+      fields: mapOf(field),
+      agreement: share,
+      alpha: share,
+      weakest: about(orNull(text), "The field with the lowest alpha: where the question is unclear."),
+    }),
+    labelers: listOf(shape<QualityAnswer["labelers"][number]>({ labeler: text, labels: whole, agreement: share })),
+    gold: listOf(
+      shape<QualityAnswer["gold"][number]>({
+        labeler: text,
+        labels: whole,
+        right: whole,
+        accuracy: number,
+        interval: listOf(number),
+      }),
+    ),
+  }),
+);
+
+export const exportedLabel: Schema = shape<ExportedLabelAnswer>(
+  {
+    id,
+    sample: shape<ExportedLabelAnswer["sample"]>({ id, key: orNull(text), data: anything }),
+    labeler: text,
+    label: anything,
+    skipped: flag,
+    late: flag,
+    leadMs: orNull(number),
+    createdAt: moment,
+  },
+  ["skipped", "late"],
+);
