@@ -13,6 +13,7 @@ import { addInstance } from "./commands/instance.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addLanes } from "./commands/lanes.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addOpenapi } from "./commands/openapi.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addLabeler, addQueue } from "./commands/queue.ts";
 import { addRelay } from "./commands/relay.ts";
@@ -119,6 +120,7 @@ function makeProgram(version: string, act: Act): Command {
     addSignIn,
     addCheck,
     addDiagram,
+    addOpenapi,
     addMigrate,
     addVerify,
     addDoctor,

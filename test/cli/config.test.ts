@@ -11,6 +11,17 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
+test("the document of the API is printed, whatever the config, for the server that is named", async () => {
+  const printed = await project.pawl("openapi", "--server", "https://pawl.example.com/");
+  expect(printed).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(printed.stdout)).toMatchObject({
+    openapi: "3.1.0",
+    servers: [{ url: "https://pawl.example.com" }],
+    paths: { "/api/lifecycles": { get: { operationId: "lifecycles" } } },
+  });
+  expect(await project.pawl("openapi", "--server", "here")).toMatchObject({ code: 2, stdout: "" });
+});
+
 describe("a config that cannot be used", () => {
   test.each([
     [
