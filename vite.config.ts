@@ -15,6 +15,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: { index: from("console/index.html") } },
+    rolldownOptions: { input: { index: from("console/index.html"), docs: from("console/docs.html") } },
   },
 });
