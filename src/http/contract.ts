@@ -119,12 +119,32 @@ export interface LifecycleAnswer {
   readonly name: string;
   readonly version: number;
   readonly initial: string;
-  readonly states: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly final: "success" | "failure" | "discarded" | null;
-    readonly instances: number;
-  }[];
+  /** A plain background job. */
+  readonly job: boolean;
+  readonly states: readonly StateAnswer[];
+}
+
+/** A state: what it is, how many stand in it, and what its definition says of it. */
+export interface StateAnswer {
+  readonly name: string;
+  readonly kind: string;
+  readonly final: "success" | "failure" | "discarded" | null;
+  readonly instances: number;
+  /** Who is asked, in a state that asks; the name of the queue or the crowd. */
+  readonly asks: { readonly whom: "people" | "crowd"; readonly name: string } | null;
+  /** The lane of its work, as it is paused and resumed. */
+  readonly lane: string | null;
+  /** After how long what is sent; null where that depends on the data. */
+  readonly timeouts: readonly { readonly after: string | null; readonly send: string }[];
+  /** All attempts of its work, the first one included; null where the standard holds. */
+  readonly maxAttempts: number | null;
+  /** Its breaker. */
+  readonly uses: string | null;
+  readonly limit: number | null;
+  readonly rate: string | null;
+  readonly checkpoint: string | null;
+  /** What may be sent to an instance that stands in it. */
+  readonly events: readonly string[];
 }
 
 /** A token that was given out. */

@@ -9,6 +9,7 @@ import { crowdVerbs } from "./crowd-verbs.ts";
 import { deadVerbs } from "./dead-verbs.ts";
 import { deskVerbs } from "./desk-verbs.ts";
 import { instanceVerbs } from "./instance-verbs.ts";
+import { lifecycles } from "./lifecycles.ts";
 import { causeOf, type DispatchOptions, lifecycleOf, type Verb } from "./named.ts";
 import { outboxVerbs } from "./outbox-verbs.ts";
 import { peopleVerbs } from "./people-verbs.ts";
@@ -100,22 +101,6 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ...crowdVerbs,
   ...accessVerbs,
 ]);
-
-async function lifecycles(pawl: Pawl): Promise<unknown> {
-  const all = [];
-  for (const lifecycle of pawl.lifecycles) {
-    const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
-    const { name, version, initial } = lifecycle;
-    const states = [...lifecycle.states.values()].map((state) => ({
-      name: state.name,
-      kind: state.kind,
-      final: state.final ?? null,
-      instances: counts[state.name] ?? 0,
-    }));
-    all.push({ name, version, initial, states });
-  }
-  return all;
-}
 
 function pauseSchedule(pawl: Pawl, args: Arguments): Promise<void> {
   return pawl.pauseSchedule(args.text("schedule"), causeOf(args));

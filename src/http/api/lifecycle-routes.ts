@@ -1,15 +1,35 @@
-import type { LifecycleAnswer } from "../contract.ts";
+import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
 import type { Route } from "./route.ts";
-import { flag, listOf, mapOf, oneOf, orNull, shape, text, type Wire, whole } from "./schema.ts";
+import { about, flag, listOf, mapOf, named, oneOf, orNull, shape, text, type Wire, whole } from "./schema.ts";
 
-const state = shape<Wire<LifecycleAnswer["states"][number]>>({
-  name: text,
-  kind: text,
-  final: orNull(oneOf("success", "failure", "discarded")),
-  instances: whole,
-});
+const state = named(
+  "State",
+  shape<Wire<StateAnswer>>({
+    name: text,
+    kind: oneOf("work", "wait", "ask", "park", "join", "end"),
+    final: orNull(oneOf("success", "failure", "discarded")),
+    instances: whole,
+    asks: orNull(shape<NonNullable<StateAnswer["asks"]>>({ whom: oneOf("people", "crowd"), name: text })),
+    lane: about(orNull(text), "The lane of its work, as it is paused and resumed."),
+    timeouts: listOf(
+      shape<StateAnswer["timeouts"][number]>({
+        after: about(orNull(text), "Null where it depends on the data."),
+        send: text,
+      }),
+    ),
+    maxAttempts: about(orNull(whole), "All attempts of its work; null where the standard holds."),
+    uses: about(orNull(text), "Its breaker."),
+    limit: orNull(whole),
+    rate: orNull(text),
+    checkpoint: orNull(text),
+    events: about(listOf(text), "What may be sent to an instance that stands in it."),
+  }),
+);
 
-const lifecycle = shape<Wire<LifecycleAnswer>>({ name: text, version: whole, initial: text, states: listOf(state) });
+const lifecycle = named(
+  "Lifecycle",
+  shape<Wire<LifecycleAnswer>>({ name: text, version: whole, initial: text, job: flag, states: listOf(state) }),
+);
 
 export const lifecycleRoutes: readonly Route[] = [
   {

@@ -1,0 +1,48 @@
+import type { AnyLifecycle } from "../definition/face.ts";
+import { acceptLate, type StateModel, type Timing } from "../definition/model.ts";
+import type { Asked } from "../definition/question.ts";
+import type { Pawl } from "../pawl.ts";
+import type { LifecycleAnswer, StateAnswer } from "./contract.ts";
+
+/** The lifecycles of this process: their states, what is said of them, and how many instances stand in each. */
+export async function lifecycles(pawl: Pawl): Promise<LifecycleAnswer[]> {
+  const all: LifecycleAnswer[] = [];
+  for (const lifecycle of pawl.lifecycles) {
+    const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
+    const { name, version, initial, job } = lifecycle;
+    const states = [...lifecycle.states.values()].map((state) => shown(lifecycle, state, counts[state.name] ?? 0));
+    all.push({ name, version, initial, job, states });
+  }
+  return all;
+}
+
+function shown(lifecycle: AnyLifecycle, state: StateModel, instances: number): StateAnswer {
+  const { name, kind, final, limit, rate, uses, checkpoint, retry } = state;
+  return {
+    name,
+    kind,
+    final: final ?? (kind === "end" ? "discarded" : null),
+    instances,
+    asks: asksOf(state),
+    lane: kind === "work" ? `${lifecycle.name}/${name}` : null,
+    timeouts: state.timeouts.map(({ after, send }) => ({ after: textOf(after), send })),
+    maxAttempts: retry?.maxAttempts ?? null,
+    uses: uses ?? null,
+    limit: limit ?? null,
+    rate: rate ?? null,
+    checkpoint: checkpoint ?? null,
+    events: lifecycle.eventsFrom(name).filter((event) => event !== acceptLate || !lifecycle.builtIns),
+  };
+}
+
+/** As it was written; null for what only the data tells. */
+function textOf(timing: Timing): string | null {
+  if (typeof timing === "function") return null;
+  return typeof timing === "number" ? `${timing}ms` : timing;
+}
+
+function asksOf({ kind, ask }: StateModel): StateAnswer["asks"] {
+  if (kind !== "ask") return null;
+  const { queue, crowd } = ask as Asked;
+  return queue === undefined ? { whom: "crowd", name: crowd!.name } : { whom: "people", name: queue.name };
+}
