@@ -1,6 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { operatingPages } from "./operating.tsx";
+import { Instance } from "./pages/instance.tsx";
+import { Instances } from "./pages/instances.tsx";
 import { Lifecycle } from "./pages/lifecycle.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { Overview } from "./pages/overview.tsx";
@@ -26,6 +28,8 @@ export function App() {
             <Route path="/" component={Overview} />
             <Route path="/lifecycles/:lifecycle">{({ lifecycle }) => <Lifecycle name={lifecycle} />}</Route>
             {operatingPages}
+            <Route path="/instances" component={Instances} />
+            <Route path="/instances/:id">{({ id }) => <Instance key={id} id={id} />}</Route>
             <Route component={NotFound} />
           </Switch>
         </Shell>

@@ -7,7 +7,13 @@ import { counts } from "./live.ts";
 export const lifecycles = signal<readonly LifecycleAnswer[]>([]);
 
 export async function findLifecycles(): Promise<void> {
-  lifecycles.value = await get<LifecycleAnswer[]>("/lifecycles");
+  const all = await get<LifecycleAnswer[]>("/lifecycles");
+  lifecycles.value = all.toSorted((one, other) => Number(isPawls(one.name)) - Number(isPawls(other.name)));
+}
+
+/** One of those that Pawl itself brings: samples, assignments. They come after a user's own. */
+export function isPawls(lifecycle: string): boolean {
+  return lifecycle.startsWith("pawl_");
 }
 
 /** How many instances stand in a state: as the live stream said last, or as it was when the page was opened. */

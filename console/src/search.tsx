@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import type { InstanceAnswer } from "../../src/http/contract.ts";
 import { get } from "./api.ts";
@@ -20,7 +20,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
   const [instances, setInstances] = useState<readonly InstanceAnswer[]>([]);
   const [at, setAt] = useState(0);
-  useEffect(() => box.current?.showModal(), []);
+  useLayoutEffect(() => box.current?.showModal(), []);
   useEffect(() => {
     const wanted = text.trim();
     if (wanted === "") return setInstances([]);

@@ -18,11 +18,12 @@ setInterval(() => {
 /** This moment, for what is written relative to it; it moves once a second, and only for who asks. */
 export const now = computed(() => second.value);
 
-/** Such as `3 min ago`, `in 2 h`, `just now`. */
+/** Such as `3 min ago`, `in 2 h`, `just now`: the largest unit is enough. */
 export function relative(ms: number, toMs: number): string {
   const apart = toMs - ms;
   if (Math.abs(apart) < 1_500) return "just now";
-  return apart > 0 ? `${length(apart)} ago` : `in ${length(-apart)}`;
+  const [far] = /^\d+ \w+/.exec(length(Math.abs(apart)))!;
+  return apart > 0 ? `${far} ago` : `in ${far}`;
 }
 
 const units: readonly (readonly [number, string])[] = [

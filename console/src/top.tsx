@@ -46,10 +46,7 @@ export function Top({ onSearch }: { readonly onSearch: () => void }) {
       >
         <Icon name={themeIcons[theme.value]} />
       </button>
-      <Menu
-        label={<span class="who">{session.value?.name.slice(0, 2)}</span>}
-        name={`Signed in as ${session.value?.name}`}
-      >
+      <Menu label={<Who />}>
         <p class="menu-note">
           <b>{session.value?.name}</b>
           <span class="quiet">{session.value?.role}</span>
@@ -59,6 +56,17 @@ export function Top({ onSearch }: { readonly onSearch: () => void }) {
         </button>
       </Menu>
     </header>
+  );
+}
+
+function Who() {
+  return (
+    <>
+      <span class="hidden">Signed in as {session.value?.name}</span>
+      <span class="who" aria-hidden="true">
+        {session.value?.name.slice(0, 2)}
+      </span>
+    </>
   );
 }
 

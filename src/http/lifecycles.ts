@@ -1,5 +1,5 @@
 import type { AnyLifecycle } from "../definition/face.ts";
-import { acceptLate, type StateModel, type Timing } from "../definition/model.ts";
+import { acceptLate, discarded, type StateModel, type Timing } from "../definition/model.ts";
 import type { Asked } from "../definition/question.ts";
 import type { Pawl } from "../pawl.ts";
 import type { LifecycleAnswer, StateAnswer } from "./contract.ts";
@@ -21,7 +21,7 @@ function shown(lifecycle: AnyLifecycle, state: StateModel, instances: number): S
   return {
     name,
     kind,
-    final: final ?? (kind === "end" ? "discarded" : null),
+    final: name === discarded && state.builtIn ? "discarded" : (final ?? null),
     instances,
     asks: asksOf(state),
     lane: kind === "work" ? `${lifecycle.name}/${name}` : null,

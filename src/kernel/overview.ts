@@ -1,4 +1,4 @@
-import { failed, type LifecycleModel } from "../definition/model.ts";
+import { discarded, type LifecycleModel } from "../definition/model.ts";
 import { readPauses } from "../store/pauses.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readCounts } from "../views/counts.ts";
@@ -121,7 +121,7 @@ function totalsOf(
 /** What standing in a state comes to, also in one that only an earlier definition knew. */
 function standingOf(lifecycle: LifecycleModel | undefined, name: string): keyof Totals {
   const state = lifecycle?.states.get(lifecycle.renamed[name] ?? name);
-  if (state?.final !== undefined) return state.final === "success" ? "done" : "failed";
-  if (state?.kind === "end") return "discarded";
-  return state?.name === failed && state.builtIn ? "failed" : "inFlight";
+  if (state?.builtIn === true) return state.name === discarded ? "discarded" : "failed";
+  if (state?.final === undefined) return "inFlight";
+  return state.final === "success" ? "done" : "failed";
 }

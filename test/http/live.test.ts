@@ -119,10 +119,13 @@ describe("the overview", () => {
   const ask = async (path: string) => (await app().request(path, { headers })).json();
 
   test("tells in numbers how everything stands, and in sentences what needs somebody", async () => {
+    const { id } = await t.pawl.start(parcel, { data: { weight: 9 } });
+    await t.pawl.send(parcel, { id }, "discard");
     await t.pawl.pause(parcel, { reason: "the belt is stuck" });
     expect(await ask("/api/overview")).toMatchObject({
       done: 1,
       failed: 1,
+      discarded: 1,
       deadLetters: 0,
       oldestReadyMs: null,
       peopleWaiting: 0,

@@ -1,15 +1,84 @@
-import { get, part } from "../api.ts";
+import { useCallback, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { apiUrl, get, part } from "../api.ts";
 import { useAsked } from "../asked.ts";
+import { copy, save } from "../copy.ts";
+import { countIn, lifecycles } from "../known.ts";
+import { Diagram } from "../parts/diagram.tsx";
+import { Menu } from "../parts/menu.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { commandOf, curlOf } from "../rows.ts";
+import { LifecycleDrawer } from "./lifecycle-drawer.tsx";
+import "./lifecycle.css";
 
-/** A lifecycle as a diagram. */
+const kinds = [
+  ["work", "works"],
+  ["wait", "waits"],
+  ["ask", "asks people"],
+  ["ask crowd", "asks a crowd"],
+  ["end success", "ends well"],
+  ["end failure", "ends badly"],
+] as const;
+
+/** A lifecycle as a diagram, with how many instances stand where at this moment. */
 export function Lifecycle({ name }: { readonly name: string }) {
-  const { answer, error } = useAsked(() => get<string>(`/lifecycles/${part(name)}/diagram`, { format: "svg" }), [name]);
+  const [builtIns, setBuiltIns] = useState(false);
+  const [chosen, setChosen] = useState<string>();
+  const path = `/lifecycles/${part(name)}/diagram`;
+  const { answer, error } = useAsked(() => get<string>(path, { format: "svg", builtIns }), [path, builtIns]);
+  const lifecycle = lifecycles.value.find((one) => one.name === name);
+  const countOf = useCallback(
+    (state: string) => (lifecycle === undefined ? 0 : countIn(lifecycle, state)),
+    [lifecycle],
+  );
+  const state = lifecycle?.states.find((one) => one.name === chosen);
+  const saveAs = async (format: "svg" | "mermaid" | "dot", ending: string) =>
+    save(`${name}.${ending}`, await get<string>(path, { format, builtIns }), "text/plain");
   return (
     <section>
-      <h1>{name}</h1>
+      <div class="head">
+        <h1>{name}</h1>
+        {lifecycle !== undefined && <span class="quiet">version {lifecycle.version}</span>}
+        <span class="grow" />
+        <label class="inline">
+          <input type="checkbox" checked={builtIns} onChange={() => setBuiltIns(!builtIns)} />
+          What is built in
+        </label>
+        <Link class="button" href={`/instances?${new URLSearchParams({ lifecycle: name })}`}>
+          Instances
+        </Link>
+        <Menu label="Export" name="Export">
+          <button type="button" onClick={() => void saveAs("svg", "svg")}>
+            Save as SVG
+          </button>
+          <button type="button" onClick={() => void saveAs("mermaid", "mmd")}>
+            Save as Mermaid
+          </button>
+          <button type="button" onClick={() => void saveAs("dot", "dot")}>
+            Save as DOT
+          </button>
+          <button type="button" onClick={() => void copy(curlOf(apiUrl(path, { format: "svg" })))}>
+            Copy as curl
+          </button>
+          <button type="button" onClick={() => void copy(commandOf(["diagram", name]))}>
+            Copy as CLI
+          </button>
+        </Menu>
+      </div>
       <Trouble error={error} />
-      {answer !== undefined && <div class="diagram" dangerouslySetInnerHTML={{ __html: answer }} />}
+      {answer !== undefined && lifecycle !== undefined && (
+        <Diagram svg={answer} states={lifecycle.states} countOf={countOf} onChoose={setChosen} chosen={chosen} />
+      )}
+      <ul class="kinds" aria-label="What the colours mean">
+        {kinds.map(([look, means]) => (
+          <li key={look} class={look}>
+            {means}
+          </li>
+        ))}
+      </ul>
+      {lifecycle !== undefined && state !== undefined && (
+        <LifecycleDrawer key={state.name} lifecycle={lifecycle} state={state} onClose={() => setChosen(undefined)} />
+      )}
     </section>
   );
 }

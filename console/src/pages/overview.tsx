@@ -1,23 +1,146 @@
 import { Link } from "wouter-preact";
-import type { LifecycleAnswer } from "../../../src/http/contract.ts";
+import type { OverviewAnswer } from "../../../src/http/contract.ts";
 import { get } from "../api.ts";
 import { useAsked } from "../asked.ts";
+import { countIn, isPawls, lifecycles } from "../known.ts";
+import { Icon } from "../parts/icon.tsx";
+import { count, Tile } from "../parts/tile.tsx";
+import { Length } from "../parts/time.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { useRefreshed } from "../refreshed.ts";
+import { FlowChart } from "./flow-chart.tsx";
+import { Guide } from "./guide.tsx";
+import { standingOf } from "./standing.ts";
+import "./overview.css";
 
+/** How everything stands: a few numbers, how work flows, and what needs somebody. */
 export function Overview() {
-  const { answer, error } = useAsked(() => get<LifecycleAnswer[]>("/lifecycles"), []);
+  const { answer, error, again } = useAsked(() => get<OverviewAnswer>("/overview"), []);
+  useRefreshed(again);
   return (
     <section>
       <h1>Overview</h1>
       <Trouble error={error} />
-      <ul class="cards">
-        {answer?.map(({ name, version, states }) => (
-          <li key={name}>
-            <Link href={`/lifecycles/${name}`}>{name}</Link>
-            <span class="quiet"> version {version}</span>
-            <b> {states.reduce((sum, state) => sum + state.instances, 0)}</b>
-          </li>
-        ))}
+      {answer !== undefined && (
+        <>
+          <Tiles overview={answer} />
+          {isEmpty(answer) && <Guide />}
+          <div class="overview">
+            <section class="panel">
+              <h2>Flow, per minute</h2>
+              <FlowChart />
+            </section>
+            <Needs needs={answer.needs} />
+          </div>
+        </>
+      )}
+      <Lifecycles />
+    </section>
+  );
+}
+
+function isEmpty({ inFlight, done, failed, discarded }: OverviewAnswer): boolean {
+  return inFlight + done + failed + discarded === 0;
+}
+
+function Tiles({ overview }: { readonly overview: OverviewAnswer }) {
+  const { workers, outbox, oldestReadyMs } = overview;
+  const silent = workers.silent === 0 ? "alive" : `${workers.silent} silent`;
+  return (
+    <div class="tiles">
+      <Tile name="In flight" value={count(overview.inFlight)} note="instances" href="/instances" />
+      <Tile name="Done" value={count(overview.done)} note="instances" />
+      <Tile
+        name="Failed"
+        value={count(overview.failed)}
+        note="instances"
+        tone={overview.failed > 0 ? "bad" : undefined}
+      />
+      <Tile
+        name="Dead letters"
+        note="open"
+        value={count(overview.deadLetters)}
+        href="/dead"
+        tone={overview.deadLetters > 0 ? "bad" : undefined}
+      />
+      <Tile name="Oldest ready" value={<Length ms={oldestReadyMs} />} note="task" href="/workers" />
+      <Tile
+        name="Breakers"
+        note="open"
+        value={count(overview.openBreakers)}
+        href="/breakers"
+        tone={overview.openBreakers > 0 ? "bad" : undefined}
+      />
+      <Tile name="People" value={count(overview.peopleWaiting)} note="samples waiting" href="/people" />
+      <Tile
+        name="Workers"
+        value={count(workers.alive)}
+        note={silent}
+        href="/workers"
+        tone={workers.silent > 0 ? "warn" : undefined}
+      />
+      <Tile
+        name="Outbox"
+        value={count(outbox.pending)}
+        note="to be sent"
+        href="/outbox"
+        tone={outbox.dead > 0 ? "bad" : undefined}
+      />
+    </div>
+  );
+}
+
+function Needs({ needs }: Pick<OverviewAnswer, "needs">) {
+  return (
+    <section class="panel">
+      <h2>Needs attention</h2>
+      {needs.length === 0 ? (
+        <p class="quiet all-well">All is well. What needs somebody appears here.</p>
+      ) : (
+        <ul class="needs">
+          {needs.map(({ text, page, level, what }) => (
+            <li key={what + text} class={level}>
+              <span>{text}</span>
+              <Link href={page} aria-label={`View: ${text}`}>
+                View
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** Each lifecycle with how its instances stand; the bar shows how much of it has come to what. */
+function Lifecycles() {
+  const own = lifecycles.value.filter(({ name }) => !isPawls(name));
+  if (own.length === 0) return null;
+  return (
+    <section class="panel lifecycles">
+      <h2>Lifecycles</h2>
+      <ul>
+        {own.map((lifecycle) => {
+          const sums = { inFlight: 0, done: 0, failed: 0, discarded: 0 };
+          for (const state of lifecycle.states) sums[standingOf(state)] += countIn(lifecycle, state.name);
+          const total = sums.inFlight + sums.done + sums.failed + sums.discarded;
+          return (
+            <li key={lifecycle.name}>
+              <Link href={`/lifecycles/${lifecycle.name}`}>
+                <Icon name="lifecycle" />
+                <span>{lifecycle.name}</span>
+              </Link>
+              <span class="bar" aria-hidden="true">
+                {(["done", "failed", "inFlight"] as const).map((one) => (
+                  <span key={one} class={one} style={{ width: total === 0 ? "0" : `${(100 * sums[one]) / total}%` }} />
+                ))}
+              </span>
+              <span class="number">{count(sums.inFlight)} in flight</span>
+              <span class="number">{count(sums.done)} done</span>
+              <span class="number">{count(sums.failed)} failed</span>
+            </li>
+          );
+        })}
       </ul>
     </section>
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api.ts";
 import { Trouble } from "./trouble.tsx";
 
@@ -22,7 +22,7 @@ export function Dialog({ title, action, onDo, onClose, children, typed, dangerou
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
   const [word, setWord] = useState("");
-  useEffect(() => box.current?.showModal(), []);
+  useLayoutEffect(() => box.current?.showModal(), []);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);

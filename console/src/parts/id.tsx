@@ -14,7 +14,7 @@ export interface IdProps {
 export function Id({ id, href, whole = false }: IdProps) {
   const shown = whole || id.length <= 14 ? id : `…${id.slice(-8)}`;
   return (
-    <span class="id" title={id}>
+    <span class={whole ? "id whole" : "id"} title={id}>
       {href === undefined ? <span>{shown}</span> : <Link href={href}>{shown}</Link>}
       <button type="button" class="bare" aria-label={`Copy ${id}`} onClick={() => void copy(id, "The id is copied")}>
         <Icon name="copy" />

@@ -34,9 +34,10 @@ export function Menu({ label, name, children, stays = false }: MenuProps) {
   const chosen = (event: MouseEvent) => {
     if (!stays && (event.target as Element).closest("button, a") !== null) box.current!.open = false;
   };
+  const hasWords = typeof label === "string";
   return (
     <details class="menu" ref={box}>
-      <summary aria-label={name} title={name}>
+      <summary aria-label={hasWords ? undefined : name} title={name} class={hasWords ? "button" : undefined}>
         {label}
       </summary>
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: it only hears what its buttons were told. */}

@@ -1,0 +1,101 @@
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { RateSample } from "../../../src/http/contract.ts";
+import { rates } from "../live.ts";
+import { theme } from "../theme.ts";
+
+const height = 220;
+const shownSeconds = 15 * 60;
+
+/** What was done and what failed, stacked, and what was started, over the last quarter of an hour. */
+export function FlowChart() {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current!;
+    let chart: uPlot | undefined;
+    const size = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }));
+    size.observe(element);
+    // Colours are drawn into the canvas, so another theme is another chart.
+    const unthemed = effect(() => {
+      void theme.value;
+      chart?.destroy();
+      chart = new uPlot(optionsFor(element), stacked(rates.peek()), element);
+    });
+    const ended = effect(() => chart?.setData(stacked(rates.value)));
+    return () => {
+      ended();
+      unthemed();
+      size.disconnect();
+      chart?.destroy();
+    };
+  }, []);
+  const last = rates.value.at(-1);
+  const told = last === undefined ? "nothing is known yet" : spoken(last);
+  return (
+    <>
+      <div ref={box} class="chart" role="img" aria-label={`Flow per minute: ${told}`} />
+      {last === undefined && <p class="quiet chart-none">The chart fills while a page like this one is open.</p>}
+    </>
+  );
+}
+
+function spoken({ started, done, failed }: RateSample): string {
+  return `${Math.round(started)} started, ${Math.round(done)} done, ${Math.round(failed)} failed`;
+}
+
+type Columns = [number[], number[], number[], number[]];
+
+/** Failed lies on top of done: the upper edge is all that has ended. */
+export function stacked(samples: readonly RateSample[]): Columns {
+  const columns: Columns = [[], [], [], []];
+  for (const { at, started, done, failed } of samples) {
+    columns[0].push(Date.parse(at) / 1_000);
+    columns[1].push(done + failed);
+    columns[2].push(done);
+    columns[3].push(started);
+  }
+  return columns;
+}
+
+function optionsFor(element: HTMLElement): uPlot.Options {
+  const style = getComputedStyle(element);
+  // `light-dark()` is settled only where it is used as a colour.
+  const colour = (name: string) => {
+    element.style.color = `var(${name})`;
+    const found = style.color;
+    element.style.color = "";
+    return found;
+  };
+  const [good, bad, info, quiet, line] = ["--good", "--bad", "--info", "--quiet", "--line"].map(colour) as string[];
+  const faint = (name: string) => name.replace(/^rgb\((.*)\)$/, "rgba($1, 0.28)");
+  const axis = { stroke: quiet!, grid: { stroke: line!, width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  const round = (_: uPlot, value: number | null) => (value === null ? "–" : String(Math.round(value * 10) / 10));
+  return {
+    width: Math.max(200, element.clientWidth),
+    height,
+    cursor: { points: { show: false }, drag: { x: false, y: false } },
+    scales: {
+      x: { range: (_, __, last) => [last - shownSeconds, last] },
+      y: { range: (_, __, most) => [0, Math.max(10, most * 1.15)] },
+    },
+    axes: [
+      { ...axis, values: (_, at) => at.map((second) => new Date(second * 1_000).toTimeString().slice(0, 5)) },
+      { ...axis, size: 40 },
+    ],
+    series: [
+      { value: (_, at) => (at === null ? "–" : new Date(at * 1_000).toTimeString().slice(0, 8)) },
+      {
+        label: "failed",
+        stroke: bad!,
+        fill: faint(bad!),
+        width: 1,
+        points: { show: false },
+        value: (chart, ended, _, at) => (at === null ? "–" : round(chart, ended - (chart.data[2]![at] ?? 0))),
+      },
+      { label: "done", stroke: good!, fill: faint(good!), width: 1.5, points: { show: false }, value: round },
+      { label: "started", stroke: info!, width: 1.5, dash: [4, 3], points: { show: false }, value: round },
+    ],
+  };
+}

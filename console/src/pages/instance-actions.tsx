@@ -1,0 +1,112 @@
+import { useRef, useState } from "preact/hooks";
+import type { InstanceAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
+import { part, post } from "../api.ts";
+import { Dialog, jsonIn, typedIn } from "../parts/dialog.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { tell } from "../parts/toast.tsx";
+
+export interface InstanceActionsProps {
+  readonly instance: InstanceAnswer;
+  readonly permitted: readonly PermittedAnswer[];
+  readonly onDone: () => void;
+  readonly onCopy: () => void;
+}
+
+/** What every lifecycle knows, and what it means to whoever presses it. */
+const builtIn: Readonly<Record<string, { readonly name: string; readonly means: string }>> = {
+  recover: { name: "Retry", means: "It goes on from its checkpoint, now." },
+  restart: { name: "Restart", means: "It begins anew, from its first state and with the data that it has." },
+  fail: { name: "Fail", means: "It is treated as if its step had failed for good." },
+  discard: { name: "Discard", means: "It ends here. What waits for it is told so." },
+};
+
+/** What may be sent to an instance as it stands. */
+export function InstanceActions({ instance, permitted, onDone, onCopy }: InstanceActionsProps) {
+  const [event, setEvent] = useState<string>();
+  const own = permitted.filter(({ event }) => builtIn[event] === undefined);
+  const known = permitted.filter(({ event }) => builtIn[event] !== undefined);
+  return (
+    <div class="actions">
+      {own.map((one) => (
+        <EventButton key={one.event} permitted={one} name={one.event} onPress={setEvent} />
+      ))}
+      {known
+        .filter((one) => one.event === "recover")
+        .map((one) => (
+          <EventButton key={one.event} permitted={one} name="Retry" onPress={setEvent} />
+        ))}
+      <Menu label="More" name="More actions">
+        {known
+          .filter((one) => one.event !== "recover")
+          .map((one) => (
+            <EventButton key={one.event} permitted={one} name={builtIn[one.event]!.name} onPress={setEvent} />
+          ))}
+        <button type="button" onClick={onCopy}>
+          Start a copy
+        </button>
+      </Menu>
+      {event !== undefined && (
+        <SendDialog instance={instance} event={event} onClose={() => setEvent(undefined)} onDone={onDone} />
+      )}
+    </div>
+  );
+}
+
+interface EventButtonProps {
+  readonly permitted: PermittedAnswer;
+  readonly name: string;
+  readonly onPress: (event: string) => void;
+}
+
+function EventButton({ permitted, name, onPress }: EventButtonProps) {
+  const why = permitted.permitted === "no" ? permitted.blockers.map(({ reason }) => reason).join(" ") : undefined;
+  return (
+    <button type="button" disabled={why !== undefined} title={why} onClick={() => onPress(permitted.event)}>
+      {name}
+    </button>
+  );
+}
+
+interface SendDialogProps {
+  readonly instance: InstanceAnswer;
+  readonly event: string;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function SendDialog({ instance, event, onClose, onDone }: SendDialogProps) {
+  const request = useRef(crypto.randomUUID());
+  const special = builtIn[event];
+  const send = async (form: FormData) => {
+    const body = {
+      payload: jsonIn(form, "payload"),
+      reason: typedIn(form, "reason"),
+      expectedVersion: instance.version,
+    };
+    await post(`/instances/${instance.id}/events/${part(event)}`, body, request.current);
+    tell(`${event} was taken.`);
+    onDone();
+  };
+  return (
+    <Dialog
+      title={special === undefined ? `Send ${event}` : `${special.name} ${instance.key ?? "this instance"}`}
+      action={special?.name ?? "Send"}
+      onDo={send}
+      onClose={onClose}
+      dangerous={event === "discard" || event === "fail"}
+      typed={event === "discard" ? "discard" : undefined}
+    >
+      {special !== undefined && <p class="quiet">{special.means}</p>}
+      {special === undefined && (
+        <label>
+          Payload, as JSON
+          <textarea name="payload" rows={5} spellcheck={false} />
+        </label>
+      )}
+      <label>
+        Reason
+        <input name="reason" autocomplete="off" />
+      </label>
+    </Dialog>
+  );
+}

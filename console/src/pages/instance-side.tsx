@@ -1,0 +1,88 @@
+import { Link } from "wouter-preact";
+import type { CallbackAnswer, ChildrenAnswer, RecoveryAnswer } from "../../../src/http/contract.ts";
+import { get } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { StatePill } from "../parts/state-pill.tsx";
+import { Time } from "../parts/time.tsx";
+
+interface Of {
+  /** Of the instance. */
+  readonly path: string;
+  /** Asked for again when it has moved. */
+  readonly version: number;
+}
+
+/** What would happen if it failed, or will since it has. */
+export function Recovery({ path, version }: Of) {
+  const { answer } = useAsked(() => get<RecoveryAnswer>(`${path}/recovery`), [path, version]);
+  if (answer === undefined || answer.outcome !== null) return null;
+  return (
+    <section class={answer.failure === null ? "panel" : "panel recovery bad"}>
+      <h2>Recovery</h2>
+      {answer.sentences.map((sentence) => (
+        <p key={sentence}>{withCode(sentence)}</p>
+      ))}
+    </section>
+  );
+}
+
+/** What is set in backticks, as code. */
+function withCode(sentence: string) {
+  return sentence.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
+}
+
+export function Children({ path, version }: Of) {
+  const { answer } = useAsked(() => get<ChildrenAnswer>(`${path}/children`, { limit: 20 }), [path, version]);
+  if (answer === undefined || answer.total === 0) return null;
+  const { total, open, succeeded, failed, discarded, first } = answer;
+  return (
+    <section class="panel">
+      <h2>Children</h2>
+      <p class="quiet">
+        {total}: {open} open, {succeeded} succeeded, {failed} failed, {discarded} discarded
+      </p>
+      <ul class="short-list">
+        {first.map((child) => (
+          <li key={child.id}>
+            <Link href={`/instances/${child.id}`}>{child.key ?? child.id}</Link>
+            <StatePill state={child.state} outcome={child.outcome} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const callbackTones = {
+  applied: "good",
+  accepted: "good",
+  waiting: "info",
+  kept: "warn",
+  rejected: "bad",
+  refused: "bad",
+} as const;
+
+export function Callbacks({ path, version }: Of) {
+  const { answer } = useAsked(() => get<CallbackAnswer[]>(`${path}/callbacks`), [path, version]);
+  if (answer === undefined || answer.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>Callbacks</h2>
+      <ul class="short-list">
+        {answer.map(({ id, event, status, receivedAt, isLate, reason }) => (
+          <li key={id}>
+            <span>
+              <b>{event}</b> {isLate && <span class="warning">late</span>} <span class="quiet">{reason}</span>
+            </span>
+            <span>
+              <StatePill state={status} tone={callbackTones[status]} />{" "}
+              <span class="quiet">
+                <Time at={receivedAt} />
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,133 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import type { InstanceAnswer, JournalAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
+import { get, part } from "../api.ts";
+import { useAsked } from "../asked.ts";
+import { lifecycles } from "../known.ts";
+import { watchInstance } from "../live.ts";
+import { Diagram } from "../parts/diagram.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Id } from "../parts/id.tsx";
+import { JsonView } from "../parts/json.tsx";
+import { StatePill } from "../parts/state-pill.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useRefreshed } from "../refreshed.ts";
+import { may } from "../session.ts";
+import { pathOf } from "./history.ts";
+import { InstanceActions } from "./instance-actions.tsx";
+import { Callbacks, Children, Recovery } from "./instance-side.tsx";
+import { StartDialog } from "./start-dialog.tsx";
+import { Timeline } from "./timeline.tsx";
+import "./instance.css";
+
+interface Told {
+  readonly instance: InstanceAnswer;
+  readonly journal: readonly JournalAnswer[];
+  readonly permitted: readonly PermittedAnswer[];
+}
+
+/** One instance: where it stands, what may be done, and all that has happened to it. */
+export function Instance({ id }: { readonly id: string }) {
+  const path = `/instances/${part(id)}`;
+  const { answer, error, again } = useAsked<Told>(async () => {
+    const [instance, journal, permitted] = await Promise.all([
+      get<InstanceAnswer>(path),
+      get<JournalAnswer[]>(`${path}/journal`, { attempts: true }),
+      get<PermittedAnswer[]>(`${path}/permitted`),
+    ]);
+    return { instance, journal, permitted };
+  }, [path]);
+  const version = answer?.instance.version ?? 0;
+  useEffect(() => watchInstance(id, (moved) => moved.version !== version && void again()), [id, version]);
+  useRefreshed(again);
+  if (answer === undefined || answer.instance.id !== id) {
+    return (
+      <section>
+        <h1>Instance</h1>
+        <Trouble error={error} />
+      </section>
+    );
+  }
+  const { instance, journal } = answer;
+  return (
+    <section>
+      <Head told={answer} onDone={() => void again()} />
+      <Trouble error={error} />
+      <div class="instance">
+        <Timeline journal={journal} />
+        <div class="side">
+          <section class="panel">
+            <h2>Data</h2>
+            <JsonView value={instance.data} name="the data" />
+          </section>
+          <Walk instance={instance} journal={journal} />
+          <Recovery path={path} version={version} />
+          <Children path={path} version={version} />
+          <Callbacks path={path} version={version} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Head({ told, onDone }: { readonly told: Told; readonly onDone: () => void }) {
+  const [copying, setCopying] = useState(false);
+  const { instance, permitted } = told;
+  const { id, key, lifecycle, state, outcome, version, definition, parent, progress } = instance;
+  return (
+    <header class="panel instance-head">
+      <div class="head">
+        <h1>{key ?? "Instance"}</h1>
+        <StatePill state={state} outcome={outcome} />
+        <span class="grow" />
+        {may("send") && (
+          <InstanceActions instance={instance} permitted={permitted} onDone={onDone} onCopy={() => setCopying(true)} />
+        )}
+      </div>
+      {progress !== undefined && (
+        <label class="progress">
+          <progress max={1} value={progress.fraction} /> {Math.round(progress.fraction * 100)} % {progress.note}
+        </label>
+      )}
+      <Facts
+        facts={[
+          ["Id", <Id key="id" id={id} whole />],
+          ["Lifecycle", <LifecycleLink key="lifecycle" name={lifecycle} definition={definition} />],
+          ["Moves", version],
+          ["Started", <Time key="started" at={instance.createdAt} />],
+          ["Moved", <Time key="moved" at={instance.movedAt} />],
+          ...(instance.closedAt === null ? [] : [["Ended", <Time key="ended" at={instance.closedAt} />] as const]),
+          ...(instance.deadlineAt === null ? [] : [["Deadline", <Time key="by" at={instance.deadlineAt} />] as const]),
+          ...(parent === null
+            ? []
+            : [["Child of", <Id key="of" id={parent.id} href={`/instances/${parent.id}`} />] as const]),
+        ]}
+      />
+      {copying && <StartDialog lifecycle={lifecycle} data={instance.data} onClose={() => setCopying(false)} />}
+    </header>
+  );
+}
+
+function LifecycleLink({ name, definition }: { readonly name: string; readonly definition: number }) {
+  return (
+    <>
+      <Link href={`/lifecycles/${part(name)}`}>{name}</Link> <span class="quiet">version {definition}</span>
+    </>
+  );
+}
+
+/** The diagram of its lifecycle with the way that it went. */
+function Walk({ instance, journal }: Pick<Told, "instance" | "journal">) {
+  const { lifecycle, state } = instance;
+  const walked = useMemo(() => pathOf(journal, state), [journal, state]);
+  // What is built in is drawn only where it was gone through: it leads from everywhere to everywhere.
+  const builtIns = walked.states.has("failed") || walked.states.has("discarded");
+  const drawn = useAsked(
+    () => get<string>(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),
+    [lifecycle, builtIns],
+  );
+  const states = lifecycles.value.find(({ name }) => name === lifecycle)?.states;
+  if (drawn.answer === undefined || states === undefined) return null;
+  return <Diagram svg={drawn.answer} states={states} walked={walked} />;
+}

@@ -1,0 +1,128 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import type { InstanceAnswer } from "../../../src/http/contract.ts";
+import { apiUrl, get, part } from "../api.ts";
+import { lifecycles } from "../known.ts";
+import { usePaged } from "../paged.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Id } from "../parts/id.tsx";
+import { StatePill } from "../parts/state-pill.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useRefreshed } from "../refreshed.ts";
+import { commandOf } from "../rows.ts";
+import { may } from "../session.ts";
+import { useFilters } from "../url.ts";
+import { InstanceFilters } from "./instance-filters.tsx";
+import { SendMany } from "./send-many.tsx";
+import { StartDialog } from "./start-dialog.tsx";
+
+const size = 50;
+
+const columns: readonly Column<InstanceAnswer>[] = [
+  { name: "Id", show: ({ id }) => <Id id={id} href={`/instances/${id}`} />, value: ({ id }) => id },
+  {
+    name: "Key",
+    show: ({ id, key }) => (key === null ? <span class="quiet">–</span> : <Link href={`/instances/${id}`}>{key}</Link>),
+    value: ({ key }) => key,
+  },
+  {
+    name: "State",
+    show: ({ state, outcome }) => <StatePill state={state} outcome={outcome} />,
+    value: ({ state }) => state,
+  },
+  { name: "Moves", numeric: true, show: ({ version }) => version, value: ({ version }) => version },
+  { name: "Moved", show: ({ movedAt }) => <Time at={movedAt} />, value: ({ movedAt }) => movedAt },
+  { name: "Started", show: ({ createdAt }) => <Time at={createdAt} />, value: ({ createdAt }) => createdAt },
+  { name: "Deadline", show: ({ deadlineAt }) => <Time at={deadlineAt} />, value: ({ deadlineAt }) => deadlineAt },
+  {
+    name: "Data",
+    show: ({ data }) => <span class="preview">{JSON.stringify(data)}</span>,
+    value: ({ data }) => JSON.stringify(data),
+  },
+];
+
+/** The instances of a lifecycle, newest first; what is asked for stands in the address. */
+export function Instances() {
+  const [filters, change] = useFilters();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [doing, setDoing] = useState<"start" | "send">();
+  const lifecycle = filters.get("lifecycle") ?? lifecycles.value[0]?.name ?? "";
+  const states = filters.getAll("state");
+  const key = filters.get("key") ?? "";
+  const path = key === "" ? `/lifecycles/${part(lifecycle)}/instances` : "/search";
+  const query = key === "" ? { state: states, limit: size } : { text: key, limit: size };
+  const { answer, error, more, again } = usePaged<InstanceAnswer>(
+    async (after) => {
+      if (lifecycle === "") return [];
+      const found = await get<InstanceAnswer[]>(path, { ...query, after });
+      // The search knows of no lifecycle and no states: it is for a key, of which there are few.
+      return found.filter((one) => one.lifecycle === lifecycle && (states.length === 0 || states.includes(one.state)));
+    },
+    { size, idOf: ({ id }) => id, dependsOn: [lifecycle, states.join(), key] },
+  );
+  useRefreshed(async () => {
+    if (chosen.size === 0) await again();
+  });
+  const rows = answer?.filter(({ id }) => chosen.has(id)) ?? [];
+  const close = () => setDoing(undefined);
+  return (
+    <section>
+      <div class="head">
+        <h1>Instances</h1>
+        <span class="grow" />
+        {may("send") && lifecycle !== "" && (
+          <button type="button" class="primary" onClick={() => setDoing("start")}>
+            Start one
+          </button>
+        )}
+      </div>
+      <InstanceFilters
+        lifecycle={lifecycle}
+        states={states}
+        textKey={key}
+        onChange={(changes) => {
+          setChosen(new Set());
+          change(changes);
+        }}
+      />
+      <Trouble error={error} />
+      <Table
+        name="instances"
+        rows={answer}
+        columns={columns}
+        rowKey={({ id }) => id}
+        more={key === "" ? more : undefined}
+        chosen={may("send") ? chosen : undefined}
+        onChoose={setChosen}
+        tools={
+          rows.length > 0 && (
+            <>
+              <b>{rows.length} chosen</b>
+              <button type="button" onClick={() => setDoing("send")}>
+                Send event
+              </button>
+              <button type="button" class="bare" onClick={() => setChosen(new Set())}>
+                Clear
+              </button>
+            </>
+          )
+        }
+        asked={{
+          url: apiUrl(path, query),
+          command: key === "" ? commandOf(["instance", "list", lifecycle], { state: states, limit: size }) : undefined,
+        }}
+        empty={
+          <Empty title="No instance is like this">
+            {key === "" && states.length === 0
+              ? "Start one, here or by a call."
+              : "Ask for less: other states, another key."}
+          </Empty>
+        }
+      />
+      {doing === "start" && <StartDialog lifecycle={lifecycle} onClose={close} />}
+      {doing === "send" && <SendMany instances={rows} onClose={close} onDone={() => void again()} />}
+    </section>
+  );
+}

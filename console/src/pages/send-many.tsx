@@ -1,0 +1,76 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import type { InstanceAnswer } from "../../../src/http/contract.ts";
+import { messageOf, part, post } from "../api.ts";
+import { lifecycles } from "../known.ts";
+import { Dialog, jsonIn, typedIn } from "../parts/dialog.tsx";
+import { tell } from "../parts/toast.tsx";
+
+export interface SendManyProps {
+  readonly instances: readonly InstanceAnswer[];
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+interface Refusal {
+  readonly instance: InstanceAnswer;
+  readonly why: string;
+}
+
+/** Sends one event to each of some instances, each by a call of its own: one that is refused holds up no other. */
+export function SendMany({ instances, onClose, onDone }: SendManyProps) {
+  const [done, setDone] = useState(0);
+  const [refused, setRefused] = useState<readonly Refusal[]>([]);
+  const lifecycle = lifecycles.value.find(({ name }) => name === instances[0]?.lifecycle);
+  const standIn = new Set(instances.map(({ state }) => state));
+  const events = new Set(lifecycle?.states.filter(({ name }) => standIn.has(name)).flatMap((state) => state.events));
+  const send = async (form: FormData) => {
+    const event = typedIn(form, "event") ?? "";
+    const body = { payload: jsonIn(form, "payload"), reason: typedIn(form, "reason") };
+    const told: Refusal[] = [];
+    setDone(0);
+    for (const instance of instances) {
+      try {
+        await post(`/instances/${instance.id}/events/${part(event)}`, body);
+      } catch (error) {
+        told.push({ instance, why: messageOf(error) });
+      }
+      setDone((before) => before + 1);
+      setRefused([...told]);
+    }
+    onDone();
+    if (told.length > 0) throw new Error(`${told.length} of ${instances.length} did not take it.`);
+    tell(`Sent to ${instances.length}.`);
+  };
+  return (
+    <Dialog title={`Send an event to ${instances.length}`} action="Send" onDo={send} onClose={onClose}>
+      <label>
+        Event
+        <select name="event" required>
+          {[...events].map((event) => (
+            <option key={event}>{event}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Payload, as JSON
+        <textarea name="payload" rows={4} spellcheck={false} />
+      </label>
+      <label>
+        Reason
+        <input name="reason" autocomplete="off" />
+      </label>
+      {done > 0 && <progress max={instances.length} value={done} aria-label="How many were sent" />}
+      {refused.length > 0 && (
+        <ul class="short-list refusals">
+          {refused.map(({ instance, why }) => (
+            <li key={instance.id}>
+              <Link href={`/instances/${instance.id}`}>{instance.key ?? instance.id}</Link>
+              <span>{why}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}

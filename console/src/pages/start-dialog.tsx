@@ -1,0 +1,53 @@
+import { useRef } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import type { StartedAnswer } from "../../../src/http/contract.ts";
+import { part, post } from "../api.ts";
+import { lifecycles } from "../known.ts";
+import { Dialog, jsonIn, typedIn } from "../parts/dialog.tsx";
+import { tell } from "../parts/toast.tsx";
+
+export interface StartDialogProps {
+  readonly lifecycle: string;
+  /** What it begins with, to be changed; nothing unless given. */
+  readonly data?: unknown;
+  readonly onClose: () => void;
+}
+
+/** Starts an instance with the data that is typed in, and leads to it. */
+export function StartDialog({ lifecycle, data = {}, onClose }: StartDialogProps) {
+  const [, go] = useLocation();
+  const request = useRef(crypto.randomUUID());
+  const start = async (form: FormData) => {
+    const name = typedIn(form, "lifecycle") ?? lifecycle;
+    const body = { key: typedIn(form, "key"), data: jsonIn(form, "data"), reason: typedIn(form, "reason") };
+    const started = await post<StartedAnswer>(`/lifecycles/${part(name)}/instances`, body, request.current);
+    tell(started.created ? "Started." : "An instance has this key already: here it is.");
+    go(`/instances/${started.id}`);
+  };
+  return (
+    <Dialog title="Start an instance" action="Start" onDo={start} onClose={onClose}>
+      <label>
+        Lifecycle
+        <select name="lifecycle" defaultValue={lifecycle}>
+          {lifecycles.value.map(({ name }) => (
+            <option key={name} selected={name === lifecycle}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Key, if it has a name of its own
+        <input name="key" autocomplete="off" />
+      </label>
+      <label>
+        Data, as JSON
+        <textarea name="data" rows={6} defaultValue={JSON.stringify(data, undefined, 2)} spellcheck={false} />
+      </label>
+      <label>
+        Reason
+        <input name="reason" autocomplete="off" />
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,67 @@
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { StateAnswer } from "../../../src/http/contract.ts";
+import { type DrawnNode, readDrawing } from "./drawing.ts";
+import "./diagram.css";
+
+export interface DiagramProps {
+  /** As the API draws it. */
+  readonly svg: string;
+  readonly states: readonly StateAnswer[];
+  /** How many stand in a state; read again whenever a signal in it changes. Left out, nothing is counted. */
+  readonly countOf?: ((state: string) => number) | undefined;
+  /** What is done when a state is pressed; left out, nothing can be. */
+  readonly onChoose?: ((state: string) => void) | undefined;
+  readonly chosen?: string | undefined;
+  /** The states that were walked through, and where it stands now. */
+  readonly walked?: { readonly states: ReadonlySet<string>; readonly ways: ReadonlySet<string>; readonly at: string };
+}
+
+/** A lifecycle as the API draws it, in the colours of the page, with what happens in it. */
+export function Diagram({ svg, states, countOf, onChoose, chosen, walked }: DiagramProps) {
+  const box = useRef<HTMLElement>(null);
+  const nodes = useRef<ReadonlyMap<string, DrawnNode>>(new Map());
+  const choose = useRef(onChoose);
+  choose.current = onChoose;
+  const canChoose = onChoose !== undefined;
+  useEffect(() => {
+    const drawing = readDrawing(svg);
+    box.current!.replaceChildren(drawing.svg);
+    nodes.current = drawing.nodes;
+    for (const state of states) {
+      const node = drawing.nodes.get(state.name);
+      node?.group.classList.add(...looksOf(state));
+      if (canChoose) node?.makeButton(() => choose.current?.(state.name));
+    }
+  }, [svg, states, canChoose]);
+  useEffect(() => {
+    if (countOf === undefined) return undefined;
+    return effect(() => {
+      for (const [name, node] of nodes.current) node.count(countOf(name));
+    });
+  }, [svg, states, countOf]);
+  useEffect(() => {
+    for (const [name, { group }] of nodes.current) group.classList.toggle("chosen", name === chosen);
+  }, [svg, chosen]);
+  useEffect(() => {
+    if (walked === undefined) return;
+    for (const [name, { group }] of nodes.current) {
+      group.classList.toggle("walked", walked.states.has(name));
+      group.classList.toggle("stands", walked.at === name);
+    }
+    for (const edge of box.current!.querySelectorAll<SVGGElement>("g.edge")) {
+      edge.classList.toggle("walked", walked.ways.has(edge.dataset.way ?? ""));
+    }
+  }, [svg, walked]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+    <section class={walked === undefined ? "diagram" : "diagram walk"} ref={box} tabIndex={0} aria-label="Diagram" />
+  );
+}
+
+/** How a state is coloured: by how it ends, by whom it asks, or by what it does. */
+function looksOf({ kind, final, asks, name }: StateAnswer): string[] {
+  if (final !== null) return ["end", final];
+  if (name === "failed") return ["failure"];
+  return asks === null ? [kind] : ["ask", asks.whom];
+}

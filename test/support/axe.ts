@@ -1,0 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const source = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+interface Axe {
+  run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
+}
+
+/** What somebody with a keyboard, a reader or weak eyes could not use on this page; nothing is the good answer. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(source, "utf8"));
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    );
+  });
+}
+
+/** By how many pixels the page is wider than its window. */
+export function sideways(page: Page): Promise<number> {
+  return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
