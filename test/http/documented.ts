@@ -49,31 +49,32 @@ export class Documented {
   }
 
   get<Body = Record<string, unknown>>(path: string): Promise<Body> {
-    return this.#good("get", path, undefined);
+    return this.outside("get", `/api${path}`);
   }
 
   post<Body = Record<string, unknown>>(path: string, body?: unknown): Promise<Body> {
-    return this.#good("post", path, body);
+    return this.outside("post", `/api${path}`, body);
   }
 
   put<Body = Record<string, unknown>>(path: string, body?: unknown): Promise<Body> {
-    return this.#good("put", path, body);
+    return this.outside("put", `/api${path}`, body);
   }
 
   delete<Body = null>(path: string): Promise<Body> {
-    return this.#good("delete", path, undefined);
+    return this.outside("delete", `/api${path}`);
   }
 
   /** Asks for what is refused: the answer is a problem, as documented. */
   async refused(method: string, path: string, body?: unknown): Promise<Answered<{ code: string; detail?: string }>> {
-    const response = await this.#ask(method, path, body);
+    const response = await this.#ask(method, `/api${path}`, body);
     const told = (await response.json()) as { code: string; detail?: string };
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     this.#check(this.#schema(["components", "schemas", "Problem"]), told, path);
     return { status: response.status, body: told };
   }
 
-  async #good<Body>(method: string, path: string, body: unknown): Promise<Body> {
+  /** The same for what is not below `/api`. */
+  async outside<Body = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Body> {
     const [template, operation] = this.#meant(method, path);
     if (body !== undefined)
       this.#check(this.#schema(["paths", template, method, "requestBody", ...json]), body, `${method} ${path}`);
@@ -86,7 +87,7 @@ export class Documented {
   }
 
   async #ask(method: string, path: string, body: unknown): Promise<Response> {
-    return this.#app.request(`/api${path}`, {
+    return this.#app.request(path, {
       method: method.toUpperCase(),
       headers: { "content-type": "application/json" },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -94,7 +95,7 @@ export class Documented {
   }
 
   #meant(method: string, path: string): readonly [string, Operation] {
-    const [place] = `/api${path}`.split("?");
+    const [place] = path.split("?");
     const found = Object.keys(this.document.paths)
       .filter((template) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(place!))
       .sort((one, other) => one.split("{").length - other.split("{").length);

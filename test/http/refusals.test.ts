@@ -160,6 +160,8 @@ describe("the door", () => {
     expect(await response.json()).toMatchObject({ code: "method_not_allowed", detail: "Send POST." });
     const lists = await app.request("/api/queues", { method: "PUT" });
     expect(lists.headers.get("allow")).toBe("GET, POST, HEAD");
+    const session = await app.request("/api/session", { method: "PUT" });
+    expect(session.headers.get("allow")).toBe("GET, POST, DELETE, HEAD");
     expect((await app.request("/api/nowhere")).status).toBe(404);
   });
 

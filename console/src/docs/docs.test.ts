@@ -22,6 +22,7 @@ test("a request is made of what was filled in, and is the same for a terminal", 
     url: "https://here/pawl/api/instances/a%2Fb/events/graded",
     headers: { "Idempotency-Key": "k", "Content-Type": "application/json" },
     body: `{"payload":"it's"}`,
+    isStream: false,
   });
   expect(curlOf(sent).split(" \\\n  ")).toEqual([
     "curl -X POST 'https://here/pawl/api/instances/a%2Fb/events/graded'",
@@ -30,6 +31,7 @@ test("a request is made of what was filled in, and is the same for a terminal", 
     "-H 'Content-Type: application/json'",
     `-d '{"payload":"it'\\''s"}'`,
   ]);
+  expect(curlOf(requestOf(named("live"), { parameters: {}, body: "" }, "https://h"))).toMatch(/^curl -N 'https:/);
   const asked = requestOf(named("find"), { parameters: { lifecycle: "essay", state: "a, b" }, body: "" }, "https://h");
   expect(asked).toMatchObject({ url: "https://h/api/lifecycles/essay/instances?state=a&state=b", body: null });
 });

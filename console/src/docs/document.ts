@@ -13,7 +13,7 @@ interface DocumentedOperation {
   readonly "x-rights": readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: { readonly 200: { readonly content: Content } };
+  readonly responses: { readonly 200: { readonly content: Readonly<Record<string, { readonly schema: ApiSchema }>> } };
 }
 
 interface Content {
@@ -49,11 +49,13 @@ export interface Operation {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  /** The rights of which one is needed. */
+  /** The rights of which one is needed; none where whoever comes is answered. */
   readonly rights: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body: ApiSchema | undefined;
   readonly answers: ApiSchema;
+  /** It goes on answering for as long as somebody listens. */
+  readonly isStream: boolean;
 }
 
 /** All operations, as the document has them in its order. */
@@ -68,7 +70,8 @@ export function operationsOf(document: ApiDocument): Operation[] {
       rights: one["x-rights"],
       parameters: one.parameters ?? [],
       body: one.requestBody?.content["application/json"].schema,
-      answers: one.responses[200].content["application/json"].schema,
+      answers: Object.values(one.responses[200].content)[0]!.schema,
+      isStream: "text/event-stream" in one.responses[200].content,
     })),
   );
 }

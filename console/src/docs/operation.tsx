@@ -51,7 +51,14 @@ function Inside({ api, operation }: Omit<OperationProps, "isMeant">) {
     <div class="operation-inside">
       <div class="operation-facts">
         <p class="quiet">
-          <a href={`docs#${id}`}>{id}</a> needs the right to <b>{rights.join(" or ")}</b>.
+          <a href={`docs#${id}`}>{id}</a>{" "}
+          {rights.length === 0 ? (
+            "needs no right."
+          ) : (
+            <>
+              needs the right to <b>{rights.join(" or ")}</b>.
+            </>
+          )}
         </p>
         {taken.length > 0 && <h3>Path, query and headers</h3>}
         {taken.length > 0 && <Fields api={api} fields={taken} />}

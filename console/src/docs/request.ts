@@ -12,6 +12,8 @@ export interface ReadyRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** What is answered is shown as it comes. */
+  readonly isStream: boolean;
 }
 
 /** The request for what was filled in. What is left out of a path stays in its braces. */
@@ -32,7 +34,8 @@ export function requestOf(operation: Operation, filled: Filled, mountedAt: strin
   const body = operation.body === undefined || filled.body.trim() === "" ? null : filled.body;
   if (body !== null) headers["Content-Type"] = "application/json";
   const search = query.size === 0 ? "" : `?${query}`;
-  return { method: operation.method, url: `${mountedAt.replace(/\/$/, "")}${path}${search}`, headers, body };
+  const { method, isStream } = operation;
+  return { method, url: `${mountedAt.replace(/\/$/, "")}${path}${search}`, headers, body, isStream };
 }
 
 /** What is needed and was not filled in. */
@@ -42,9 +45,9 @@ export function missingIn(operation: Operation, filled: Filled): string[] {
 }
 
 /** The same for a terminal, where the token is in `$PAWL_TOKEN`. */
-export function curlOf({ method, url, headers, body }: ReadyRequest): string {
+export function curlOf({ method, url, headers, body, isStream }: ReadyRequest): string {
   const parts = [
-    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(url)}`,
+    `curl${isStream ? " -N" : ""}${method === "GET" ? "" : ` -X ${method}`} ${quoted(url)}`,
     `-H "Authorization: Bearer $PAWL_TOKEN"`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === null ? [] : [`-d ${quoted(body)}`]),

@@ -98,14 +98,22 @@ function obstacleOf(
   parameters: Readonly<Record<string, string>>,
   body: string,
 ): string | undefined {
-  const who = session.value;
-  if (who == null) return "Sign in to send it from here.";
-  if (!operation.rights.some((right) => (who.may as readonly string[]).includes(right)))
-    return `The role ${who.role} gives no right to ${operation.rights.join(" or ")}.`;
+  if (operation.isStream) return "It is a stream, which this page does not draw: curl does.";
+  const notAllowed = whyNotAllowed(operation.rights);
+  if (notAllowed !== undefined) return notAllowed;
   const missing = missingIn(operation, { parameters, body });
   if (missing.length > 0) return `Fill in ${missing.join(", ")}.`;
   if (operation.body === undefined || body.trim() === "" || isJson(body)) return undefined;
   return "The body is no JSON.";
+}
+
+function whyNotAllowed(rights: readonly string[]): string | undefined {
+  if (rights.length === 0) return undefined;
+  if (session.value == null) return "Sign in to send it from here.";
+  const { role, may }: { role: string; may: readonly string[] } = session.value;
+  return rights.some((right) => may.includes(right))
+    ? undefined
+    : `The role ${role} gives no right to ${rights.join(" or ")}.`;
 }
 
 function isJson(text: string): boolean {

@@ -5,6 +5,7 @@ import type { Pawl } from "../../pawl.ts";
 import { dispatch, takesOf } from "../dispatch.ts";
 import { answerProblem, problem } from "../problem.ts";
 import { type DoorOptions, visitorOf } from "../visitors.ts";
+import { beside } from "./beside.ts";
 import { gather, labelerIn } from "./gather.ts";
 import { namesIn, operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
@@ -13,12 +14,20 @@ import { canBeNull } from "./schema.ts";
 /** Lets every route be answered, for whoever may. */
 export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
   for (const route of routes) {
-    app.on(route.method, placeOf(route.path), (context) => carryOut(pawl, context, route, options));
+    app.on(route.method, placeOf(`/api${route.path}`), (context) => carryOut(pawl, context, route, options));
   }
+  mountRefusals(app);
+}
+
+/** A path that is known by another method says by which. It comes last: it would answer for all of them. */
+function mountRefusals(app: Hono): void {
+  const known = [...routes.map(({ method, path }) => ({ method, path: `/api${path}` })), ...beside];
+  const paths = [...new Set(known.map(({ path }) => path))].filter((path) => path.startsWith("/api/"));
   // Those with fewer names come first: `/dead-letters/preview` is no id.
-  const paths = [...new Set(routes.map((route) => route.path))];
   for (const path of paths.sort((one, other) => namesIn(one).length - namesIn(other).length)) {
-    const allow = methodsOf(path).join(", ");
+    const methods = known.filter((one) => one.path === path).map(({ method }) => method.toUpperCase());
+    // Whoever can get something can ask for its headers alone.
+    const allow = (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
     app.all(placeOf(path), (context) => {
       context.header("allow", allow);
       return answerProblem(context, problem(405, "method_not_allowed", `Send ${allow}.`));
@@ -27,13 +36,7 @@ export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
 }
 
 function placeOf(path: string): string {
-  return `/api${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
-}
-
-/** What can be asked of a path; whoever can get something can ask for its headers alone. */
-function methodsOf(path: string): string[] {
-  const methods = routes.filter((route) => route.path === path).map((route) => route.method.toUpperCase());
-  return methods.includes("GET") ? [...methods, "HEAD"] : methods;
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 async function carryOut(pawl: Pawl, context: Context, route: Route, options: DoorOptions): Promise<Response> {

@@ -1,6 +1,7 @@
 import { ownVersion } from "../../version.ts";
 import { takesOf } from "../dispatch.ts";
 import type { Problem } from "../problem.ts";
+import { type Beside, beside } from "./beside.ts";
 import { besideOf, repeatKeys } from "./gather.ts";
 import { namesIn, operationOf, type Route } from "./route.ts";
 import { routes } from "./routes.ts";
@@ -33,13 +34,14 @@ export function openapi(base = ""): Document {
     const path = `/api${route.path}`;
     paths[path] = { ...paths[path], [route.method]: operation(route, schemas) };
   }
+  for (const one of beside) paths[one.path] = { ...paths[one.path], [one.method]: operationBeside(one, schemas) };
   const content = { "application/problem+json": { schema: schemas.referTo(problem) } };
   return {
     openapi: "3.1.0",
     info: { title: "Pawl", version: ownVersion(), summary: "A durable lifecycle engine.", description: introduction },
     servers: [{ url: base === "" ? "/" : base, description: "Where Pawl is mounted." }],
     security: [{ token: [] }, { session: [] }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set([...routes, ...beside].map((one) => one.tag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -96,8 +98,8 @@ function operation(route: Route, schemas: Schemas): Document {
   ]);
   const isGet = route.method === "get";
   const parameters = [
-    ...namesIn(route.path).map((name) => inPath(name)),
-    ...(isGet ? taken : []).map(([name, schema]) => inQuery(name, schema, route)),
+    ...namesIn(route.path).map((name) => pathParameter(name, pathNames[name] ?? `The name of the ${name}.`)),
+    ...(isGet ? taken : []).map(([name, schema]) => queryParameter(name, schema, route.needs?.includes(name) ?? false)),
     ...(!isGet && repeatKeys.some((name) => takes.includes(name)) ? [repeatHeader] : []),
   ];
   return {
@@ -108,10 +110,35 @@ function operation(route: Route, schemas: Schemas): Document {
     "x-rights": [route.may].flat(),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isGet || taken.length === 0 ? {} : { requestBody: bodyOf(route, taken) }),
-    responses: {
-      200: { description: "Done.", content: { "application/json": { schema: schemas.referTo(route.answers) } } },
-      default: { $ref: "#/components/responses/Problem" },
-    },
+    responses: responsesOf(json, schemas.referTo(route.answers)),
+  };
+}
+
+function operationBeside(one: Beside, schemas: Schemas): Document {
+  const { operation: operationId, tag, summary, may, inPath = {}, inQuery = {}, body, type = json, answers } = one;
+  const parameters = [
+    ...Object.entries(inPath).map(([name, description]) => pathParameter(name, description)),
+    ...Object.entries(inQuery).map(([name, schema]) => queryParameter(name, schema, false)),
+    ...(one.repeats === true ? [repeatHeader] : []),
+  ];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: may === null ? "Needs no right." : `Needs the right to ${may}.`,
+    "x-rights": may === null ? [] : [may],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body && { requestBody: { required: true, content: { [json]: { schema: schemas.referTo(body) } } } }),
+    responses: responsesOf(type, schemas.referTo(answers)),
+  };
+}
+
+const json = "application/json";
+
+function responsesOf(type: string, schema: Schema): Document {
+  return {
+    200: { description: "Done.", content: { [type]: { schema } } },
+    default: { $ref: "#/components/responses/Problem" },
   };
 }
 
@@ -130,17 +157,16 @@ const pathNames: Readonly<Record<string, string>> = {
   lane: "As in `essay`, `essay/grading` or `essay:after`; a slash is written %2F.",
 };
 
-function inPath(name: string): Document {
-  const description = pathNames[name] ?? `The name of the ${name}.`;
+function pathParameter(name: string, description: string): Document {
   return { name, in: "path", required: true, description, schema: text };
 }
 
-function inQuery(name: string, { description, ...schema }: Schema, route: Route): Document {
+function queryParameter(name: string, { description, ...schema }: Schema, required: boolean): Document {
   const isList = schema.type === "array";
   return {
     name,
     in: "query",
-    required: route.needs?.includes(name) ?? false,
+    required,
     ...(description && { description }),
     schema,
     ...(isList && { style: "form", explode: true }),
@@ -162,5 +188,5 @@ function bodyOf(route: Route, taken: readonly (readonly [string, Schema])[]): Do
     additionalProperties: false,
     ...(route.needs && { required: route.needs }),
   };
-  return { required: route.needs !== undefined, content: { "application/json": { schema } } };
+  return { required: route.needs !== undefined, content: { [json]: { schema } } };
 }
