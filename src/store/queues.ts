@@ -44,7 +44,7 @@ export async function hasQueues(db: Executor): Promise<boolean> {
 export async function insertQueue(db: Executor, queue: NewQueue): Promise<boolean> {
   const written = await db.rows(sql`
     insert into pawl.queues (name, source, settings, label_schema, label_code, created_at, updated_at)
-    values (${queue.name}::text, ${queue.source}::text, ${queue.settingsText}::text::jsonb, ${queue.labelSchemaText}::text::jsonb,
+    values (${queue.name}::text, ${queue.source}::text, ${queue.settingsText}::text::jsonb, ${queue.labelSchemaText}::text::json,
       ${queue.labelCode}::boolean, pawl.now(), pawl.now())
     on conflict do nothing
     returning name`);
@@ -55,13 +55,13 @@ export async function insertQueue(db: Executor, queue: NewQueue): Promise<boolea
 export async function putQueue(db: Executor, queue: NewQueue): Promise<void> {
   await db.rows(sql`
     insert into pawl.queues as known (name, source, settings, label_schema, label_code, created_at, updated_at)
-    values (${queue.name}::text, ${queue.source}::text, ${queue.settingsText}::text::jsonb, ${queue.labelSchemaText}::text::jsonb,
+    values (${queue.name}::text, ${queue.source}::text, ${queue.settingsText}::text::jsonb, ${queue.labelSchemaText}::text::json,
       ${queue.labelCode}::boolean, pawl.now(), pawl.now())
     on conflict (name) do update
     set source = excluded.source, settings = excluded.settings, label_schema = excluded.label_schema,
       label_code = excluded.label_code, updated_at = excluded.updated_at
-    where (known.source, known.settings, known.label_schema, known.label_code)
-      is distinct from (excluded.source, excluded.settings, excluded.label_schema, excluded.label_code)`);
+    where (known.source, known.settings, known.label_schema::text, known.label_code)
+      is distinct from (excluded.source, excluded.settings, excluded.label_schema::text, excluded.label_code)`);
 }
 
 /** Lets a queue hand out samples, or no more; gives back whether there is such a queue. */

@@ -768,7 +768,7 @@ CREATE TABLE pawl.queues (
     source text NOT NULL COLLATE pg_catalog."C",
     active boolean DEFAULT true NOT NULL,
     settings jsonb NOT NULL,
-    label_schema jsonb NOT NULL,
+    label_schema json NOT NULL,
     label_code boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
