@@ -15,6 +15,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: { index: from("console/index.html"), docs: from("console/docs.html") } },
+    rolldownOptions: {
+      input: { index: from("console/index.html"), desk: from("console/desk.html"), docs: from("console/docs.html") },
+    },
   },
 });

@@ -39,6 +39,7 @@ async function ask<Answer>(
   url: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
+  keepalive = false,
 ): Promise<Answer> {
   let response: Response;
   try {
@@ -46,6 +47,7 @@ async function ask<Answer>(
       method,
       headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
       body: body === undefined ? null : JSON.stringify(body),
+      keepalive,
     });
   } catch {
     throw new Refused(unreachable);
@@ -64,8 +66,9 @@ export function post<Answer>(path: string, body: unknown = {}, idempotencyKey?: 
   return ask("POST", apiUrl(path), body, idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey });
 }
 
-export function put<Answer>(path: string, body: unknown = {}): Promise<Answer> {
-  return ask("PUT", apiUrl(path), body);
+/** With `keepalive` it is carried out also when the page is gone by then. */
+export function put<Answer>(path: string, body: unknown = {}, options: { keepalive?: boolean } = {}): Promise<Answer> {
+  return ask("PUT", apiUrl(path), body, {}, options.keepalive);
 }
 
 export function remove<Answer>(path: string, body?: unknown): Promise<Answer> {

@@ -37,7 +37,7 @@ const policy = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: https:",
-  "media-src 'self' https:",
+  "media-src 'self' data: https:",
   "connect-src 'self'",
   "base-uri 'self'",
   "form-action 'self'",

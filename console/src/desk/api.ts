@@ -1,0 +1,55 @@
+import type {
+  AssignmentAnswer,
+  DeskAnswer,
+  DeskWorkAnswer,
+  NextAnswer,
+  SubmittedAnswer,
+} from "../../../src/http/contract.ts";
+import { get, part, post, put } from "../api.ts";
+import type { Entered } from "./entered.ts";
+import { midnight } from "./times.ts";
+
+/** What the desk asks of the server, all of it as one labeler. */
+export class DeskApi {
+  readonly #labeler: string;
+
+  constructor(labeler: string) {
+    this.#labeler = labeler;
+  }
+
+  desk(): Promise<DeskAnswer> {
+    return get("/desk", { labeler: this.#labeler, since: midnight(new Date()).toISOString() });
+  }
+
+  next(queue: string): Promise<NextAnswer> {
+    return post(`/queues/${part(queue)}/next`, this.#as());
+  }
+
+  work(id: string): Promise<DeskWorkAnswer> {
+    return get(`/desk/assignments/${part(id)}`, this.#as());
+  }
+
+  start(id: string): Promise<AssignmentAnswer> {
+    return post(`/assignments/${part(id)}/start`, this.#as());
+  }
+
+  extend(id: string): Promise<AssignmentAnswer> {
+    return post(`/assignments/${part(id)}/extend`, this.#as());
+  }
+
+  submit(id: string, label: unknown): Promise<SubmittedAnswer> {
+    return post(`/assignments/${part(id)}/submit`, { label, ...this.#as() });
+  }
+
+  skip(id: string, reason: string | undefined): Promise<AssignmentAnswer> {
+    return post(`/assignments/${part(id)}/skip`, { ...(reason === undefined ? {} : { reason }), ...this.#as() });
+  }
+
+  keepDraft(id: string, draft: Entered, leaving: boolean): Promise<unknown> {
+    return put(`/assignments/${part(id)}/draft`, { draft: draft ?? "", ...this.#as() }, { keepalive: leaving });
+  }
+
+  #as(): { labeler: string } {
+    return { labeler: this.#labeler };
+  }
+}

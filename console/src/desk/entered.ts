@@ -1,0 +1,153 @@
+import { type Field, isSchema } from "./fields.ts";
+
+/**
+ * What somebody has entered into a field: the value of a choice, the text of a field for texts or JSON, a list, or an
+ * object of such; undefined where nothing is. It is kept as the draft.
+ */
+export type Entered = unknown;
+
+/** The way from the whole form to a field. */
+export type Path = readonly (string | number)[];
+
+export interface Fault {
+  /** A JSON Pointer. */
+  readonly path: string;
+  readonly message: string;
+  /** What kind of fault, as the server tells it. */
+  readonly code?: string;
+}
+
+/** What a field holds before anybody has entered anything. */
+export function blank(field: Field): Entered {
+  if (field.initial !== undefined) return fromLabel(field, field.initial);
+  if (field.kind === "group") return Object.fromEntries(field.entries.map((one) => [one.name, blank(one.field)]));
+  if (field.kind === "list") return Array.from({ length: Math.min(field.least, 50) }, () => blank(field.item));
+  return undefined;
+}
+
+/** A label as it would have been entered: where an earlier one is to be corrected. */
+export function fromLabel(field: Field, label: unknown): Entered {
+  return fitted(field, label, (value) => (value === undefined ? undefined : JSON.stringify(value, undefined, 2)));
+}
+
+/** A draft, as far as it fits: the schema of its queue may have changed since. */
+export function fromDraft(field: Field, draft: unknown): Entered {
+  return fitted(field, draft, (value) => (typeof value === "string" ? value : undefined));
+}
+
+function fitted(field: Field, value: unknown, asJson: (value: unknown) => string | undefined): Entered {
+  switch (field.kind) {
+    case "choice":
+      return field.options.find((option) => option.value === value)?.value;
+    case "many": {
+      const all = Array.isArray(value) ? value : [];
+      return field.options.map((option) => option.value).filter((one) => all.includes(one));
+    }
+    case "number":
+      return typeof value === "number" ? value : undefined;
+    case "text":
+      return typeof value === "string" ? value : undefined;
+    case "list":
+      return Array.isArray(value) ? value.map((item) => fitted(field.item, item, asJson)) : blank(field);
+    case "group": {
+      const parts = isSchema(value) ? value : {};
+      return Object.fromEntries(field.entries.map((one) => [one.name, fitted(one.field, parts[one.name], asJson)]));
+    }
+    default:
+      return asJson(value);
+  }
+}
+
+/** The label that was entered, and what can be seen to be wrong with it here; all else the server says. */
+export function labelOf(
+  field: Field,
+  entered: Entered,
+): { readonly label: unknown; readonly faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  const label = labelAt(field, entered, true, [], faults);
+  // An empty answer to the only question cannot be sent; all others the server misses at their places.
+  if (label === undefined && faults.length === 0) faults.push({ path: "", message: "is missing" });
+  return { label, faults };
+}
+
+/** Undefined is left out of the object around it. */
+function labelAt(field: Field, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
+  const made = madeOf(field, entered, required, path, faults);
+  return made === undefined && required && field.nullable ? null : made;
+}
+
+function madeOf(field: Field, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
+  switch (field.kind) {
+    case "choice":
+    case "number":
+      return entered;
+    case "text":
+      return entered === undefined || entered === "" ? (required && !field.nullable ? "" : undefined) : entered;
+    case "many":
+      return Array.isArray(entered) && entered.length > 0 ? entered : required ? [] : undefined;
+    case "list": {
+      const items = Array.isArray(entered) ? entered : [];
+      if (items.length === 0) return required ? [] : undefined;
+      return items.map((item, index) => labelAt(field.item, item, true, [...path, index], faults));
+    }
+    case "group":
+      return groupOf(field.entries, entered, required, path, faults);
+    default:
+      return parsed(entered, path, faults);
+  }
+}
+
+type Entries = Extract<Field, { kind: "group" }>["entries"];
+
+function groupOf(entries: Entries, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
+  const parts = isSchema(entered) ? entered : {};
+  // What could be left out and was left alone needs nothing, whatever is required within it.
+  if (!required && !Object.values(parts).some(hasSomething)) return undefined;
+  const made = entries.flatMap(({ name, field, required: needed }) => {
+    const value = labelAt(field, parts[name], needed, [...path, name], faults);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(made);
+}
+
+function parsed(entered: Entered, path: Path, faults: Fault[]): unknown {
+  if (typeof entered !== "string" || entered.trim() === "") return undefined;
+  try {
+    return JSON.parse(entered) as unknown;
+  } catch (error) {
+    const message = `is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    faults.push({ path: pointerOf(path), message });
+    return undefined;
+  }
+}
+
+/** Whether anybody has entered anything. */
+export function hasSomething(entered: Entered): boolean {
+  if (entered === undefined || entered === null || entered === "") return false;
+  if (typeof entered === "object") return Object.values(entered).some(hasSomething);
+  return true;
+}
+
+export function at(entered: Entered, path: Path): Entered {
+  let found = entered;
+  for (const step of path) found = typeof found === "object" && found !== null ? (found as never)[step] : undefined;
+  return found;
+}
+
+/** The same with another value at this place; all else is kept as it is. */
+export function put(entered: Entered, path: Path, value: Entered): Entered {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (typeof step === "number") {
+    const items: unknown[] = Array.isArray(entered) ? [...entered] : [];
+    items[step] = put(items[step], rest, value);
+    return items;
+  }
+  const parts = isSchema(entered) ? entered : {};
+  return { ...parts, [step]: put(parts[step], rest, value) };
+}
+
+/** A place as the server tells it. */
+export function pointerOf(path: Path): string {
+  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

@@ -1,0 +1,249 @@
+/** A JSON Schema, as far as the form looks into it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** One of the answers between which somebody chooses. */
+export interface Option {
+  readonly value: unknown;
+  readonly title: string;
+  readonly description: string | undefined;
+}
+
+interface Told {
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  /** What it is before anybody has entered anything. */
+  readonly initial: unknown;
+  /** Where nothing is entered, null is meant. */
+  readonly nullable: boolean;
+}
+
+/** A place of the form: what is shown for a part of the label's schema. */
+export type Field = Told &
+  (
+    | { readonly kind: "choice"; readonly options: readonly Option[]; readonly look: "rows" | "scale" | "list" }
+    | { readonly kind: "many"; readonly options: readonly Option[] }
+    | { readonly kind: "number"; readonly whole: boolean; readonly min?: number; readonly max?: number }
+    | { readonly kind: "text"; readonly long: boolean; readonly most?: number; readonly format?: string }
+    | { readonly kind: "list"; readonly item: Field; readonly least: number; readonly most: number }
+    | { readonly kind: "group"; readonly entries: readonly Entry[] }
+    /** What the form has no field for: JSON, which the server looks at. */
+    | { readonly kind: "json"; readonly schema: Schema }
+  );
+
+export type FieldOf<Kind extends Field["kind"]> = Extract<Field, { readonly kind: Kind }>;
+
+/** A property of an object. */
+export interface Entry {
+  readonly name: string;
+  readonly field: Field;
+  readonly required: boolean;
+}
+
+const mostRows = 15;
+const mostOnScale = 11;
+const longText = 120;
+/** Keywords that say more than a field can show. */
+const beyond = ["allOf", "not", "if", "patternProperties", "prefixItems", "dependentSchemas", "contains"];
+
+/** The form of a label's schema. Whatever the form cannot show becomes a field for JSON, and only that part of it. */
+export function readField(schema: unknown, root: unknown = schema, depth = 0): Field {
+  const found = resolved(schema, root);
+  if (found === undefined || depth > 12) return jsonField(isSchema(schema) ? schema : {});
+  const plain = withoutNull(found, root);
+  const told = toldBy({ ...plain.schema, ...titlesOf(found) }, plain.nullable);
+  const field = readPlain(plain.schema, root, depth, told);
+  return field ?? jsonField(found);
+}
+
+function readPlain(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
+  if (beyond.some((keyword) => keyword in schema)) return undefined;
+  const options = optionsOf(schema, root);
+  if (options !== undefined) return choiceOf(options, told);
+  if ("anyOf" in schema || "oneOf" in schema) return undefined;
+  switch (schema.type) {
+    case "boolean":
+      return choiceOf([option(true, { title: "Yes" }), option(false, { title: "No" })], told);
+    case "integer":
+    case "number":
+      return numberOf(schema, told);
+    case "string":
+      return textOf(schema, told);
+    case "array":
+      return arrayOf(schema, root, depth, told);
+    case "object":
+      return groupOf(schema, root, depth, told);
+    default:
+      return undefined;
+  }
+}
+
+function choiceOf(options: readonly Option[], told: Told): Field {
+  const isScale = options.length > 2 && options.every(({ value }) => typeof value === "number");
+  const look = options.length > mostRows ? "list" : isScale ? "scale" : "rows";
+  return { ...told, kind: "choice", options, look };
+}
+
+/** A few whole numbers are chosen, all others typed. */
+function numberOf(schema: Schema, told: Told): Field {
+  const whole = schema.type === "integer";
+  const min = bound(schema.minimum, schema.exclusiveMinimum, whole ? 1 : 0);
+  const max = bound(schema.maximum, schema.exclusiveMaximum, whole ? -1 : 0);
+  const isShort = whole && min !== undefined && max !== undefined && max - min < mostOnScale && max > min;
+  if (isShort && schema["x-widget"] !== "number" && schema.multipleOf === undefined) {
+    const values = Array.from({ length: Math.floor(max - min) + 1 }, (_, index) => Math.ceil(min) + index);
+    return {
+      ...told,
+      kind: "choice",
+      look: "scale",
+      options: values.map((value) => option(value, {})),
+    };
+  }
+  return {
+    ...told,
+    kind: "number",
+    whole,
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+  };
+}
+
+/** What a library writes where it has no bound is none. */
+function bound(inclusive: unknown, exclusive: unknown, step: number): number | undefined {
+  const given =
+    typeof inclusive === "number" ? inclusive : typeof exclusive === "number" ? exclusive + step : undefined;
+  return given === undefined || Math.abs(given) >= Number.MAX_SAFE_INTEGER - 1 ? undefined : given;
+}
+
+function textOf(schema: Schema, told: Told): Field {
+  const most = typeof schema.maxLength === "number" ? schema.maxLength : undefined;
+  const format = typeof schema.format === "string" ? schema.format : undefined;
+  const widget = schema["x-widget"];
+  const isShort = format !== undefined || (most !== undefined && most <= longText) || schema.pattern !== undefined;
+  const long = widget === "textarea" || (widget !== "input" && !isShort);
+  return {
+    ...told,
+    kind: "text",
+    long,
+    ...(most === undefined ? {} : { most }),
+    ...(format === undefined ? {} : { format }),
+  };
+}
+
+function arrayOf(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
+  const items = resolved(schema.items, root);
+  if (items === undefined) return undefined;
+  const options = optionsOf(items, root);
+  if (options !== undefined && options.length <= mostRows * 2) return { ...told, kind: "many", options };
+  const item = readField(items, root, depth + 1);
+  if (item.kind === "json") return undefined;
+  const least = typeof schema.minItems === "number" ? schema.minItems : 0;
+  const most = typeof schema.maxItems === "number" ? schema.maxItems : Number.POSITIVE_INFINITY;
+  return { ...told, kind: "list", item, least, most };
+}
+
+function groupOf(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
+  const { properties, required, additionalProperties } = schema;
+  // An object whose keys the labeler would have to name himself.
+  if (!isSchema(properties) || isSchema(additionalProperties)) return undefined;
+  const needed = Array.isArray(required) ? required : [];
+  const entries = Object.entries(properties).map(([name, part]) => ({
+    name,
+    field: readField(part, root, depth + 1),
+    required: needed.includes(name),
+  }));
+  return { ...told, kind: "group", entries };
+}
+
+/** The values of an enum, or of alternatives that are one value each; undefined where there is nothing to choose. */
+function optionsOf(schema: Schema, root: unknown): Option[] | undefined {
+  if (Array.isArray(schema.enum))
+    return schema.enum.every(isSimple) ? schema.enum.map((one) => option(one, {})) : undefined;
+  if ("const" in schema) return isSimple(schema.const) ? [option(schema.const, schema)] : undefined;
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (!Array.isArray(alternatives) || alternatives.length === 0) return undefined;
+  const all = alternatives.map((one) => resolved(one, root));
+  const isEach = all.every((one): one is Schema => one !== undefined && "const" in one && isSimple(one.const));
+  return isEach ? all.map((one) => option(one.const, one)) : undefined;
+}
+
+function option(value: unknown, told: Schema): Option {
+  const { title, description } = titlesOf(told);
+  return { value, title: title ?? (value === null ? "None" : wordsOf(String(value))), description };
+}
+
+/** A part that may be null is that part; that it was left empty says null. */
+function withoutNull(schema: Schema, root: unknown): { schema: Schema; nullable: boolean } {
+  if (Array.isArray(schema.type)) {
+    const types = schema.type.filter((type) => type !== "null");
+    return {
+      schema: { ...schema, type: types.length === 1 ? types[0] : types },
+      nullable: types.length < schema.type.length,
+    };
+  }
+  if (Array.isArray(schema.enum) && schema.enum.includes(null) && schema.enum.length > 1)
+    return { schema: { ...schema, enum: schema.enum.filter((one) => one !== null) }, nullable: true };
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (!Array.isArray(alternatives)) return { schema, nullable: false };
+  const others = alternatives.filter((one) => !(isSchema(one) && one.type === "null"));
+  if (others.length === alternatives.length) return { schema, nullable: false };
+  const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
+  const only = others.length === 1 ? resolved(others[0], root) : undefined;
+  return { schema: only === undefined ? { ...rest, anyOf: others } : { ...only, ...rest }, nullable: true };
+}
+
+/** Follows a reference within the schema; undefined where it leads nowhere, or in a circle. */
+function resolved(schema: unknown, root: unknown): Schema | undefined {
+  let found = schema;
+  for (let hops = 0; hops < 8; hops++) {
+    if (!isSchema(found)) return undefined;
+    const { $ref, ...beside } = found;
+    if (typeof $ref !== "string") return found;
+    const target = $ref === "#" ? undefined : valueAt(root, $ref);
+    if (!isSchema(target)) return undefined;
+    found = { ...target, ...beside };
+  }
+  return undefined;
+}
+
+function valueAt(root: unknown, reference: string): unknown {
+  if (!reference.startsWith("#/")) return undefined;
+  let found: unknown = root;
+  for (const part of reference.slice(2).split("/")) {
+    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (!isSchema(found) || !Object.hasOwn(found, name)) return undefined;
+    found = found[name];
+  }
+  return found;
+}
+
+function toldBy(schema: Schema, nullable: boolean): Told {
+  return { ...titlesOf(schema), initial: schema.default, nullable };
+}
+
+function titlesOf({ title, description }: Schema): { title: string | undefined; description: string | undefined } {
+  return {
+    title: typeof title === "string" ? title : undefined,
+    description: typeof description === "string" ? description : undefined,
+  };
+}
+
+function jsonField(schema: Schema): Field {
+  return { ...toldBy(schema, false), kind: "json", schema };
+}
+
+/** A name of a program as a person reads it: `first_name` is "First name". */
+export function wordsOf(name: string): string {
+  const words = name
+    .replaceAll(/[_-]+/g, " ")
+    .replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
+    .trim();
+  return words === "" ? name : words[0]!.toUpperCase() + words.slice(1);
+}
+
+function isSimple(value: unknown): boolean {
+  return value === null || ["string", "number", "boolean"].includes(typeof value);
+}
+
+export function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,32 @@
+import type { Signal } from "@preact/signals";
+import type { Labeling } from "./labeling.ts";
+
+/** How to judge; and where a label is to be corrected, what was wrong with it. */
+export function Instructions({ labeling, open }: { readonly labeling: Labeling; readonly open: Signal<boolean> }) {
+  const { queue, form, given } = labeling;
+  const text = queue.value?.instructions ?? form.value.description;
+  const revises = given.value?.revises ?? null;
+  return (
+    <>
+      {revises !== null && (
+        <div class="note warn" role="note">
+          <b>{revises.reviewedBy ?? "A lead"} sent it back.</b>
+          {revises.comment !== null && <p>{revises.comment}</p>}
+          <p class="quiet">Your earlier answer is filled in.</p>
+        </div>
+      )}
+      {text !== undefined && text !== null && (
+        <details
+          class="instructions"
+          open={open.value}
+          onToggle={(event) => {
+            open.value = event.currentTarget.open;
+          }}
+        >
+          <summary>Instructions</summary>
+          <div class="plain">{text}</div>
+        </details>
+      )}
+    </>
+  );
+}

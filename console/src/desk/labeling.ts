@@ -1,0 +1,251 @@
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer } from "../../../src/http/contract.ts";
+import { messageOf, Refused } from "../api.ts";
+import { tell } from "../parts/toast.tsx";
+import { session } from "../session.ts";
+import { DeskApi } from "./api.ts";
+import { Drafts } from "./drafts.ts";
+import { blank, type Entered, type Fault, fromDraft, fromLabel, labelOf, type Path, put } from "./entered.ts";
+import { type Field, readField } from "./fields.ts";
+import { Finding, type Found } from "./finding.ts";
+import { Timing } from "./timing.ts";
+
+export type Given = Pick<DeskWorkAnswer, "assignment" | "sample" | "revises">;
+
+/**
+ * `working`: something is in hand. `empty`: nothing is to be had. `lost`: it was in hand and is not any more. `closed`: the
+ * queue is not for this labeler.
+ */
+export type Phase = "loading" | "working" | "sending" | "empty" | "lost" | "closed";
+
+const lookEveryMs = 15_000;
+const lookWhileEmptyMs = 4_000;
+
+/** One labeler at work in one queue: takes what comes next, keeps what he enters, hands it in. */
+export class Labeling {
+  readonly phase = signal<Phase>("loading");
+  readonly desk = signal<DeskAnswer | undefined>(undefined);
+  readonly given = signal<Given | undefined>(undefined);
+  readonly entered = signal<Entered>(undefined);
+  readonly faults = signal<readonly Fault[]>([]);
+  /** What went wrong, in words. */
+  readonly trouble = signal<string | undefined>(undefined);
+  /** Why there is nothing to do. */
+  readonly why = signal<string | undefined>(undefined);
+  /** How long until the deadline, and what became of what was lost. */
+  readonly leftMs = signal<number | undefined>(undefined);
+  readonly lostAs = signal<string | undefined>(undefined);
+  readonly drafts: Drafts;
+  readonly queue: ReadonlySignal<DeskQueueAnswer | undefined>;
+  readonly form: ReadonlySignal<Field>;
+  readonly #api: DeskApi;
+  readonly #finding: Finding;
+  readonly #timing = new Timing();
+  #lookedAt = 0;
+  #isLooking = false;
+  #isBeginning = false;
+
+  constructor(queue: string, labeler: string) {
+    this.#api = new DeskApi(labeler);
+    this.#finding = new Finding(this.#api, queue);
+    this.queue = computed(() => this.desk.value?.queues.find(({ name }) => name === queue));
+    // Read again only when the schema is another one: the desk is asked every few seconds.
+    const schemaText = computed(() => JSON.stringify(this.queue.value?.labelSchema ?? {}));
+    this.form = computed(() => readField(JSON.parse(schemaText.value)));
+    this.drafts = new Drafts((entered, leaving) =>
+      this.given.value === undefined
+        ? Promise.resolve()
+        : this.#api.keepDraft(this.given.value.assignment.id, entered, leaving),
+    );
+  }
+
+  /** Takes what lies on the desk, or what comes next, and begins it. */
+  async begin(): Promise<void> {
+    this.phase.value = "loading";
+    this.#isBeginning = true;
+    await this.#guarded(async () => {
+      if (this.desk.value === undefined) await this.#readDesk();
+      for (let tries = 0; tries < 5; tries++) {
+        if (this.queue.value === undefined) return this.#showNothing("closed");
+        const found = await this.#finding.find(this.queue.value.inHand);
+        if (found !== undefined) return "why" in found ? this.#showNothing("empty", found.why) : this.#show(found);
+        await this.#readDesk();
+      }
+    });
+    this.#isBeginning = false;
+  }
+
+  set(path: Path, value: Entered): void {
+    this.setAll(put(this.entered.value, path, value));
+  }
+
+  setAll(entered: Entered): void {
+    this.entered.value = entered;
+    if (this.phase.value === "working") this.drafts.changed(entered);
+  }
+
+  async submit(): Promise<void> {
+    const { given, phase } = this;
+    if (given.value === undefined || (phase.value !== "working" && phase.value !== "lost")) return;
+    const { label, faults } = labelOf(this.form.value, this.entered.value);
+    this.faults.value = faults;
+    if (faults.length > 0) return;
+    const before = phase.value;
+    phase.value = "sending";
+    const { id } = given.value.assignment;
+    await this.#guarded(async () => {
+      await this.drafts.hold();
+      const { late } = await this.#api.submit(id, label);
+      if (late) tell("It came after its time. It is kept, and counts if a lead accepts it.");
+      await this.#goOn();
+    });
+    if (phase.value !== "sending") return;
+    phase.value = before;
+    this.drafts.resume();
+  }
+
+  /** Throws what stands in its way: the dialog that asked for a reason says it. */
+  async skip(reason: string | undefined): Promise<void> {
+    if (this.given.value === undefined) return;
+    await this.drafts.hold();
+    try {
+      await this.#api.skip(this.given.value.assignment.id, reason);
+    } catch (error) {
+      this.drafts.resume();
+      throw error;
+    }
+    void this.#guarded(() => this.#goOn());
+  }
+
+  /** Leaves what was lost. */
+  goOn(): Promise<void> {
+    return this.#guarded(() => this.#goOn());
+  }
+
+  /** Its time begins again. */
+  async extend(): Promise<void> {
+    const { given } = this;
+    if (given.value === undefined || this.phase.value !== "working") return;
+    this.#timing.extended();
+    await this.#guarded(async () => {
+      const assignment = await this.#api.extend(given.value!.assignment.id);
+      if (assignment.id === given.value?.assignment.id) given.value = { ...given.value, assignment };
+    });
+    this.tick();
+  }
+
+  /** Somebody is there: a key was pressed, or the page touched. */
+  touch(): void {
+    this.#timing.touch();
+  }
+
+  /** Every second: what is left of the time, and what is to be done about it. */
+  tick(): void {
+    const deadline = this.given.value?.assignment.deadline ?? null;
+    const { leftMs, queue, phase } = this;
+    leftMs.value = deadline === null ? undefined : this.#timing.left(deadline);
+    if (phase.value === "working" && leftMs.value !== undefined && queue.value !== undefined) {
+      const due = this.#timing.due(leftMs.value, queue.value);
+      if (due === "extend") void this.extend();
+      else if (due === "look") void this.look();
+    }
+    const everyMs = phase.value === "empty" ? lookWhileEmptyMs : lookEveryMs;
+    if (document.visibilityState === "visible" && Date.now() - this.#lookedAt > everyMs) void this.look();
+  }
+
+  /** Asks how things stand, and whether what is in hand still is. */
+  async look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    await this.#guarded(async () => {
+      await this.#readDesk();
+      this.trouble.value = undefined;
+      const { given, phase, queue } = this;
+      const id = given.value?.assignment.id;
+      const isHeld = queue.value?.inHand.some((one) => one.id === id) ?? false;
+      if (phase.value === "working" && id !== undefined && !isHeld) await this.#check(id);
+      else if (phase.value === "loading" && !this.#isBeginning) await this.begin();
+      else if (phase.value === "empty" && this.#waits() && this.#timing.isPresent) await this.begin();
+    });
+    this.#isLooking = false;
+    this.tick();
+  }
+
+  /** The page is left, or hidden. */
+  leave(): void {
+    if (this.phase.value === "working") void this.drafts.write(true);
+  }
+
+  #waits(): boolean {
+    const { waiting = 0, waitsMore = false, inHand = [] } = this.queue.value ?? {};
+    return waiting > 0 || waitsMore || inHand.length > 0;
+  }
+
+  #show({ assignment, sample, revises, draft }: Exclude<Found, { readonly why: string }>): void {
+    this.entered.value = beginning(this.form.value, draft, revises);
+    this.drafts.reset(draft !== null);
+    this.faults.value = [];
+    this.trouble.value = undefined;
+    this.lostAs.value = undefined;
+    this.#timing.extended();
+    this.given.value = { assignment, sample, revises };
+    this.phase.value = "working";
+    this.tick();
+  }
+
+  #showNothing(phase: "empty" | "closed", why?: string): void {
+    this.given.value = undefined;
+    this.why.value = why;
+    this.phase.value = phase;
+  }
+
+  async #check(id: string): Promise<void> {
+    const { assignment } = await this.#api.work(id);
+    if (this.given.value?.assignment.id !== id || this.phase.value === "loading") return;
+    if (assignment.status === "in_progress") {
+      this.given.value = { ...this.given.value, assignment };
+      return;
+    }
+    await this.drafts.hold();
+    this.lostAs.value = assignment.status;
+    this.phase.value = "lost";
+  }
+
+  async #goOn(): Promise<void> {
+    if (this.given.value !== undefined) this.#finding.end(this.given.value.assignment.id);
+    await this.begin();
+    void this.look();
+  }
+
+  async #readDesk(): Promise<void> {
+    this.#lookedAt = Date.now();
+    const desk = await this.#api.desk();
+    this.#timing.hear(desk.now);
+    this.desk.value = desk;
+  }
+
+  /** Does it, and tells what stood in the way. */
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const problem = error instanceof Refused ? error.problem : undefined;
+      if (problem?.status === 401) session.value = null;
+      else if (problem?.faults !== undefined) this.faults.value = problem.faults;
+      else if (problem?.code === "invalid_transition" && this.given.value !== undefined) await this.#lose();
+      else this.trouble.value = messageOf(error);
+    }
+  }
+
+  /** It was refused for where the assignment stands. */
+  async #lose(): Promise<void> {
+    this.phase.value = "working";
+    await this.#guarded(() => this.#check(this.given.value!.assignment.id));
+  }
+}
+
+/** What the form holds at first: the draft, the label that is to be corrected, or nothing. */
+function beginning(form: Field, draft: DeskWorkAnswer["draft"], revises: Given["revises"]): Entered {
+  if (draft !== null) return fromDraft(form, draft.value);
+  return revises === null ? blank(form) : fromLabel(form, revises.value);
+}

@@ -1,0 +1,9 @@
+import { render } from "preact";
+import { DeskApp } from "./app.tsx";
+import "../styles.css";
+import "../parts/parts.css";
+import "./desk.css";
+import "./form.css";
+import "../theme.ts";
+
+render(<DeskApp />, document.getElementById("root")!);

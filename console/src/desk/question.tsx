@@ -1,0 +1,62 @@
+import { pointerOf } from "./entered.ts";
+import { type FieldProps, Named } from "./field.tsx";
+import type { FieldOf } from "./fields.ts";
+import { choose, Faults, isWrong, valueAt } from "./form.tsx";
+import { digitOf } from "./groups.ts";
+import { type Bound, shownKey } from "./keys.ts";
+import { idAt } from "./press.ts";
+
+/** A question with its answers. Digits go to the one that has the focus, and the one after it when it is answered. */
+export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>) {
+  const { field, path, name, required, around } = props;
+  const { labeling, press } = around;
+  const pointer = pointerOf(path);
+  const many = field.kind === "many";
+  const value = valueAt(labeling, path);
+  const isChosen = (one: unknown) => (many ? Array.isArray(value) && value.includes(one) : value === one);
+  const activate = () => {
+    press.active.value = pointer;
+  };
+  const canClear = !required && !many && value !== undefined;
+  const look = field.kind === "choice" ? field.look : "rows";
+  return (
+    <fieldset
+      id={idAt(pointer)}
+      class={`question${isWrong(labeling, path) ? " wrong" : ""}`}
+      aria-describedby={idAt(pointer, "fault")}
+      onFocusIn={activate}
+    >
+      <legend>
+        <Named field={field} name={name} required={required} />
+        {many && <span class="quiet"> any that hold</span>}
+      </legend>
+      {field.description !== undefined && path.length > 0 && <p class="quiet">{field.description}</p>}
+      <div class={`options ${look}${press.active.value === pointer ? " active" : ""}`}>
+        {field.options.map((option, index) => {
+          const digit = digitOf(field.options, index);
+          return (
+            <label key={index} class={isChosen(option.value) ? "option chosen" : "option"}>
+              <input
+                type={many ? "checkbox" : "radio"}
+                name={idAt(pointer, "answer")}
+                checked={isChosen(option.value)}
+                onChange={() => choose(labeling, path, field.options, option, many)}
+              />
+              <span class="option-text">
+                {option.title}
+                {option.description !== undefined && <small class="quiet">{option.description}</small>}
+              </span>
+              {digit !== undefined && <kbd>{shownKey(press.keys.value[`choose ${digit}` as Bound])}</kbd>}
+            </label>
+          );
+        })}
+      </div>
+      {canClear && (
+        <button type="button" class="bare clear" onClick={() => labeling.set(path, undefined)}>
+          Take the answer back
+        </button>
+      )}
+      <Faults labeling={labeling} path={path} />
+    </fieldset>
+  );
+}

@@ -1,0 +1,92 @@
+import { useEffect } from "preact/hooks";
+import { Link } from "wouter-preact";
+import type { DeskQueueAnswer } from "../../../src/http/contract.ts";
+import { useAsked } from "../asked.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { DeskApi } from "./api.ts";
+import { canChoose, labeler, workAs } from "./labeler.ts";
+import { lasting } from "./times.ts";
+import { Top } from "./top.tsx";
+
+const everyMs = 15_000;
+
+/** The queues in which somebody may work. */
+export function QueueList() {
+  const { answer, error, again } = useAsked(() => new DeskApi(labeler.value).desk(), [labeler.value]);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void again();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [labeler.value]);
+  return (
+    <div class="desk">
+      <Top />
+      <main class="desk-page">
+        <h1>Where you can work</h1>
+        <Trouble error={error} />
+        {answer?.queues.length === 0 && (
+          <Empty title="No queue is open to you at present">
+            Whoever looks after the labeling can let you into one. This page looks again by itself.
+          </Empty>
+        )}
+        <ul class="desk-queues">
+          {answer?.queues.map((queue) => (
+            <Card key={queue.name} queue={queue} />
+          ))}
+        </ul>
+        {canChoose.value && <As />}
+      </main>
+    </div>
+  );
+}
+
+function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
+  const { name, instructions, inHand, done, medianSeconds } = queue;
+  const aim = instructions?.split("\n")[0] ?? descriptionOf(queue.labelSchema);
+  return (
+    <li>
+      <Link href={`/desk/${encodeURIComponent(name)}`} class="desk-queue">
+        <span class="desk-queue-name">{name}</span>
+        <span class="desk-queue-aim quiet">{aim}</span>
+        <span class="desk-queue-counts">
+          <b class="number">{waitingOf(queue)}</b>{" "}
+          {inHand.length > 0 && <span class="pill info">{inHand.length} in hand</span>}
+        </span>
+        <span class="quiet number">
+          {done} done today{medianSeconds !== null && `, ${lasting(medianSeconds)} each`}
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+/** How many wait, in words. */
+export function waitingOf({ waiting, waitsMore, active }: DeskQueueAnswer): string {
+  if (!active) return "Closed for now";
+  if (waiting === 0) return waitsMore ? "Some wait" : "Nothing waits";
+  return `${waiting.toLocaleString("en")}${waitsMore ? " or more" : ""} ${waiting === 1 ? "waits" : "wait"}`;
+}
+
+function descriptionOf(schema: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof schema.description === "string" ? schema.description : undefined;
+}
+
+/** Whoever is no labeler says as whom he works. */
+function As() {
+  const change = (event: SubmitEvent) => {
+    event.preventDefault();
+    const name = (new FormData(event.currentTarget as HTMLFormElement).get("labeler") as string).trim();
+    if (name !== "") workAs(name);
+  };
+  return (
+    <form class="desk-as" onSubmit={change}>
+      <label>
+        You label as
+        <input name="labeler" defaultValue={labeler.value} required autocomplete="off" />
+      </label>
+      <button type="submit">Change</button>
+    </form>
+  );
+}

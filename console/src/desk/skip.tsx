@@ -1,0 +1,21 @@
+import { Dialog, typedIn } from "../parts/dialog.tsx";
+import type { Labeling } from "./labeling.ts";
+
+/** Asks why somebody does not label it. */
+export function Skip({ labeling, onClose }: { readonly labeling: Labeling; readonly onClose: () => void }) {
+  const needsReason = labeling.queue.value?.skipRequiresReason ?? false;
+  return (
+    <Dialog
+      title="Skip this one"
+      action="Skip"
+      onDo={(form) => labeling.skip(typedIn(form, "reason"))}
+      onClose={onClose}
+    >
+      <p class="quiet">Somebody else may get it. You will not see it again.</p>
+      <label>
+        <span>Why{needsReason ? "" : " (optional)"}</span>
+        <input name="reason" required={needsReason} maxLength={500} autocomplete="off" />
+      </label>
+    </Dialog>
+  );
+}

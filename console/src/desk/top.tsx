@@ -1,0 +1,49 @@
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter-preact";
+import { Icon } from "../parts/icon.tsx";
+import { may, session, signOut } from "../session.ts";
+import { theme, turnTheme } from "../theme.ts";
+import { labeler } from "./labeler.ts";
+
+const icons = { system: "system", light: "sun", dark: "moon" } as const;
+
+/** What stands above: where one is, as whom, and the way out. */
+export function Top({ queue, children }: { readonly queue?: string; readonly children?: ComponentChildren }) {
+  return (
+    <header class="desk-top">
+      <nav aria-label="Desk" class="desk-way">
+        <Link href="/desk" aria-current={queue === undefined ? "page" : undefined}>
+          Desk
+        </Link>
+        {queue !== undefined && (
+          <>
+            <span class="quiet" aria-hidden="true">
+              /
+            </span>
+            <h1>{queue}</h1>
+          </>
+        )}
+      </nav>
+      <span class="grow" />
+      {children}
+      <span class="desk-who quiet">{may("label") ? labeler.value : session.value?.name}</span>
+      <button
+        type="button"
+        class="bare"
+        aria-label={`Colours: ${theme.value}`}
+        title={`Colours: ${theme.value}`}
+        onClick={turnTheme}
+      >
+        <Icon name={icons[theme.value]} />
+      </button>
+      {may("look") && (
+        <a class="button wide" href="./">
+          Console
+        </a>
+      )}
+      <button type="button" class="wide" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </header>
+  );
+}
