@@ -1,10 +1,19 @@
-import { effect } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { following, kept } from "./kept.ts";
 
 const themes = ["system", "light", "dark"] as const;
 
 /** Light, dark, or whichever the system is. */
 export const theme = kept("theme", themes);
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const systemIsDark = signal(system.matches);
+system.addEventListener("change", () => {
+  systemIsDark.value = system.matches;
+});
+
+/** Whether the page is dark now, for what cannot be told in a style sheet. */
+export const isDark = computed(() => theme.value === "dark" || (theme.value === "system" && systemIsDark.value));
 
 effect(() => {
   const chosen = theme.value;

@@ -1,7 +1,7 @@
 import { lifecycle, queue } from "pawl";
 import { type HttpServer, serveHttp } from "pawl/http";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
@@ -172,35 +172,27 @@ inBrowser("the console", () => {
     expect(own.troubles).toEqual([]);
   });
 
-  describe("on every page", () => {
-    const pages = async () => [
+  test("everybody can use every page, in light and dark, and in a narrow window", async () => {
+    const own = await openPage(browser);
+    await signIn(own.page, "operator");
+    const { id } = (await t.pawl.get(parcel, "ash-7"))!;
+    for (const [path, sign] of [
       ["/", "In flight"],
       ["/lifecycles/parcel", "asks people"],
       ["/instances?lifecycle=parcel", "ash-7"],
-      [`/instances/${(await t.pawl.get(parcel, "ash-7"))!.id}`, "Recovery"],
-    ];
-
-    test.each(["light", "dark"] as const)("everybody can use it, in %s", async (colorScheme) => {
-      const own = await openPage(browser);
-      await own.page.emulateMedia({ colorScheme });
-      await signIn(own.page, "operator");
-      for (const [path, sign] of await pages()) {
-        await own.page.goto(server.url + path);
-        await own.page.getByText(sign!).first().waitFor();
+      [`/instances/${id}`, "Recovery"],
+    ]) {
+      await own.page.setViewportSize({ width: 1280, height: 900 });
+      await own.page.goto(server.url + path);
+      await own.page.getByText(sign!).first().waitFor();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await own.page.emulateMedia({ colorScheme });
         expect(await axeFaults(own.page)).toEqual([]);
       }
-      expect(own.troubles).toEqual([]);
-    });
-
-    test("a narrow window is enough", async () => {
-      const own = await openPage(browser, { width: 360, height: 740 });
-      await signIn(own.page, "operator");
-      for (const [path, sign] of await pages()) {
-        await own.page.goto(server.url + path);
-        await own.page.getByText(sign!).first().waitFor();
-        expect(await sideways(own.page)).toBe(0);
-      }
-    });
+      await own.page.setViewportSize({ width: 360, height: 740 });
+      expect(await sideways(own.page)).toBe(0);
+    }
+    expect(own.troubles).toEqual([]);
   });
 
   test("nothing of all this troubled the browser, but the one refusal that was asked for", () =>

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { RateSample } from "../../../src/http/contract.ts";
 import { rates } from "../live.ts";
-import { theme } from "../theme.ts";
+import { isDark } from "../theme.ts";
 
 const height = 220;
 const shownSeconds = 15 * 60;
@@ -19,7 +19,7 @@ export function FlowChart() {
     size.observe(element);
     // Colours are drawn into the canvas, so another theme is another chart.
     const unthemed = effect(() => {
-      void theme.value;
+      void isDark.value;
       chart?.destroy();
       chart = new uPlot(optionsFor(element), stacked(rates.peek()), element);
     });

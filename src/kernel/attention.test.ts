@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { attentionOf, type Standing } from "./attention.ts";
+
+const calm: Standing = {
+  oldest: undefined,
+  waiting: { dead_letters: 0, overdue: 0 },
+  outbox: { dead: 0, oldest_age_ms: null },
+  breakers: [],
+  workers: [{ silent: false }],
+  pauses: [],
+  schedules: [{ name: "nightly", last_result: "started", last_error: null }],
+};
+
+const texts = (standing: Partial<Standing>) => attentionOf({ ...calm, ...standing }).map(({ text }) => text);
+
+test("nothing needs anybody while all is well", () => {
+  expect(attentionOf(calm)).toEqual([]);
+  expect(texts({ oldest: { lane: "essay@1/grading", seconds: 20 } })).toEqual([]);
+});
+
+test("what needs somebody is said in a sentence each, the worst first", () => {
+  const needs = attentionOf({
+    oldest: { lane: "essay@1/grading", seconds: 300 },
+    waiting: { dead_letters: 1_200, overdue: 1 },
+    outbox: { dead: 2, oldest_age_ms: 3 * 3_600_000 },
+    breakers: [
+      { name: "llm", state: "open" },
+      { name: "post", state: "half_open" },
+    ],
+    workers: [{ silent: false }, { silent: true }],
+    pauses: [{ lifecycle: "essay", part: "/grading", reason: "nonsense" }],
+    schedules: [{ name: "nightly", last_result: "failed", last_error: "no room" }],
+  });
+  expect(needs.map(({ level, text, page }) => `${level} ${page} ${text}`)).toEqual([
+    "bad /breakers 2 breakers are not closed: llm, post.",
+    "bad /dead 1,200 dead letters wait for a decision.",
+    "bad /workers 1 timer is overdue by more than a minute: does any process keep time?",
+    "bad /outbox 2 messages were given up.",
+    "warn /workers 1 worker gives no sign of life.",
+    "warn /lifecycles/essay essay/grading is paused: nonsense",
+    "warn /schedules The last tick of nightly failed: no room",
+    "warn /workers Work in essay@1/grading has been ready for 5 minutes.",
+    "warn /outbox The oldest message has waited 3 hours to be sent.",
+  ]);
+});
+
+test("work that nobody is there to do is worse than work that waits", () => {
+  const oldest = { lane: "essay@1/grading", seconds: 5 };
+  expect(texts({ oldest, workers: [] })).toEqual(["Work waits in essay@1/grading, and no worker is there to do it."]);
+  expect(texts({ oldest, workers: [{ silent: true }] })).toHaveLength(2);
+});
