@@ -24,7 +24,7 @@ export interface AppOptions extends DoorOptions {
 
 /**
  * What Pawl answers over HTTP: `POST /callbacks/<token>` takes results from outside, `/health`, `/ready` and `/metrics` tell
- * how it is. It is a `fetch` handler, so it can be mounted in a server of your own: `app.route("/pawl", httpApp(pawl))`.
+ * how it is. It is a `fetch` handler, so it can be mounted in a server of your own: `app.route("/pawl", httpApp(pawl, { base: "/pawl" }))`.
  */
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   const app = new Hono();

@@ -59,6 +59,8 @@ export function mountPages(app: Hono, { base, folder = built }: PagesOptions): v
     return context.html(files.page(name).replace('<base href="/">', `<base href="${base}/">`));
   };
   for (const place of places) app.get(place, show("index.html"));
+  // Below a path of somebody's own app, its root has two names, of which a router knows one.
+  app.get("/*", (context, next) => (context.req.path === `${base}/` ? show("index.html")(context) : next()));
   for (const place of ["/desk", "/desk/*"]) app.get(place, show("desk.html"));
   app.get("/docs", show("docs.html"));
   app.get("/assets/:file", async (context) => {

@@ -171,6 +171,18 @@ describe("the door", () => {
     expect((await app.request("/api/lifecycles", { method: "HEAD" })).status).toBe(401);
   });
 
+  test("whoever waits in vain is told how it stands, and whoever goes away is no failure", async () => {
+    const place = "/lifecycles/essay/keys/e1/wait?until=scored";
+    expect(await api.refused("get", `${place}&timeout=1ms`)).toMatchObject({
+      status: 504,
+      body: { code: "wait_timeout", detail: expect.stringContaining("is still in `written`") },
+    });
+    const gone = new AbortController();
+    const waiting = asAdmin.request(`/api${place}`, { signal: gone.signal });
+    gone.abort();
+    expect((await waiting).status).toBe(503);
+  });
+
   test("a body that is no JSON object, or too large, or a form", async () => {
     const place = "/lifecycles/essay/instances";
     for (const body of ["{", "[]", '"text"', '{"data":{"__proto__":{}}}'])
@@ -242,6 +254,13 @@ describe("a labeler", () => {
     expect(await ask("cem", "POST", "/start", { labeler: "ben" })).toMatchObject({ status: 403 });
     expect(await ask("cem", "POST", "/release", { reason: "mine" })).toMatchObject({ status: 403 });
     expect(await ask("ben", "POST", "/submit", { label: { animal: "cat" } })).toMatchObject({ status: 200 });
+  });
+
+  test("is whom the application knows him as, where it says nothing else", async () => {
+    const own = httpApp(t.pawl, { authenticate: () => ({ name: "eva", role: "labeler", labeler: null }) });
+    await t.pawl.people.add(pictures, { key: "three", data: { url: "3.png" } });
+    const given = await own.request("/api/queues/pictures/next", { method: "POST" });
+    expect(await given.json()).toMatchObject({ assignment: { labelerId: "eva" } });
   });
 
   test("an admin sees every assignment, and labels for whom he names", async () => {

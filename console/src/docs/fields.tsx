@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type ApiDocument, type ApiSchema, kindOf, shapeIn } from "./document.ts";
+import { type ApiDocument, type ApiSchema, kindOf, nameOf, shapeIn } from "./document.ts";
 import { Words } from "./words.tsx";
 
 interface Field {
@@ -81,7 +81,7 @@ export function Shape({ api, schema }: { readonly api: ApiDocument; readonly sch
           <div key={kindOf(one) + index} class="either">
             {several.length > 1 && (
               <p class="quiet">
-                {index === 0 ? "Either" : "Or"} {kindOf(one)}
+                {index === 0 ? "Either" : "Or"} {nameOf(one)}
               </p>
             )}
             <Shape api={api} schema={one} />

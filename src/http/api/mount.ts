@@ -49,6 +49,8 @@ async function carryOut(pawl: Pawl, context: Context, route: Route, options: Doo
   const args = await gather(context, route, visitor, takesOf(route.verb));
   const signal = context.req.raw.signal;
   const answer = await dispatch(pawl, { verb: route.verb, args }, { signal }).catch((error: unknown) => {
+    // What ends with whoever asked is no failure of ours, and nobody hears of it.
+    if (signal.aborted) throw new PawlError("not_available", "Whoever asked is gone.");
     throw labelerIn(visitor) === undefined ? error : asOwn(error, args.get("id"));
   });
   if (answer === null && !canBeNull(route.answers))
