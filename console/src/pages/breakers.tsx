@@ -97,13 +97,25 @@ const columns: readonly Column<BreakerAnswer>[] = [
   {
     name: "Used by",
     value: (one) => one.usedBy.join(" "),
-    show: (one) => one.usedBy.join(", ") || <span class="quiet">–</span>,
+    show: ({ usedBy }) =>
+      usedBy.length <= 2 ? (
+        <span class="words">{usedBy.join(", ") || <span class="quiet">–</span>}</span>
+      ) : (
+        <details class="words">
+          <summary>{usedBy.length} states</summary>
+          {usedBy.map((state) => (
+            <div key={state} class="small">
+              {state}
+            </div>
+          ))}
+        </details>
+      ),
   },
   {
     name: "Why",
     value: (one) => one.reason,
     show: ({ reason, actor }) => (
-      <span>
+      <span class="words">
         {reason ?? <span class="quiet">–</span>}
         {actor !== null && <span class="quiet"> ({actor})</span>}
       </span>

@@ -118,7 +118,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleA
     name: "Actions",
     show: (one) => (
       <span class="row-actions">
-        <button type="button" aria-label={`Run ${one.name} now`} onClick={() => void run(one)}>
+        <button type="button" aria-label={`Run now: ${one.name}`} onClick={() => void run(one)}>
           Run now
         </button>
         {one.status === "paused" ? (

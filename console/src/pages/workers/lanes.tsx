@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { LaneAnswer } from "../../../../src/http/contract.ts";
 import { act } from "../../acting.ts";
@@ -20,6 +21,8 @@ export function Lanes() {
   const [dialog, open] = useDialog();
   const { answer, error, again } = useAsked(() => get<LaneAnswer[]>("/lanes"), []);
   useFresh(again, 2_000);
+  const [withOwn, setWithOwn] = useState(false);
+  const rows = answer?.filter((lane) => withOwn || !isOwn(lane));
   const pause = (lane: LaneAnswer) =>
     open((close) => (
       <AskReason
@@ -49,29 +52,38 @@ export function Lanes() {
       <Trouble error={error} />
       <Table
         name="lanes"
-        rows={answer}
+        rows={rows}
         rowKey={(lane) => lane.lane}
         columns={may("operate") ? [...columns, actions(pause, resume)] : columns}
         asked={{ url: apiUrl("/lanes"), command: commandOf(["lanes"]) }}
         empty={<Empty title="No state has work for a worker" />}
         tools={
-          may("operate") && (
-            <>
+          <>
+            <label class="inline small">
+              <input type="checkbox" checked={withOwn} onChange={(event) => setWithOwn(event.currentTarget.checked)} />
+              Also Pawl's own
+            </label>
+            {may("operate") && (
               <button type="button" onClick={() => open((close) => <PauseAll again={again} onClose={close} />)}>
                 Pause a lifecycle…
               </button>
-              {answer?.some((lane) => lane.closed?.by === "pause") && (
-                <button type="button" onClick={() => open((close) => <ResumeAll again={again} onClose={close} />)}>
-                  Resume a lifecycle…
-                </button>
-              )}
-            </>
-          )
+            )}
+            {may("operate") && answer?.some((lane) => lane.closed?.by === "pause") && (
+              <button type="button" onClick={() => open((close) => <ResumeAll again={again} onClose={close} />)}>
+                Resume a lifecycle…
+              </button>
+            )}
+          </>
         }
       />
       {dialog}
     </>
   );
+}
+
+/** Of samples, crowd jobs and the like: shown by themselves only while they hold something or are closed. */
+function isOwn({ lifecycle, ready, running, scheduled, closed }: LaneAnswer): boolean {
+  return lifecycle.startsWith("pawl_") && ready + running + scheduled === 0 && closed === null;
 }
 
 interface AllProps {
@@ -173,7 +185,7 @@ const columns: readonly Column<LaneAnswer>[] = [
       closed === null ? (
         <span class="quiet">–</span>
       ) : (
-        <span>
+        <span class="words">
           {closed.by === "breaker" ? <Link href="/breakers">{closed.reason}</Link> : closed.reason}{" "}
           <span class="quiet">
             {closed.actor !== null && `${closed.actor}, `}
