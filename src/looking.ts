@@ -7,6 +7,7 @@ import type { Permission } from "./definition/permissions.ts";
 import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
 import { underTodaysName } from "./kernel/children.ts";
 import { refuseInside } from "./kernel/kernel.ts";
+import { lanesOf, purposeOf } from "./kernel/lanes.ts";
 import { type Overview, showOverview, showStanding } from "./kernel/overview.ts";
 import { refOf } from "./kernel/refs.ts";
 import { snapshotOf } from "./kernel/snapshot.ts";
@@ -28,6 +29,7 @@ import { countChildren, findChildren, findChildrenInStates, readFirstChildren } 
 import { readCounts } from "./views/counts.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
+import { findOldestResting, findOldestWorking } from "./views/oldest.ts";
 import { readProgress } from "./views/progress.ts";
 import { findByKey } from "./views/search.ts";
 
@@ -77,6 +79,27 @@ export abstract class Looking extends Starting {
     const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
     const find = resting ? findResting : findInStates;
     const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
+    return rows.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+  }
+
+  /** Of the instances that stand in a state, those that were started first: what has been under way longest. */
+  async oldest<L extends AnyLifecycle>(
+    lifecycle: L,
+    state: StateOf<L>,
+    options: { limit?: number } = {},
+  ): Promise<Instance<L>[]> {
+    refuseInside(this.kernel, "oldest");
+    const { name, states } = this.known(lifecycle);
+    const limit = checkedLimit(options.limit ?? 10);
+    const known = this.#knownStates(lifecycle, state);
+    const isHere = (lane: string) => {
+      const { lifecycle, part } = purposeOf(this.kernel, lane);
+      return lifecycle === name && part === `/${state}`;
+    };
+    const rows =
+      states.get(state)?.kind === "work"
+        ? await findOldestWorking(this.kernel.db, { lanes: (await lanesOf(this.kernel)).filter(isHere), limit })
+        : await findOldestResting(this.kernel.db, { lifecycle: name, states: known, limit });
     return rows.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
   }
 

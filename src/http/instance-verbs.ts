@@ -16,6 +16,7 @@ export const instanceVerbs: readonly (readonly [string, Verb])[] = [
   ["send", { takes: [...instance, ...sending, ...cause], answer: send }],
   ["get", { takes: instance, answer: async (pawl, args) => pawl.get(await lifecycleMeant(pawl, args), refOf(args)) }],
   ["find", { takes: ["lifecycle", "state", "parent", "limit", "after"], answer: find }],
+  ["oldest", { takes: ["lifecycle", "state", "limit"], answer: oldest }],
   ["search", { takes: ["text", "limit"], answer: search }],
   ["children", { takes: [...instance, "limit"], answer: children }],
   ["permitted", { takes: [...instance, "actor"], answer: permitted }],
@@ -63,6 +64,10 @@ function find(pawl: Pawl, args: Arguments): Promise<Instance[]> {
     limit: args.number("limit"),
     after: after === undefined ? undefined : { id: after },
   });
+}
+
+function oldest(pawl: Pawl, args: Arguments): Promise<Instance[]> {
+  return pawl.oldest(lifecycleOf(pawl, args), args.text("state"), { limit: args.number("limit") });
 }
 
 function search(pawl: Pawl, args: Arguments): Promise<Instance[]> {

@@ -8,7 +8,8 @@ const parcel = lifecycle("parcel", {
   data: z.object({ weight: z.number() }),
   initial: "packed",
   states: {
-    packed: { forever: true, on: { sent: "away", lost: "gone" } },
+    packed: { forever: true, on: { sent: "away", lost: "gone", weigh: "weighing" } },
+    weighing: { run: (step) => step.go("sent"), on: { sent: "away" } },
     away: { final: "success" },
     gone: { final: "failure" },
   },
@@ -147,5 +148,16 @@ describe("the overview", () => {
     expect(await ask("/api/search?text=elm-3&limit=1")).toHaveLength(1);
     expect(await ask("/api/search?text=Elm")).toEqual([]);
     expect(await ask("/api/search")).toMatchObject({ code: "option_invalid" });
+  });
+
+  test("what has stood in a state longest is told, at rest and at work", async () => {
+    const oldest = (state: string) => ask(`/api/lifecycles/parcel/states/${state}/oldest?limit=2`);
+    expect(await oldest("gone")).toMatchObject([{ state: "gone", data: { weight: 2 } }]);
+    for (const key of ["first", "second", "third"]) {
+      await t.pawl.start(parcel, { key, data: { weight: 1 } });
+      await t.pawl.send(parcel, key, "weigh");
+    }
+    expect(await oldest("weighing")).toMatchObject([{ key: "first" }, { key: "second" }]);
+    expect(await oldest("nowhere")).toMatchObject({ code: "option_invalid" });
   });
 });

@@ -117,6 +117,8 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.journal(chain, keys[41]!, { attempts: true });
   await pawl.metrics();
   await pawl.overview();
+  await pawl.oldest(chain, "wait");
+  await pawl.oldest(chain, "two");
   await pawl.search(keys[41]!);
   await pawl.standing([(await pawl.get(chain, keys[41]!))!.id]);
   await pawl.runScheduleNow(hourly);

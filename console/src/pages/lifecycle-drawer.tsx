@@ -25,7 +25,7 @@ export interface LifecycleDrawerProps {
 /** What there is to know and to do about one state. */
 export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerProps) {
   const instances = useAsked(
-    () => get<InstanceAnswer[]>(`/lifecycles/${part(lifecycle.name)}/instances`, { state: state.name, limit: 5 }),
+    () => get<InstanceAnswer[]>(`/lifecycles/${part(lifecycle.name)}/states/${part(state.name)}/oldest`, { limit: 5 }),
     [lifecycle.name, state.name],
   );
   const lanes = useAsked(async () => {
@@ -69,7 +69,7 @@ export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerPr
       {lanes.answer?.map((lane) => (
         <LaneFacts key={lane.lane} lane={lane} />
       ))}
-      <h3>Newest here</h3>
+      <h3>Oldest here</h3>
       <Trouble error={instances.error ?? lanes.error} />
       {instances.answer?.length === 0 && <p class="quiet">Nobody stands here at the moment.</p>}
       <ul class="short-list">

@@ -37,6 +37,16 @@ export const overviewRoutes: readonly Route[] = [
   },
   {
     method: "get",
+    path: "/lifecycles/{lifecycle}/states/{state}/oldest",
+    verb: "oldest",
+    may: "look",
+    tag: "Instances",
+    summary: "Of the instances that stand in a state, those that were started first.",
+    takes: { limit: whole },
+    answers: listOf(instance),
+  },
+  {
+    method: "get",
     path: "/search",
     verb: "search",
     may: "look",
