@@ -160,12 +160,15 @@ inBrowser("the desk", () => {
     await fill("skipped", 2);
     const { page, troubles } = await signedIn("dora", "/desk/skipped");
     await message(page, 1);
+    await page.getByText("Praise thanks, a complaint wants something.").waitFor();
+    await page.keyboard.press("i");
     await page.keyboard.press("?");
     await page.getByRole("button", { name: "Change the key: Skip, with a reason" }).click();
     await page.keyboard.press("x");
     await page.keyboard.press("Escape");
     await page.reload();
     await message(page, 1);
+    expect(await page.getByText("Praise thanks").isVisible()).toBe(false);
     await page.keyboard.press("x");
     await page.getByLabel("Why").fill("I cannot read it");
     await page.keyboard.press("Enter");
@@ -208,6 +211,7 @@ inBrowser("the desk", () => {
     await t.advance("11m");
     await comeBack(page);
     await page.getByRole("alert").getByText("not in your hands any more").waitFor();
+    expect(await barriers(page)).toEqual([]);
     expect(await page.getByRole("radio", { name: "Complaint" }).isChecked()).toBe(true);
     await page.getByRole("radio", { name: "4" }).check();
     await page.getByRole("button", { name: "Hand in late" }).click();
@@ -238,10 +242,11 @@ inBrowser("the desk", () => {
 
   test("an empty queue says so calmly, and goes on by itself when something comes", async () => {
     const { page, troubles } = await signedIn("ivy", "/desk/to-come");
-    await page.getByText("No sample waits in").waitFor();
+    await page.getByText("No sample waits in to-come.").waitFor();
     await fill("to-come", 1);
     await comeBack(page);
     await message(page, 1);
+    await page.getByText("Nothing waits").waitFor();
     expect(troubles).toEqual([]);
   });
 

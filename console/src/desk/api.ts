@@ -9,6 +9,8 @@ import { get, part, post, put } from "../api.ts";
 import type { Entered } from "./entered.ts";
 import { midnight } from "./times.ts";
 
+const mostKeptAlive = 60_000;
+
 /** What the desk asks of the server, all of it as one labeler. */
 export class DeskApi {
   readonly #labeler: string;
@@ -46,7 +48,10 @@ export class DeskApi {
   }
 
   keepDraft(id: string, draft: Entered, leaving: boolean): Promise<unknown> {
-    return put(`/assignments/${part(id)}/draft`, { draft: draft ?? "", ...this.#as() }, { keepalive: leaving });
+    const body = { draft: draft ?? "", ...this.#as() };
+    // What outlives its page may not be large.
+    const keepalive = leaving && JSON.stringify(body).length < mostKeptAlive;
+    return put(`/assignments/${part(id)}/draft`, body, { keepalive });
   }
 
   #as(): { labeler: string } {

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { Link } from "wouter-preact";
 import { Empty } from "../parts/empty.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { Countdown } from "./countdown.tsx";
@@ -17,9 +18,12 @@ import { Top } from "./top.tsx";
 /** Where samples of one queue are labeled: what is to be judged at the left, the form at the right. */
 export function Bench({ queue, labeler }: { readonly queue: string; readonly labeler: string }) {
   const labeling = useMemo(() => new Labeling(queue, labeler), [queue, labeler]);
-  const press = useMemo(() => new Press(labeling), [labeling]);
+  const press = useMemo(() => new Press(labeling, queue), [labeling]);
   const shown = useSignal<"help" | "skip" | undefined>(undefined);
   useEffect(() => stay(labeling), [labeling]);
+  useEffect(() => {
+    document.title = `${queue} · Desk · Pawl`;
+  }, [queue]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       labeling.touch();
@@ -77,7 +81,7 @@ export function Bench({ queue, labeler }: { readonly queue: string; readonly lab
 
 /** Begins, keeps time and leaves in good order. */
 function stay(labeling: Labeling): () => void {
-  void labeling.begin();
+  void labeling.begin().then(() => labeling.look());
   const timer = setInterval(() => labeling.tick(), 1_000);
   const touch = () => labeling.touch();
   const leave = () => labeling.leave();
@@ -104,13 +108,15 @@ function Nothing({ labeling }: { readonly labeling: Labeling }) {
   const waits = (queue.value?.waiting ?? 0) > 0;
   return (
     <Empty title={waits ? "Something has come in" : "All done for now"}>
-      <p role="status">{waits ? "It is yours when you want it." : why.value}</p>
+      <p role="status">{waits ? "It is yours when you want it." : why.value?.replaceAll("`", "")}</p>
       {waits ? (
         <button type="button" class="primary" onClick={() => void labeling.begin()}>
           Go on
         </button>
       ) : (
-        <p>This page looks again by itself.</p>
+        <p>
+          This page looks again by itself. <Link href="/desk">Other queues</Link>
+        </p>
       )}
     </Empty>
   );

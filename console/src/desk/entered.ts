@@ -35,6 +35,16 @@ export function fromDraft(field: Field, draft: unknown): Entered {
   return fitted(field, draft, (value) => (typeof value === "string" ? value : undefined));
 }
 
+/** What the form holds at first: the draft, the label that is to be corrected, or nothing. */
+export function beginning(
+  field: Field,
+  draft: { readonly value: unknown } | null,
+  revised: { readonly value: unknown } | null,
+): Entered {
+  if (draft !== null) return fromDraft(field, draft.value);
+  return revised === null ? blank(field) : fromLabel(field, revised.value);
+}
+
 function fitted(field: Field, value: unknown, asJson: (value: unknown) => string | undefined): Entered {
   switch (field.kind) {
     case "choice":

@@ -5,7 +5,7 @@ import { tell } from "../parts/toast.tsx";
 import { session } from "../session.ts";
 import { DeskApi } from "./api.ts";
 import { Drafts } from "./drafts.ts";
-import { blank, type Entered, type Fault, fromDraft, fromLabel, labelOf, type Path, put } from "./entered.ts";
+import { beginning, type Entered, type Fault, labelOf, type Path, put } from "./entered.ts";
 import { type Field, readField } from "./fields.ts";
 import { Finding, type Found } from "./finding.ts";
 import { Timing } from "./timing.ts";
@@ -164,8 +164,10 @@ export class Labeling {
       const id = given.value?.assignment.id;
       const isHeld = queue.value?.inHand.some((one) => one.id === id) ?? false;
       if (phase.value === "working" && id !== undefined && !isHeld) await this.#check(id);
-      else if (phase.value === "loading" && !this.#isBeginning) await this.begin();
-      else if (phase.value === "empty" && this.#waits() && this.#timing.isPresent) await this.begin();
+      else if (this.#shouldBegin()) {
+        await this.begin();
+        await this.#readDesk();
+      }
     });
     this.#isLooking = false;
     this.tick();
@@ -176,9 +178,11 @@ export class Labeling {
     if (this.phase.value === "working") void this.drafts.write(true);
   }
 
-  #waits(): boolean {
+  /** Something came, and somebody is there; or it could not be asked for the last time. */
+  #shouldBegin(): boolean {
+    if (this.phase.value !== "empty") return this.phase.value === "loading" && !this.#isBeginning;
     const { waiting = 0, waitsMore = false, inHand = [] } = this.queue.value ?? {};
-    return waiting > 0 || waitsMore || inHand.length > 0;
+    return this.#timing.isPresent && (waiting > 0 || waitsMore || inHand.length > 0);
   }
 
   #show({ assignment, sample, revises, draft }: Exclude<Found, { readonly why: string }>): void {
@@ -242,10 +246,4 @@ export class Labeling {
     this.phase.value = "working";
     await this.#guarded(() => this.#check(this.given.value!.assignment.id));
   }
-}
-
-/** What the form holds at first: the draft, the label that is to be corrected, or nothing. */
-function beginning(form: Field, draft: DeskWorkAnswer["draft"], revises: Given["revises"]): Entered {
-  if (draft !== null) return fromDraft(form, draft.value);
-  return revises === null ? blank(form) : fromLabel(form, revises.value);
 }

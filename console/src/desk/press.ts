@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { read, write } from "../kept.ts";
 import { pointerOf } from "./entered.ts";
 import { after, type Group, groupsIn, pressed } from "./groups.ts";
@@ -15,11 +15,15 @@ export class Press {
   readonly keys = signal<Keys>(readKeys(read("desk.keys")));
   /** The question that digits answer at present, as a JSON Pointer. */
   readonly active = signal<string | undefined>(undefined);
-  readonly instructions = signal(false);
+  /** Whether the instructions are open: until somebody has closed those of this queue. */
+  readonly instructions: Signal<boolean>;
   readonly #labeling: Labeling;
 
-  constructor(labeling: Labeling) {
+  constructor(labeling: Labeling, queue: string) {
     this.#labeling = labeling;
+    const kept = `desk.instructions.${queue}`;
+    this.instructions = signal(read(kept) !== "closed");
+    this.instructions.subscribe((isOpen) => write(kept, isOpen ? "open" : "closed"));
   }
 
   rebind(name: Bound, key: string): void {

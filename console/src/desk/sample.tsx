@@ -28,7 +28,7 @@ export function Sample({ sample }: { readonly sample: DeskWorkAnswer["sample"] }
         <Each parts={read} alone={read.length === 1} />
       )}
       {facts.length > 0 && (
-        <dl class="facts">
+        <dl class="sample-facts">
           {facts.map(({ name, value }, index) => (
             <div key={index}>
               <dt>{name}</dt>
