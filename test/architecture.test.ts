@@ -190,14 +190,23 @@ describe("the check itself", () => {
         `const half = total / 2, quoted = /["\`/]/g, nested = \`a \${\`b \${"}"} c\`} d\`;`,
         '/* import "./other.ts" */ type T = import("./y.ts").T;',
         'const fake = "// no comment"; last();',
+        'const written = `\nimport { four } from "./z.ts";\n`;',
       ].join("\n"),
     );
     expect(imports).toEqual([
       { line: 1, from: "./x.ts", names: ["Two", "three", "default"], typeOnly: false },
       { line: 3, from: "./y.ts", names: ["*"], typeOnly: false },
     ]);
-    expect(texts.map(({ text }) => text)).toEqual(["./x.ts", "}", "b ? c", "a ? d", "./y.ts", "// no comment"]);
+    expect(texts.map(({ text }) => text)).toEqual([
+      "./x.ts",
+      "}",
+      "b ? c",
+      "a ? d",
+      "./y.ts",
+      "// no comment",
+      '\nimport { four } from "./z.ts";\n',
+    ]);
     expect(code).toMatch(/half = total \/ 2, quoted = +, nested = /);
-    expect(code).toMatch(/last\(\);$/);
+    expect(code).toMatch(/last\(\);$/m);
   });
 });

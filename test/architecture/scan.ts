@@ -27,7 +27,7 @@ export interface QuotedText {
 
 export function scan(source: string): Scan {
   const { code, withoutComments, texts } = separate(source);
-  return { code, texts, imports: findImports(withoutComments) };
+  return { code, texts, imports: findImports(withoutComments, code) };
 }
 
 export function lineAt(text: string, offset: number): number {
@@ -114,9 +114,12 @@ const statement =
 const bare = /^[ \t]*import\s*["']([^"']+)["']/gm;
 const dynamic = /\b(?:import|require)\s*\(\s*["']([^"']+)["']/g;
 
-function findImports(text: string): Import[] {
+/** Of all that reads like one, what is code: the first word of an import in a text is blank there. */
+function findImports(text: string, code: string): Import[] {
   const found: Import[] = [];
+  const isCode = ({ index, 0: match }: RegExpExecArray) => code.startsWith(/^\s*\w+/.exec(match)![0], index);
   for (const match of text.matchAll(statement)) {
+    if (!isCode(match)) continue;
     const [, type, clause = "", from = ""] = match;
     const names = namesOf(clause);
     const typeOnly = type !== undefined || (names.length > 0 && names.every((name) => name.startsWith("type ")));
@@ -125,6 +128,7 @@ function findImports(text: string): Import[] {
   }
   for (const pattern of [bare, dynamic]) {
     for (const match of text.matchAll(pattern)) {
+      if (!isCode(match)) continue;
       found.push({ line: lineAt(text, match.index), from: match[1] ?? "", names: ["*"], typeOnly: false });
     }
   }

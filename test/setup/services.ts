@@ -27,7 +27,7 @@ export async function startServices(options: { mayInstall: boolean; say(line: st
     for (const each of running.splice(0).toReversed()) await each.stop();
   }
   try {
-    if (options.mayInstall) await installMissing(options.say);
+    if (options.mayInstall) await installMissing((line) => options.say(line));
     for (const service of services) {
       if (service.needs.some((name) => env[name] === undefined)) continue;
       const start = await find(service);
