@@ -18,9 +18,11 @@ const receipt = z.object({
   note: z.string().optional(),
 });
 
-const queues = ["by-keys", "skipped", "kept", "left", "overdue", "worked", "shared", "narrow", "to-come"].map((name) =>
+const queues = ["skipped", "kept", "left", "overdue", "worked", "shared", "narrow", "to-come"].map((name) =>
   queue(name, { ...settings, label: moods, skipRequiresReason: name === "skipped" }),
 );
+/** Here the page fetches ahead. */
+const byKeys = queue("by-keys", { ...settings, label: moods, concurrency: 2 });
 const receipts = queue("receipts", { ...settings, label: receipt });
 
 const picture = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>')}`;
@@ -30,7 +32,7 @@ inBrowser("the desk", () => {
   let server: HttpServer;
   let browser: Browser;
   beforeAll(async () => {
-    t = await testPawl({ lifecycles: [], queues: [...queues, receipts] });
+    t = await testPawl({ lifecycles: [], queues: [...queues, byKeys, receipts] });
     server = await serveHttp(t.pawl, { port: 0, pages: builtPages() });
     browser = await openBrowser();
   });
@@ -103,6 +105,7 @@ inBrowser("the desk", () => {
     expect((await exported("by-keys")).map(({ sample, labeler, label }) => [sample.key, labeler, label])).toEqual(
       [1, 2, 3, 4, 5].map((number) => [`s${number}`, "ada", { mood: kinds[number % 3], urgency: number }]),
     );
+    expect(await t.pawl.people.metrics("by-keys")).toMatchObject({ total: 5, byStatus: { completed: 5 } });
     expect(troubles).toEqual([]);
   });
 

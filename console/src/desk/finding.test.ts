@@ -37,6 +37,25 @@ test("what the page is done with is passed over, however old its knowledge of th
   expect(calls).toEqual(["next q", "start b"]);
 });
 
+test("one more is fetched ahead once, where the queue lets two be in hand, and begun when its turn comes", async () => {
+  const next = { assignment: assignment("b", "pending"), sample, resumed: false };
+  const { finding, calls } = asked({ next, start: assignment("b", "in_progress") });
+  finding.fetchAhead("a", 1);
+  expect(calls).toEqual([]);
+  finding.fetchAhead("a", 2);
+  finding.fetchAhead("a", 2);
+  expect(await finding.find([assignment("a", "in_progress")])).toMatchObject({ assignment: { id: "b" } });
+  expect(calls).toEqual(["next q", "start b"]);
+});
+
+test("what is in hand already is not taken for something fetched ahead", async () => {
+  const work = { assignment: assignment("a", "in_progress"), sample, draft: null, revises: null };
+  const { finding, calls } = asked({ next: { ...work, resumed: true }, work });
+  finding.fetchAhead("a", 2);
+  await finding.find([assignment("a", "in_progress")]);
+  expect(calls).toEqual(["next q", "work a"]);
+});
+
 test("where there is nothing, the reason is told; what expired before it was begun is nothing", async () => {
   const why = { sentence: "No sample waits." };
   expect(await asked({ next: { assignment: null, why } }).finding.find([])).toEqual({ why: "No sample waits." });

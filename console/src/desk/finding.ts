@@ -1,9 +1,12 @@
 import type { AssignmentAnswer, DeskWorkAnswer } from "../../../src/http/contract.ts";
 import { Refused } from "../api.ts";
 import type { DeskApi } from "./api.ts";
+import { partsOf } from "./content.ts";
+
+type Work = Omit<DeskWorkAnswer, "now">;
 
 /** Something to do, begun; or why there is nothing. */
-export type Found = Omit<DeskWorkAnswer, "now"> | { readonly why: string };
+export type Found = Work | { readonly why: string };
 
 /** Finds what a labeler is to do: what lies on his desk already, else what comes next. */
 export class Finding {
@@ -11,6 +14,10 @@ export class Finding {
   readonly #queue: string;
   /** What the page is done with: what it knows of the desk may be older. */
   readonly #ended = new Set<string>();
+  /** What was fetched ahead, and during which assignment. */
+  #ahead: Work | undefined;
+  #aheadOf: string | undefined;
+  #fetching: Promise<void> | undefined;
 
   constructor(api: DeskApi, queue: string) {
     this.#api = api;
@@ -22,10 +29,22 @@ export class Finding {
   }
 
   /**
-   * Nothing is asked for before it is wanted: what is handed out is reserved, and would expire on somebody who takes his
-   * time over the one before. Undefined when its time was over before it could be begun.
+   * Fetches what comes after this assignment, once, where the queue lets more than one be in hand. What is handed out is
+   * reserved and expires unless it is begun, so nothing is fetched before somebody has begun to answer.
    */
+  fetchAhead(id: string, concurrency: number): void {
+    if (concurrency < 2 || this.#aheadOf === id) return;
+    this.#aheadOf = id;
+    // What cannot be fetched ahead is asked for when it is wanted, and says then what stands in its way.
+    this.#fetching = this.#fetch().catch(() => {});
+  }
+
+  /** Undefined when its time was over before it could be begun. */
   async find(inHand: readonly AssignmentAnswer[]): Promise<Found | undefined> {
+    await this.#fetching;
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead !== undefined) return this.#begun(ahead);
     const held = inHand.find(({ id }) => !this.#ended.has(id));
     if (held !== undefined) return this.#begun(await this.#api.work(held.id));
     const next = await this.#api.next(this.#queue);
@@ -34,7 +53,14 @@ export class Finding {
     return this.#begun(isNew ? { ...next, draft: null, revises: null } : await this.#api.work(next.assignment.id));
   }
 
-  async #begun(work: Omit<DeskWorkAnswer, "now">): Promise<Found | undefined> {
+  async #fetch(): Promise<void> {
+    const next = await this.#api.next(this.#queue);
+    if (next.assignment === null || next.resumed) return;
+    this.#ahead = { ...next, draft: null, revises: null };
+    for (const part of partsOf(next.sample.data)) if (part.kind === "image") new Image().src = part.value;
+  }
+
+  async #begun(work: Work): Promise<Found | undefined> {
     const assignment = await this.#started(work.assignment);
     if (assignment?.status === "in_progress") return { ...work, assignment };
     this.end(work.assignment.id);

@@ -12,10 +12,7 @@ import { Timing } from "./timing.ts";
 
 export type Given = Pick<DeskWorkAnswer, "assignment" | "sample" | "revises">;
 
-/**
- * `working`: something is in hand. `empty`: nothing is to be had. `lost`: it was in hand and is not any more. `closed`: the
- * queue is not for this labeler.
- */
+/** `empty`: nothing is to be had. `lost`: it is not in hand any more. `closed`: the queue is not for this labeler. */
 export type Phase = "loading" | "working" | "sending" | "empty" | "lost" | "closed";
 
 const lookEveryMs = 15_000;
@@ -81,7 +78,9 @@ export class Labeling {
 
   setAll(entered: Entered): void {
     this.entered.value = entered;
-    if (this.phase.value === "working") this.drafts.changed(entered);
+    if (this.phase.value !== "working") return;
+    this.drafts.changed(entered);
+    this.#finding.fetchAhead(this.given.value!.assignment.id, this.queue.value?.concurrency ?? 1);
   }
 
   async submit(): Promise<void> {
