@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { httpApp, serveHttp } from "pawl/http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 
@@ -113,6 +113,24 @@ test("a server that closes ends the streams that are open", async () => {
   await heard.until("counts");
   await server.close();
   expect(await heard.end()).toContain("event: counts");
+});
+
+test("when the last one has gone, nobody looks any more", async () => {
+  const looks = vi.spyOn(t.pawl, "standing");
+  const server = await serveHttp(t.pawl, { port: 0 });
+  const leaving = new AbortController();
+  const heard = new Heard(await fetch(`${server.url}/api/live`, { headers, signal: leaving.signal }));
+  await heard.until("counts");
+  leaving.abort();
+  let before = -1;
+  const looked = () => {
+    const earlier = before;
+    before = looks.mock.calls.length;
+    expect(before).toBe(earlier);
+  };
+  await vi.waitFor(looked, { interval: 800, timeout: 20_000 });
+  looks.mockRestore();
+  await server.close();
 });
 
 describe("the overview", () => {

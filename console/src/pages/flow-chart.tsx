@@ -7,7 +7,8 @@ import { rates } from "../live.ts";
 import { isDark } from "../theme.ts";
 
 const height = 220;
-const shownSeconds = 15 * 60;
+const mostSeconds = 15 * 60;
+const leastSeconds = 2 * 60;
 
 /** What was done and what failed, stacked, and what was started, over the last quarter of an hour. */
 export function FlowChart() {
@@ -59,6 +60,11 @@ export function stacked(samples: readonly RateSample[]): Columns {
   return columns;
 }
 
+/** A quarter of an hour, and less while less is known. */
+function leftEdge(first: number, last: number): number {
+  return Math.max(last - mostSeconds, Math.min(first, last - leastSeconds));
+}
+
 function optionsFor(element: HTMLElement): uPlot.Options {
   const style = getComputedStyle(element);
   // `light-dark()` is settled only where it is used as a colour.
@@ -77,7 +83,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     height,
     cursor: { points: { show: false }, drag: { x: false, y: false } },
     scales: {
-      x: { range: (_, __, last) => [last - shownSeconds, last] },
+      x: { range: (_, first, last) => [leftEdge(first, last), last] },
       y: { range: (_, __, most) => [0, Math.max(10, most * 1.15)] },
     },
     axes: [

@@ -58,15 +58,24 @@ export function Table<Row>(props: TableProps<Row>) {
       else all.delete(key);
     onChoose?.(all);
   };
-  const menu = <TableMenu {...props} rows={sorted} hidden={hidden} onHide={hide} />;
+  const bar = (
+    <div class="table-bar">
+      {tools}
+      <span class="table-end">
+        {rows.length > 0 && (
+          <span class="quiet">
+            {rows.length}
+            {more === undefined ? "" : "+"} {rows.length === 1 ? name.replace(/s$/, "") : name}
+          </span>
+        )}
+        <TableMenu {...props} rows={sorted} hidden={hidden} onHide={hide} />
+      </span>
+    </div>
+  );
   if (rows.length === 0) {
     return (
       <div class="table-box">
-        <div class="table-bar">
-          {tools}
-          <span class="grow" />
-          {menu}
-        </div>
+        {bar}
         {empty}
       </div>
     );
@@ -75,15 +84,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const allChosen = chosen !== undefined && keys.every((key) => chosen.has(key));
   return (
     <div class="table-box">
-      <div class="table-bar">
-        {tools}
-        <span class="grow" />
-        <span class="quiet">
-          {rows.length}
-          {more === undefined ? "" : "+"} {name}
-        </span>
-        {menu}
-      </div>
+      {bar}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard. */}
       <section class="table-scroll" tabIndex={0} aria-label={name}>
         <table>
