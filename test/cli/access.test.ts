@@ -26,14 +26,17 @@ onPostgres("pawl token and pawl sign-in", () => {
   }, 60_000);
 
   test("print a link to the console that is meant", async () => {
-    expect(await pawl("sign-in", "--name", "ada", "--role", "viewer")).toMatchObject({
+    const [here, there, nowhere] = await Promise.all([
+      pawl("sign-in", "--name", "ada", "--role", "viewer"),
+      pawl("sign-in", "--url", "https://work.example/pawl/"),
+      pawl("sign-in", "--url", "work.example"),
+    ]);
+    expect(here).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^http:\/\/127\.0\.0\.1:7295\/sign-in\/pawl_[\w-]{43}\n$/),
       stderr: expect.stringContaining("signs ada in as viewer"),
     });
-    expect((await pawl("sign-in", "--at", "https://work.example/pawl/")).stdout).toMatch(
-      /^https:\/\/work\.example\/pawl\/sign-in\/pawl_/,
-    );
-    expect(await pawl("sign-in", "--at", "work.example")).toMatchObject({ code: 2 });
+    expect(there.stdout).toMatch(/^https:\/\/work\.example\/pawl\/sign-in\/pawl_/);
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("work.example") });
   }, 60_000);
 });

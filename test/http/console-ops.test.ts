@@ -6,7 +6,7 @@ import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
 import { axeFaults, sideways } from "../support/axe.ts";
 import { openBrowser, openPage } from "../support/browser.ts";
-import { openWorld, order } from "./ops-world.ts";
+import { openOrders, order } from "./ops-world.ts";
 
 inBrowser("the console for operators", () => {
   let t: TestPawl;
@@ -16,7 +16,7 @@ inBrowser("the console for operators", () => {
   let troubles: string[];
 
   beforeAll(async () => {
-    [t, browser] = await Promise.all([openWorld(), openBrowser()]);
+    [t, browser] = await Promise.all([openOrders(), openBrowser()]);
     server = await serveHttp(t.pawl, { port: 0, pages: builtPages() });
     ({ page, troubles } = await openPage(browser));
     page.setDefaultTimeout(10_000);
@@ -110,6 +110,11 @@ inBrowser("the console for operators", () => {
     expect(await requeue.isEnabled()).toBe(true);
     await inDialog("Cancel").click();
     await page.unroute("**/dead-letters/preview");
+    await page.getByRole("link", { name: "the printer is out of paper" }).click();
+    await page.getByLabel("Choose all letters shown").check();
+    await button("Requeue 3 chosen…").click();
+    await page.getByRole("dialog").getByText("of 3 would be taken up again").waitFor();
+    await inDialog("Cancel").click();
   });
 
   test("an operation is aborted with a reason", async () => {

@@ -7,7 +7,7 @@ import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
 import { axeFaults } from "../support/axe.ts";
 import { openBrowser, openPage } from "../support/browser.ts";
-import { openWorld } from "./ops-world.ts";
+import { openPeople } from "./ops-world.ts";
 
 inBrowser("the console for who leads people and crowds", () => {
   let t: TestPawl;
@@ -17,7 +17,7 @@ inBrowser("the console for who leads people and crowds", () => {
   let troubles: string[];
 
   beforeAll(async () => {
-    [t, browser] = await Promise.all([openWorld(), openBrowser()]);
+    [t, browser] = await Promise.all([openPeople(), openBrowser()]);
     server = await serveHttp(t.pawl, { port: 0, pages: builtPages() });
     ({ page, troubles } = await openPage(browser));
     page.setDefaultTimeout(10_000);

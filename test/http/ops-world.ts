@@ -35,19 +35,15 @@ const receipts = crowd("receipts", {
   autoApprove: false,
 });
 
-/** A Pawl in which something of everything that operators look after has happened. */
-export async function openWorld(): Promise<TestPawl> {
+/** A Pawl with three orders that cannot be packed, and whose messages nobody takes. */
+export async function openOrders(): Promise<TestPawl> {
   const broker = memoryBroker();
   broker.on("order.taken", () => {
     throw new Error("the printer is out of paper");
   });
-  const market = Object.assign(memoryMarketplace(), { sandbox: true });
   const t = await testPawl({
     lifecycles: [order, judge, tidy],
     schedules: [nightly],
-    queues: [animals],
-    crowds: [receipts],
-    marketplaces: { memory: market },
     outbox: { brokers: [broker], retry: { maxAttempts: 1, backoff: () => 0 } },
   });
   await t.pawl.startMany(
@@ -56,15 +52,23 @@ export async function openWorld(): Promise<TestPawl> {
   );
   await t.work();
   await t.relay();
+  return t;
+}
+
+/** A Pawl whose people have labeled, and whose crowd has submitted, on a marketplace that is only for trying. */
+export async function openPeople(): Promise<TestPawl> {
+  const market = Object.assign(memoryMarketplace(), { sandbox: true });
+  const t = await testPawl({
+    lifecycles: [],
+    queues: [animals],
+    crowds: [receipts],
+    marketplaces: { memory: market },
+  });
   await label(t);
   const { id } = await t.pawl.crowd.ask(receipts, { key: "r-1", content: { image: "receipt.png" } });
   await t.work();
   const [posting] = market.workers.jobsOf(id);
-  for (const [worker, total] of [
-    ["W1", 12.5],
-    ["W2", 12.5],
-  ] as const)
-    market.workers.work(posting!.id, worker, { total });
+  for (const worker of ["W1", "W2"]) market.workers.work(posting!.id, worker, { total: 12.5 });
   await t.pawl.crowd.look(id);
   await t.work();
   return t;

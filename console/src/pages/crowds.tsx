@@ -1,6 +1,6 @@
 import { Link } from "wouter-preact";
 import type { BalanceAnswer, CrowdAnswer } from "../../../src/http/contract.ts";
-import { apiUrl, get, messageOf, part } from "../api.ts";
+import { apiUrl, get, part } from "../api.ts";
 import { useAsked } from "../asked.ts";
 import { useFresh } from "../fresh.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -44,14 +44,10 @@ export function Crowds() {
 
 /** What is left to pay with. The marketplace itself is asked, so once for each visit. */
 function Balance({ crowd: { marketplace, title, sandbox } }: { readonly crowd: CrowdAnswer }) {
-  const { answer } = useAsked(async () => {
-    try {
-      return (await get<BalanceAnswer>(`/marketplaces/${part(marketplace)}/balance`)).balance ?? "nothing is paid";
-    } catch (thrown) {
-      return messageOf(thrown);
-    }
-  }, [marketplace]);
-  return <Tile name={`Balance at ${title}`} value={answer ?? "…"} note={sandbox ? <Ribbon /> : marketplace} />;
+  const path = `/marketplaces/${part(marketplace)}/balance`;
+  const { answer, error } = useAsked(() => get<BalanceAnswer>(path), [marketplace]);
+  const value = answer === undefined ? "–" : (answer.balance ?? "nothing is paid");
+  return <Tile name={`Balance at ${title}`} value={value} note={error ?? (sandbox ? <Ribbon /> : marketplace)} />;
 }
 
 export function Ribbon() {

@@ -58,6 +58,11 @@ export function Queue({ name }: { readonly name: string }) {
           <StatePill state={queue.answer.active ? "active" : "inactive"} tone={queue.answer.active ? "good" : "warn"} />
         )}
         <span class="grow" />
+        {may("label") && (
+          <a class="button" href={`desk/${part(name)}`}>
+            Open the desk
+          </a>
+        )}
         <button type="button" onClick={() => void act(() => exportLabels(name), "The labels are saved.")}>
           Export labels
         </button>

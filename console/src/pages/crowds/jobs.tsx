@@ -43,7 +43,7 @@ export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: O
         rowKey={(job) => job.id}
         columns={columnsFor((job) => change({ job }))}
         more={jobs.more}
-        asked={{ url: apiUrl(path), command: commandOf(["crowd", "jobs"], { crowd }) }}
+        asked={{ url: apiUrl(path), command: commandOf(["crowd", "jobs", crowd]) }}
         empty={<Empty title="This crowd was asked nothing yet" />}
       />
       {shown !== null && (

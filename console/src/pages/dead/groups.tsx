@@ -35,7 +35,10 @@ export function Groups({ open }: { readonly open: OpenDialog }) {
         rows={answer}
         rowKey={(group) => group.fingerprint}
         columns={may("operate") ? [...columns, actions(decide)] : columns}
-        asked={{ url: apiUrl("/dead-groups", asked(which)), command: commandOf(["dead", "list"], { groups: true }) }}
+        asked={{
+          url: apiUrl("/dead-groups", asked(which)),
+          command: commandOf(["dead", "list", ...[which.lifecycle ?? []].flat()], { groups: true }),
+        }}
         empty={
           <Empty title="Nothing was given up">
             What exhausts its attempts, or is refused for good, comes here and waits for somebody to decide.

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { DeadLetterAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
@@ -9,7 +10,9 @@ import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
+import { DecideMany } from "./decide-many.tsx";
 import { LetterDrawer } from "./letter.tsx";
 
 const pageSize = 50;
@@ -30,6 +33,12 @@ export function Letters({ of, open, empty }: LettersProps) {
     dependsOn: [JSON.stringify(of)],
   });
   useFresh(letters.again);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  // What was decided meanwhile is no longer there to be chosen.
+  const id = letters.answer?.map((letter) => letter.id).filter((one) => chosen.has(one)) ?? [];
+  const decide = (decision: "requeue" | "discard") =>
+    open((close) => <DecideMany decision={decision} which={{ id }} onClose={close} />);
+  const canChoose = may("operate") && "fingerprint" in of;
   const shown = filters.get("letter");
   const columns = columnsFor("status" in of, (id) => change({ letter: id }));
   return (
@@ -43,6 +52,20 @@ export function Letters({ of, open, empty }: LettersProps) {
         more={letters.more}
         asked={{ url: apiUrl("/dead-letters", of) }}
         empty={<Empty title={empty} />}
+        chosen={canChoose ? new Set(id) : undefined}
+        onChoose={setChosen}
+        tools={
+          id.length > 0 && (
+            <>
+              <button type="button" onClick={() => decide("requeue")}>
+                Requeue {id.length} chosen…
+              </button>
+              <button type="button" onClick={() => decide("discard")}>
+                Discard {id.length} chosen…
+              </button>
+            </>
+          )
+        }
       />
       {shown !== null && (
         <LetterDrawer
