@@ -7,8 +7,8 @@ export interface DraftRow {
 }
 
 /**
- * Keeps a draft in the place of the one before; undefined unless the assignment is in the hands of this labeler. Its row is
- * locked against moves meanwhile: a draft that is written after the label would never go.
+ * Keeps a draft in the place of the one before; undefined unless the assignment is in the hands of this labeler, whose row is
+ * locked meanwhile: nothing is written after the label.
  */
 export async function putDraft(
   db: Executor,
@@ -27,9 +27,15 @@ export async function putDraft(
   return row;
 }
 
+/**
+ * None of what was labeled or skipped: a draft that was written while that happened may not have been seen by the statement
+ * that takes drafts away, and goes with its assignment.
+ */
 export async function readDraft(db: Executor, assignmentId: string): Promise<DraftRow | undefined> {
   const [row] = await db.rows<DraftRow>(sql`
     select draft.value, pawl.ms(draft.at) as at_ms
-    from pawl.drafts as draft where draft.assignment_id = ${assignmentId}::uuid`);
+    from pawl.drafts as draft
+    join pawl.assignments as assignment on assignment.id = draft.assignment_id
+    where draft.assignment_id = ${assignmentId}::uuid and assignment.status not in ('completed', 'skipped')`);
   return row;
 }

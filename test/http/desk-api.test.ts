@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { sql } from "../../src/store/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { cat, given, newQueue, started } from "../people/labeling.ts";
+import { onPostgres } from "../setup/suites.ts";
 
 let t: TestPawl;
 let app: ReturnType<typeof httpApp>;
@@ -63,6 +64,15 @@ test("a labeler finds the queues in which he may work, and there only his own", 
   });
   await t.pawl.people.deactivateQueue(open);
   expect(await ada("GET", "/desk")).toMatchObject({ body: { queues: [{ name: open, active: false }] } });
+});
+
+test("the form comes in the order in which its schema was written, and instructions outlive a change of the queue", async () => {
+  const properties = { urgency: { type: "integer" }, mood: { type: "string" }, a: { type: "boolean" } } as const;
+  const name = await newQueue(t, { label: { type: "object", properties }, instructions: "Look twice." });
+  await t.pawl.people.updateQueue(name, { overlap: 2 });
+  const shown = await t.pawl.people.queue(name);
+  expect(shown).toMatchObject({ overlap: 2, instructions: "Look twice." });
+  expect(Object.keys(shown.labelSchema.properties as object)).toEqual(["urgency", "mood", "a"]);
 });
 
 test("what is done is counted from the moment that is asked for", async () => {
@@ -153,5 +163,26 @@ test("a label that its queue does not take is refused with what is wrong at each
   expect(await hal("POST", `/assignments/${id}/submit`, { label: { category: "emu" } })).toMatchObject({
     status: 422,
     body: { code: "label_invalid", faults: [{ path: "/category", code: "enum", message: expect.any(String) }] },
+  });
+});
+
+onPostgres("drafts on a server", () => {
+  test("a draft that is written while its label is handed in does not outlive it, and neither waits for ever", async () => {
+    const server = await testPawl({ lifecycles: [], server: process.env.PAWL_TEST_POSTGRES_URL! });
+    const queue = await newQueue(server, { samples: 20 });
+    const labelers = Array.from({ length: 20 }, (_, index) => `l${index}`);
+    await Promise.all(
+      labelers.map(async (labeler) => {
+        const { id } = await started(server, queue, labeler);
+        const drafts = [1, 2, 3].map((draft) => server.pawl.people.keepDraft(id, labeler, draft));
+        const label = server.pawl.people.submit(id, labeler, cat);
+        const written = await Promise.allSettled([...drafts, server.pawl.people.keepDraft(id, labeler, 4)]);
+        for (const one of written)
+          if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "invalid_transition" });
+        expect(await label).toMatchObject({ late: false });
+        expect(await server.pawl.people.draft(id, labeler)).toBeNull();
+      }),
+    );
+    await server.close();
   });
 });
