@@ -28,8 +28,8 @@ onPostgres("pawl token and pawl sign-in", () => {
   test("print a link to the console that is meant", async () => {
     const [here, there, nowhere] = await Promise.all([
       pawl("sign-in", "--name", "ada", "--role", "viewer"),
-      pawl("sign-in", "--url", "https://work.example/pawl/"),
-      pawl("sign-in", "--url", "work.example"),
+      pawl("sign-in", "--at", "https://work.example/pawl/"),
+      pawl("sign-in", "--at", "work.example"),
     ]);
     expect(here).toMatchObject({
       code: 0,
