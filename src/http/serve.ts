@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { messageOf, PawlError } from "../base/errors.ts";
 import type { HttpConfig } from "../config.ts";
@@ -39,6 +39,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
     serverOptions: { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
   }) as Server;
   server.maxConnections = 1_000;
+  const unasked = watchUnasked(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(taken(error, host, port)));
     server.listen(port, host, resolve);
@@ -52,9 +53,21 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
       ending.abort();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
+      for (const socket of unasked) socket.destroy();
       await closed;
     },
   };
+}
+
+/** Connections on which nothing was asked yet. Browsers keep some ready, and a server that closes would wait for them. */
+function watchUnasked(server: Server): ReadonlySet<Socket> {
+  const unasked = new Set<Socket>();
+  server.on("connection", (socket) => {
+    unasked.add(socket);
+    socket.once("close", () => unasked.delete(socket));
+  });
+  server.on("request", ({ socket }) => unasked.delete(socket));
+  return unasked;
 }
 
 /** Throws `option_invalid` for what cannot be, or would be open to strangers. */

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { lifecycle } from "pawl";
 import { httpApp, serveHttp } from "pawl/http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -108,6 +110,7 @@ test("only who may look hears anything, and only of what can be an instance", as
 });
 
 test("a server that closes ends the streams that are open", async () => {
+  await t.pawl.start(parcel, { data: { weight: 1 } });
   const server = await serveHttp(t.pawl, { port: 0 });
   const heard = new Heard(await fetch(`${server.url}/api/live`, { headers }));
   await heard.until("counts");
@@ -115,7 +118,17 @@ test("a server that closes ends the streams that are open", async () => {
   expect(await heard.end()).toContain("event: counts");
 });
 
+test("a server that closes does not wait for those who have asked nothing", { timeout: 15_000 }, async () => {
+  const server = await serveHttp(t.pawl, { port: 0 });
+  const silent = connect(server.port, "127.0.0.1");
+  await once(silent, "connect");
+  await fetch(`${server.url}/health`, { headers: { connection: "close" } });
+  await server.close();
+  silent.destroy();
+});
+
 test("when the last one has gone, nobody looks any more", async () => {
+  await t.pawl.start(parcel, { data: { weight: 1 } });
   const looks = vi.spyOn(t.pawl, "standing");
   const server = await serveHttp(t.pawl, { port: 0 });
   const leaving = new AbortController();

@@ -19,6 +19,8 @@ interface Refusal {
 
 /** Sends one event to each of some instances, each by a call of its own: one that is refused holds up no other. */
 export function SendMany({ instances, onClose, onDone }: SendManyProps) {
+  // Those that took it are not sent it again when whoever looks tries once more.
+  const [left, setLeft] = useState(instances);
   const [done, setDone] = useState(0);
   const [refused, setRefused] = useState<readonly Refusal[]>([]);
   const lifecycle = lifecycles.value.find(({ name }) => name === instances[0]?.lifecycle);
@@ -29,7 +31,7 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
     const body = { payload: jsonIn(form, "payload"), reason: typedIn(form, "reason") };
     const told: Refusal[] = [];
     setDone(0);
-    for (const instance of instances) {
+    for (const instance of left) {
       try {
         await post(`/instances/${instance.id}/events/${part(event)}`, body);
       } catch (error) {
@@ -39,11 +41,12 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
       setRefused([...told]);
     }
     onDone();
-    if (told.length > 0) throw new Error(`${told.length} of ${instances.length} did not take it.`);
-    tell(`Sent to ${instances.length}.`);
+    setLeft(told.map(({ instance }) => instance));
+    if (told.length > 0) throw new Error(`${told.length} of ${left.length} did not take it.`);
+    tell(`Sent to ${left.length}.`);
   };
   return (
-    <Dialog title={`Send an event to ${instances.length}`} action="Send" onDo={send} onClose={onClose}>
+    <Dialog title={`Send an event to ${left.length}`} action="Send" onDo={send} onClose={onClose}>
       <label>
         Event
         <select name="event" required>
@@ -60,7 +63,7 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
         Reason
         <input name="reason" autocomplete="off" />
       </label>
-      {done > 0 && <progress max={instances.length} value={done} aria-label="How many were sent" />}
+      {done > 0 && <progress max={Math.max(left.length, done)} value={done} aria-label="How many were sent" />}
       {refused.length > 0 && (
         <ul class="short-list refusals">
           {refused.map(({ instance, why }) => (
