@@ -98,6 +98,7 @@ inBrowser("the console", () => {
 
   test("instances are filtered by what stands in the address, and get an event each", async () => {
     await t.pawl.send(parcel, "oak-1", "discard");
+    await page.getByRole("button", { name: "discarded 1" }).waitFor();
     await go("/instances?lifecycle=parcel&state=packed&state=discarded");
     await page.getByRole("row").nth(2).waitFor();
     await page.getByLabel("Choose all instances shown").check();

@@ -77,7 +77,7 @@ export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerPr
           <li key={id}>
             {key === null ? <Id id={id} href={`/instances/${id}`} /> : <Link href={`/instances/${id}`}>{key}</Link>}
             <span class="quiet">
-              since <Time at={movedAt} />
+              <Time at={movedAt} />
             </span>
           </li>
         ))}

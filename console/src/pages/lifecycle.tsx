@@ -1,11 +1,13 @@
 import { useCallback, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
+import type { LifecycleAnswer } from "../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../api.ts";
 import { useAsked } from "../asked.ts";
 import { copy, save } from "../copy.ts";
 import { countIn, lifecycles } from "../known.ts";
 import { Diagram } from "../parts/diagram.tsx";
 import { Menu } from "../parts/menu.tsx";
+import { count } from "../parts/tile.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { commandOf, curlOf } from "../rows.ts";
 import { LifecycleDrawer } from "./lifecycle-drawer.tsx";
@@ -67,6 +69,9 @@ export function Lifecycle({ name }: { readonly name: string }) {
       </div>
       <Trouble error={error} />
       {answer !== undefined && lifecycle !== undefined && (
+        <Undrawn lifecycle={lifecycle} svg={answer} onChoose={setChosen} />
+      )}
+      {answer !== undefined && lifecycle !== undefined && (
         <Diagram svg={answer} states={lifecycle.states} countOf={countOf} onChoose={setChosen} chosen={chosen} />
       )}
       <ul class="kinds" aria-label="What the colours mean">
@@ -80,5 +85,29 @@ export function Lifecycle({ name }: { readonly name: string }) {
         <LifecycleDrawer key={state.name} lifecycle={lifecycle} state={state} onClose={() => setChosen(undefined)} />
       )}
     </section>
+  );
+}
+
+interface UndrawnProps {
+  readonly lifecycle: LifecycleAnswer;
+  readonly svg: string;
+  readonly onChoose: (state: string) => void;
+}
+
+/** States that have instances and are not in the picture, as the built-in ones are unless they are asked for. */
+function Undrawn({ lifecycle, svg, onChoose }: UndrawnProps) {
+  const states = lifecycle.states.filter(
+    ({ name }) => countIn(lifecycle, name) > 0 && !svg.includes(`<title>${name}</title>`),
+  );
+  if (states.length === 0) return null;
+  return (
+    <p class="undrawn">
+      <span class="quiet">Not drawn:</span>
+      {states.map(({ name }) => (
+        <button key={name} type="button" class="chip" onClick={() => onChoose(name)}>
+          {name} <b class="number">{count(countIn(lifecycle, name))}</b>
+        </button>
+      ))}
+    </p>
   );
 }

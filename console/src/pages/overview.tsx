@@ -71,7 +71,7 @@ function Tiles({ overview }: { readonly overview: OverviewAnswer }) {
         href="/breakers"
         tone={overview.openBreakers > 0 ? "bad" : undefined}
       />
-      <Tile name="People" value={count(overview.peopleWaiting)} note="waiting for" href="/people" />
+      <Tile name="People" value={count(overview.peopleWaiting)} note="waiting" href="/people" />
       <Tile
         name="Workers"
         value={count(workers.alive)}

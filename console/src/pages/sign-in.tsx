@@ -29,7 +29,9 @@ export function SignIn() {
             {error}
           </p>
         )}
-        <button type="submit">Sign in</button>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
       </form>
       <p class="quiet">
         On the machine that runs Pawl, <code>pawl sign-in</code> prints a link that needs no token.
