@@ -12,6 +12,7 @@ export function labelingQueues(minuteMs = 60_000) {
     /** What customers of a bicycle shop wrote: what do they want, and how soon must somebody answer? */
     messages: queue("messages", {
       ...time,
+      instructions: "What do they want, and how soon must somebody answer?\n1 can wait for ever, 5 is a fire.",
       label: z.object({
         mood: z.enum(moods),
         urgency: z.int().min(1).max(5).meta({ "x-tolerance": 1 }), // One off is right on a gold sample, too.
@@ -28,6 +29,7 @@ export function labelingQueues(minuteMs = 60_000) {
     /** Small pictures: which shape is on them, and how often? */
     pictures: queue("pictures", {
       ...time,
+      instructions: "Which shape is on the picture, and how often?",
       label: z.object({ shape: z.enum(shapes), count: z.int().min(1).max(9) }),
       overlap: 3,
       agreement: { atLeast: 0.6, maxOverlap: 5 },

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { type Json, samplesFromCsv, samplesFromJsonl } from "pawl";
 
 /** A sample, what is true of it, and whether the queue is told so. */
@@ -30,7 +31,9 @@ export async function loadPictures(): Promise<Example[]> {
   for await (const line of samplesFromCsv(createReadStream(data("pictures.csv")), { key: "id", columns })) {
     if (!line.ok) throw new Error(`pictures.csv, line ${line.line}: ${line.problem} ${line.remedy}`);
     const { file = "", shape = "", count = 0, gold = false } = line.sample.data;
-    const content = { image: `data/pictures/${String(file)}` }; // Seen from this folder. On the web it would be a link.
+    const svg = await readFile(data(`pictures/${String(file)}`), "base64");
+    // Small enough to come along; else `image` would be a link. The file is for who reads it in a terminal, in this folder.
+    const content = { image: `data:image/svg+xml;base64,${svg}`, file: `data/pictures/${String(file)}` };
     examples.push({ key: line.sample.key!, content, truth: { shape, count }, isGold: gold === true });
   }
   return examples;

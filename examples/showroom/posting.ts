@@ -14,6 +14,7 @@ export const moderation = queue("moderation", {
     a_removal_has_a_reason: ({ label }) =>
       label.verdict === "keep" || (label.because ?? "fine") !== "fine" || "say why it is to be removed",
   },
+  instructions: "Would you leave this in a forum for everybody? A harsh word is fine, an insult is not.",
   overlap: 1,
   startWithin: "10m",
   finishWithin: "10m",

@@ -46,6 +46,12 @@ export async function printBanner(context: Context, settings: Settings, pawl: Pa
     const { name, version: number } = one.lifecycle;
     print(at === 0 ? "Lifecycles" : "", `${pad(bold(name), widest)}  ${dim(`version ${number}`)}  ${sum(one, dim)}`);
   }
+  for (const [at, { queue, waiting }] of (await pawl.people.loads()).entries()) {
+    print(
+      at === 0 ? "Queues" : "",
+      `${bold(queue)}  ${dim(waiting === 1 ? "1 label wanted" : `${waiting} labels wanted`)}`,
+    );
+  }
   terminal.print(`\n  ${dim("Try in another terminal:")}`);
   for (const command of await commandsToTry(context, pawl)) terminal.print(`    ${command}`);
   terminal.print(`\n  ${dim("Ctrl-C stops it; everything is kept.")}\n`);

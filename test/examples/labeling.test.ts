@@ -45,7 +45,7 @@ test("its labelers say the same for the same seed, and the table names the carel
 });
 
 test("its pictures are files that can be looked at", async () => {
-  for (const { content } of await loadPictures()) expect(existsSync(join(example, String(content.image)))).toBe(true);
+  for (const { content } of await loadPictures()) expect(existsSync(join(example, String(content.file)))).toBe(true);
 });
 
 test("a reader labels from a terminal what `pawl start` has put into the queues, then the team does the rest", async () => {
@@ -54,13 +54,16 @@ test("a reader labels from a terminal what `pawl start` has put into the queues,
   const config = ["--config", join(example, "pawl.config.ts"), "--folder", "here"];
   try {
     const running = await project.start(...config);
-    expect(running.stdout).toContain("pawl_sample      version 1  open 58");
+    expect(running.stdout).toMatch(/Queues +messages +\d+ labels wanted\n +pictures +\d+ labels wanted/);
     expect(running.stdout).toContain("queue next messages --labeler me --start");
     const next = async (queue: string, ...flags: string[]) =>
       (await project.json<Next>("queue", "next", queue, "--labeler", "me", ...flags, ...config)) as Next;
     const picture = await next("pictures");
     expect(picture).toMatchObject({ assignment: { status: "pending" }, sample: { key: "1-p01" } });
-    expect(picture.sample.data).toEqual({ image: "data/pictures/p01.svg" });
+    expect(picture.sample.data).toEqual({
+      image: expect.stringMatching(/^data:image\/svg/),
+      file: "data/pictures/p01.svg",
+    });
     const does = (verb: string, id: string, ...words: string[]) =>
       project.pawl("queue", verb, id, ...words, "--labeler", "me", ...config);
     expect(await does("start", picture.assignment.id)).toMatchObject({ code: 0 });
