@@ -15,7 +15,7 @@ const timeNames = { relative: "Ago", local: "Local", utc: "UTC" } as const;
 export function Top({ onSearch }: { readonly onSearch: () => void }) {
   return (
     <header class="top">
-      <Link href="/" class="brand">
+      <Link href="/" class="brand" aria-label="Pawl">
         <img src={icon} alt="" width="20" height="20" />
         <span>Pawl</span>
       </Link>

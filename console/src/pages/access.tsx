@@ -18,10 +18,13 @@ import "./operating.css";
 
 /** Who may come in, and as what. */
 export function Access() {
+  return may("administer") ? <Tokens /> : <Empty title="Only an admin gives out tokens" />;
+}
+
+function Tokens() {
   const [dialog, open] = useDialog();
   const { answer, error, again } = useAsked(() => get<TokenAnswer[]>("/tokens"), []);
   useFresh(again, 10_000);
-  if (!may("administer")) return <Empty title="Only an admin gives out tokens" />;
   const show = (title: string, secret: string, note: string) =>
     open((close) => <ShowOnce title={title} secret={secret} note={note} onClose={close} />);
   const revoke = (token: TokenAnswer) =>
