@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { InstanceAnswer, JournalAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
 import { get, part } from "../api.ts";
@@ -39,7 +39,10 @@ export function Instance({ id }: { readonly id: string }) {
     return { instance, journal, permitted };
   }, [path]);
   const version = answer?.instance.version ?? 0;
-  useEffect(() => watchInstance(id, (moved) => moved.version !== version && void again()), [id, version]);
+  // Known without being depended on: another stream for every move would miss the next one.
+  const seen = useRef(version);
+  seen.current = version;
+  useEffect(() => watchInstance(id, (moved) => moved.version !== seen.current && void again()), [id]);
   useRefreshed(again);
   if (answer === undefined || answer.instance.id !== id) {
     return (
