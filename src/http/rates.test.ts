@@ -4,19 +4,20 @@ import { Rates } from "./rates.ts";
 const totals = (total: number, done: number, failed: number) => new Map([["essay", { total, done, failed }]]);
 const start = Date.parse("2026-01-31T12:00:00Z");
 
-test("rates are what counts have grown by, per minute", () => {
+test("rates are what counts have grown by in half a minute, per minute", () => {
   const rates = new Rates();
   expect(rates.add(start, totals(10, 4, 1))).toBeUndefined();
   expect(rates.add(start + 500, totals(11, 4, 1))).toBeUndefined();
   expect(rates.add(start + 1_000, totals(12, 5, 1))).toEqual({
     at: "2026-01-31T12:00:01.000Z",
-    started: 120,
-    done: 60,
+    started: 4,
+    done: 2,
     failed: 0,
   });
   expect(rates.add(start + 5_900, totals(90, 5, 9))).toBeUndefined();
-  expect(rates.add(start + 6_000, totals(12, 5, 2))).toMatchObject({ started: 0, done: 0, failed: 12 });
+  expect(rates.add(start + 6_000, totals(12, 5, 2))).toMatchObject({ started: 4, done: 2, failed: 2 });
   expect(rates.samples).toHaveLength(2);
+  expect(rates.add(start + 31_000, totals(12, 5, 2))).toMatchObject({ started: 0, done: 0, failed: 2 });
 });
 
 test("what was deleted is no negative start, and what happened while nobody looked is no burst", () => {
@@ -25,7 +26,7 @@ test("what was deleted is no negative start, and what happened while nobody look
   expect(rates.add(start + 1_000, totals(60, 10, 0))).toMatchObject({ started: 0, done: 0 });
   rates.rest();
   expect(rates.add(start + 60_000, totals(5_000, 4_000, 0))).toBeUndefined();
-  expect(rates.add(start + 61_000, totals(5_001, 4_000, 0))).toMatchObject({ started: 60, done: 0 });
+  expect(rates.add(start + 61_000, totals(5_001, 4_000, 0))).toMatchObject({ started: 2, done: 0 });
 });
 
 test("a quarter of an hour is kept", () => {

@@ -5,7 +5,16 @@ export type Totals = ReadonlyMap<string, { readonly total: number; readonly done
 
 const sampleEveryMs = 5_000;
 const firstAfterMs = 1_000;
+/** A rate is of this time: one instance a second is no spike of sixty because a look fell just before it. */
+const windowMs = 30_000;
 const keptMs = 15 * 60_000;
+
+interface Growth {
+  readonly atMs: number;
+  readonly started: number;
+  readonly done: number;
+  readonly failed: number;
+}
 
 /**
  * What was started, done and failed in the last quarter of an hour, from counts alone: nothing of the journal is read. What
@@ -14,6 +23,7 @@ const keptMs = 15 * 60_000;
  */
 export class Rates {
   #samples: RateSample[] = [];
+  #growth: Growth[] = [];
   #last: { readonly atMs: number; readonly totals: Totals } | undefined;
   #begun = false;
 
@@ -29,15 +39,15 @@ export class Rates {
     this.#last = { atMs, totals };
     if (last === undefined) return undefined;
     this.#begun = true;
-    const perMinute = 60_000 / elapsedMs;
-    const grown = { started: 0, done: 0, failed: 0 };
-    for (const [lifecycle, now] of totals) {
-      const before = last.totals.get(lifecycle) ?? { total: 0, done: 0, failed: 0 };
-      grown.started += Math.max(0, now.total - before.total) * perMinute;
-      grown.done += Math.max(0, now.done - before.done) * perMinute;
-      grown.failed += Math.max(0, now.failed - before.failed) * perMinute;
-    }
-    const sample = { at: new Date(atMs).toISOString(), ...grown };
+    this.#growth = [...this.#growth.filter((one) => one.atMs > atMs - windowMs), growthOf(last.totals, totals, atMs)];
+    const perMinute = (what: "started" | "done" | "failed") =>
+      this.#growth.reduce((sum, one) => sum + one[what], 0) * (60_000 / windowMs);
+    const sample = {
+      at: new Date(atMs).toISOString(),
+      started: perMinute("started"),
+      done: perMinute("done"),
+      failed: perMinute("failed"),
+    };
     const since = new Date(atMs - keptMs).toISOString();
     this.#samples = [...this.#samples.filter(({ at }) => at > since), sample];
     return sample;
@@ -48,4 +58,15 @@ export class Rates {
     this.#last = undefined;
     this.#begun = false;
   }
+}
+
+function growthOf(before: Totals, after: Totals, atMs: number): Growth {
+  const grown = { started: 0, done: 0, failed: 0 };
+  for (const [lifecycle, now] of after) {
+    const was = before.get(lifecycle) ?? { total: 0, done: 0, failed: 0 };
+    grown.started += Math.max(0, now.total - was.total);
+    grown.done += Math.max(0, now.done - was.done);
+    grown.failed += Math.max(0, now.failed - was.failed);
+  }
+  return { atMs, ...grown };
 }
