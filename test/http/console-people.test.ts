@@ -120,6 +120,7 @@ inBrowser("the console for who leads people and crowds", () => {
     await submission.getByText("W2").waitFor();
     await submission.getByRole("button", { name: "Reject…" }).click();
     await answer("Reject", { "What the worker is told": "the total is missing" });
+    await says("It is rejected; its worker is told.");
     await t.work();
     await submission.getByText("rejected", { exact: true }).waitFor();
     await submission.getByText("the total is missing").waitFor();
@@ -135,6 +136,7 @@ inBrowser("the console for who leads people and crowds", () => {
     await t.work();
     await job.getByRole("button", { name: "Close…" }).click();
     await answer("Close it", { Reason: "enough" });
+    await says("Nobody new may begin it.");
     await t.work();
     await job.getByText(/^(closed|incomplete)$/).waitFor();
   });
