@@ -7,7 +7,7 @@ import { Icon } from "./parts/icon.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { places } from "./places.ts";
 import { Search } from "./search.tsx";
-import { session } from "./session.ts";
+import { may, session } from "./session.ts";
 import { Top } from "./top.tsx";
 
 /** What stands around every page: the way to the others, the search, and who is signed in. */
@@ -42,6 +42,12 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
             <span>{name}</span>
           </Link>
         ))}
+        {may("label") && (
+          <a href="desk">
+            <Icon name="desk" />
+            <span>Desk</span>
+          </a>
+        )}
         <a href="docs">
           <Icon name="docs" />
           <span>API docs</span>

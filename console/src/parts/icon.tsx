@@ -12,6 +12,7 @@ const paths = {
   schedules: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 1.5",
   operations: "M2 4h4M9 4h5M7.5 2.5v3M2 12h7M12 12h2M10.5 10.5v3M2 8h2M7 8h7M5.5 6.5v3",
   access: "M5.5 10.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8.5 7.5H14V10M11.5 7.5V9.5",
+  desk: "M2 11.5V14h2.5L13 5.5 10.5 3zM9 4.5 11.5 7",
   docs: "M3 2h7l3 3v9H3zM10 2v3h3M5.5 8h5M5.5 11h5",
   copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
   search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14",
