@@ -55,9 +55,10 @@ test("every verb about crowds takes and gives plain JSON, for one crowd or for a
   ]);
   await t.work();
   expect(here.bonuses).toMatchObject([{ worker: "W1", amount: "0.50" }]);
+  const ours = { title: "the marketplace in memory", paysBonuses: true, sandbox: false };
   expect(await say("crowds")).toEqual([
-    { name: "receipts", marketplace: "here", jobs: { finished: 1 }, submissions: { approved: 1 } },
-    { name: "bills", marketplace: "there", jobs: { finished: 1 }, submissions: { approved: 1 } },
+    { name: "receipts", marketplace: "here", ...ours, jobs: { finished: 1 }, submissions: { approved: 1 } },
+    { name: "bills", marketplace: "there", ...ours, jobs: { finished: 1 }, submissions: { approved: 1 } },
   ]);
   expect(await say("crowdBalance")).toEqual([
     { marketplace: "here", balance: null },
