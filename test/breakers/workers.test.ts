@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
-import { eachStoreAndPooler } from "../support/each-store.ts";
+import { eachStore } from "../support/each-store.ts";
 import { essay, llm, some, steps } from "../support/essay.ts";
 import { gateOf } from "../support/gate.ts";
 
@@ -14,7 +14,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(setImmediate);
 }
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   const open = async (essays: number) => {
     const t = await store.open({ lifecycles: [essay], breakers });
     await t.pawl.startMany(essay, some(essays, {}));

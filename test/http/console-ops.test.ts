@@ -19,7 +19,6 @@ inBrowser("the console for operators", () => {
     [t, browser] = await Promise.all([openOrders(), openBrowser()]);
     server = await serveHttp(t.pawl, { port: 0, pages: builtPages() });
     ({ page, troubles } = await openPage(browser));
-    page.setDefaultTimeout(10_000);
     await signIn(page, "admin");
   });
   afterEach(async () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { TestClock } from "../../src/testing/clock.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
-import { eachStoreAndPooler } from "../support/each-store.ts";
+import { eachStore } from "../support/each-store.ts";
 import { metric } from "../support/metric.ts";
 
 const outcome = { fails: false };
@@ -72,7 +72,7 @@ async function rowsOf(t: TestPawl): Promise<Record<string, number>> {
   return rows;
 }
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   const open = () => store.open({ lifecycles: [email, claim, family, record] });
 
   test("what has ended goes when its time is over, with all that belongs to it, and not before", async () => {

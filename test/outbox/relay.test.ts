@@ -14,7 +14,7 @@ import { sql } from "../../src/store/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { eachStoreAndPooler, type Store } from "../support/each-store.ts";
+import { eachStore, type Store } from "../support/each-store.ts";
 
 const essay = lifecycle("essay", {
   data: z.object({ n: z.number() }),
@@ -61,7 +61,7 @@ async function rowsOf(t: TestPawl): Promise<Record<string, unknown>[]> {
     from pawl.messages order by position`);
 }
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   describe("a relay", () => {
     test("R60 the outbox has the columns and the indexes that outside readers know", async () => {
       await using opened = await open(store);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { assignment as lifecycle } from "../../src/people/assignment.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStoreAndPooler } from "../support/each-store.ts";
+import { eachStore } from "../support/each-store.ts";
 import {
   cat,
   dog,
@@ -52,7 +52,7 @@ describe("the lifecycle of an assignment", () => {
   });
 });
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   let t: TestPawl;
   beforeAll(async () => {
     t = await store.open({ lifecycles: [], queues: [checked] });

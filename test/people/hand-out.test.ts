@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { eachStoreAndPooler } from "../support/each-store.ts";
+import { eachStore } from "../support/each-store.ts";
 import {
   cat,
   dog,
@@ -15,7 +15,7 @@ import {
   whyNothing,
 } from "./labeling.ts";
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   let t: TestPawl;
   beforeAll(async () => {
     t = await store.open({ lifecycles: [] });

@@ -9,7 +9,7 @@ import { pointsMet } from "../faults/points.ts";
 import { WorkerProcess } from "../faults/worker-process.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { beside } from "../support/beside.ts";
-import { eachStoreAndPooler } from "../support/each-store.ts";
+import { eachStore } from "../support/each-store.ts";
 import { everySecond, tick } from "./every-second.ts";
 
 const tidy = job("tidy", { run: () => {} });
@@ -32,7 +32,7 @@ function keysOf(name: string, everyMs: number, fromMs: number, toMs: number): st
   return keys;
 }
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   const open = () => store.open({ lifecycles: [tidy], schedules: [minutely, often] });
 
   test("three processes run each tick once, however they meet", async () => {

@@ -5,7 +5,7 @@ import { takeGated } from "../../src/kernel/take.ts";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
-import { eachStoreAndPooler } from "../support/each-store.ts";
+import { eachStore } from "../support/each-store.ts";
 
 /** What steps do, set by each test. */
 const steps: { run: () => unknown } = { run: () => {} };
@@ -27,7 +27,7 @@ function claim(t: TestPawl, lane: string, limit: number) {
   return takeGated(t.kernel, { gates: gatesOf(t.kernel, [lane]), limit, worker: "w", leaseMs: 30_000 });
 }
 
-eachStoreAndPooler((store) => {
+eachStore((store) => {
   const some = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
 
   test("no more steps of a state run at once than its limit, over all workers of all processes", async () => {
