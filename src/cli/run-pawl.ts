@@ -13,14 +13,15 @@ import { type LocalSocket, listenLocally } from "./local-socket.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
 import { holderOf } from "./reach.ts";
-import { serveUnlessForbidden } from "./serve.ts";
-import { given, loadProject, type Settings } from "./settings.ts";
+import { portGiven, serveUnlessForbidden } from "./serve.ts";
+import { loadProject, type Settings } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { watchCounts } from "./watch-counts.ts";
 
 /** Runs Pawl until it is told to stop; gives back the exit code. */
 export async function runPawl(context: Context, port?: string): Promise<number> {
   const { terminal } = context;
+  const wanted = portGiven(port, context.env);
   const settings = await loadProject(context.flags, context.env, context.cwd);
   const { database, folder, config } = settings;
   const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
@@ -39,7 +40,7 @@ export async function runPawl(context: Context, port?: string): Promise<number> 
   let socket: LocalSocket | undefined;
   let server: HttpServer | undefined;
   try {
-    server = await serveUnlessForbidden(pawl, config, port ?? given(context.env.PAWL_PORT));
+    server = await serveUnlessForbidden(pawl, config, wanted);
     if (database === undefined) {
       await seed(pawl, settings);
       socket = await answerOthers(log, pawl, db, { folder, url: server?.url });

@@ -7,8 +7,8 @@ import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
 import type { Context } from "./program.ts";
-import { serveIfAsked, serveUnlessForbidden } from "./serve.ts";
-import { given, loadProject, shownUrl } from "./settings.ts";
+import { portGiven, serveIfAsked, serveUnlessForbidden } from "./serve.ts";
+import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
@@ -33,8 +33,9 @@ export function runRelay(context: Context): Promise<number> {
 
 /** Serves the console and the API of a server until it is told to stop, and works on nothing. */
 export function runServer(context: Context, port: string | undefined): Promise<number> {
+  const wanted = portGiven(port, context.env);
   return runOnServer(context, "serve", async (pawl, { database, config }) => {
-    const server = await serveUnlessForbidden(pawl, config, port ?? given(context.env.PAWL_PORT));
+    const server = await serveUnlessForbidden(pawl, config, wanted);
     if (server === undefined)
       throw new PawlError(
         "config_invalid",

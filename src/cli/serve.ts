@@ -2,6 +2,7 @@ import { isPawlError, PawlError } from "../base/errors.ts";
 import type { HttpConfig, PawlConfig } from "../config.ts";
 import type { HttpServer } from "../http/serve.ts";
 import type { Pawl } from "../pawl.ts";
+import { given } from "./settings.ts";
 
 /** Answers over HTTP where the config says so. What it takes for that is loaded only then. */
 export async function serveIfAsked(pawl: Pawl, { http }: Pick<PawlConfig, "http">): Promise<HttpServer | undefined> {
@@ -17,11 +18,11 @@ const tries = 20;
 export async function serveUnlessForbidden(
   pawl: Pawl,
   { http }: Pick<PawlConfig, "http">,
-  given: string | undefined,
+  wanted: number | undefined,
 ): Promise<HttpServer | undefined> {
   if (http === false) return undefined;
   const { serveHttp, standardPort } = await import("../http/serve.ts");
-  const options: HttpConfig = { ...http, port: given === undefined ? http?.port : portOf(given) };
+  const options: HttpConfig = { ...http, port: wanted ?? http?.port };
   if (options.port !== undefined) return serveHttp(pawl, options);
   for (let port = standardPort; ; port++) {
     try {
@@ -32,7 +33,13 @@ export async function serveUnlessForbidden(
   }
 }
 
-function portOf(given: string): number {
+/** The port that a flag or `PAWL_PORT` asks for; nothing is opened for one that cannot be. */
+export function portGiven(flag: string | undefined, env: NodeJS.ProcessEnv): number | undefined {
+  const text = flag ?? given(env.PAWL_PORT);
+  return text === undefined ? undefined : portOf(text);
+}
+
+export function portOf(given: string): number {
   const port = Number(given);
   if (given.trim() !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new PawlError(

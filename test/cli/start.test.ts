@@ -40,20 +40,6 @@ describe("while `pawl start` runs", () => {
     expect(again.headers.get("location")).toBe("/sign-in?spent");
   });
 
-  test("another Pawl takes the next port, or the one that it is told, or none", async () => {
-    const own = Number(/HTTP +http:\/\/127\.0\.0\.1:(\d+)/.exec(running.stdout)![1]);
-    const other = newProject({ "pawl.config.mjs": parcelConfig });
-    expect((await other.start()).stdout).toMatch(/HTTP +http:\/\/127\.0\.0\.1:7\d+/);
-    await other.remove();
-    const told = newProject({ "pawl.config.mjs": parcelConfig });
-    const refused = expect.stringContaining(`Nothing can listen on 127.0.0.1:${own}`);
-    expect(await told.pawl("start", "--port", String(own))).toMatchObject({ code: 2, stderr: refused });
-    expect(await told.pawl("start", "--port", "many")).toMatchObject({ code: 2 });
-    told.write({ "pawl.config.mjs": parcelConfig.replace("defineConfig({", "defineConfig({ http: false,") });
-    expect((await told.start()).stdout).not.toContain("http://");
-    await told.remove();
-  });
-
   test("a second start says that it is running already, and is no failure", async () => {
     const second = await project.pawl("start");
     expect(second).toMatchObject({ code: 0, stderr: "" });

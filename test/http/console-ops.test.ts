@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
-import { axeFaults, sideways } from "../support/axe.ts";
+import { axeFaultsOnce, sideways } from "../support/axe.ts";
 import { openBrowser, openPage } from "../support/browser.ts";
 import { openOrders, order } from "./ops-world.ts";
 
@@ -22,7 +22,7 @@ inBrowser("the console for operators", () => {
     await signIn(page, "admin");
   });
   afterEach(async () => {
-    expect(await axeFaults(page)).toEqual([]);
+    expect(await axeFaultsOnce(page)).toEqual([]);
     expect(troubles).toEqual([]);
   });
   afterAll(async () => {

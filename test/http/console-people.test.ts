@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
-import { axeFaults } from "../support/axe.ts";
+import { axeFaultsOnce } from "../support/axe.ts";
 import { openBrowser, openPage } from "../support/browser.ts";
 import { openPeople } from "./ops-world.ts";
 
@@ -23,7 +23,7 @@ inBrowser("the console for who leads people and crowds", () => {
     await page.goto(`${server.url}/sign-in/${await t.pawl.access.createCode({ name: "lea", role: "operator" })}`);
   });
   afterEach(async () => {
-    expect(await axeFaults(page)).toEqual([]);
+    expect(await axeFaultsOnce(page)).toEqual([]);
     expect(troubles).toEqual([]);
   });
   afterAll(async () => {

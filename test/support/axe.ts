@@ -19,6 +19,18 @@ export async function axeFaults(page: Page): Promise<string[]> {
   });
 }
 
+const looked = new WeakMap<Page, Set<string>>();
+
+/** The same, of each place that a page shows only once: to look takes longer than most tests. */
+export async function axeFaultsOnce(page: Page): Promise<string[]> {
+  const places = looked.get(page) ?? new Set();
+  looked.set(page, places);
+  const place = new URL(page.url()).pathname;
+  if (places.has(place)) return [];
+  places.add(place);
+  return axeFaults(page);
+}
+
 /** By how many pixels the page is wider than its window. */
 export function sideways(page: Page): Promise<number> {
   return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
