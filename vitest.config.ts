@@ -31,7 +31,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     // Tests mostly wait for a database, but each embedded one takes 300 MB.
-    maxWorkers: Math.min(8, Math.max(2, availableParallelism()) + 1),
+    maxWorkers: Math.min(8, Math.max(2, availableParallelism())),
     // The SDK of AWS tells users of Node.js 20 about its own future, into the output of every run.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
     testTimeout: 60_000,

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   statSync,
@@ -41,9 +43,21 @@ export function build(): void {
     // As the package has it: every first start with an embedded database takes half the time.
     const ship = "import('./dist/store/pglite/new-database.js').then((it) => it.shipDatabase())";
     spawnSync(process.execPath, ["-e", ship], { cwd: root });
+    makeFolder();
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
+}
+
+const emptyFolder = join(root, "node_modules/.cache/pawl-empty-folder");
+
+/** An embedded database with its schema and nothing else in it, made anew when migrations or the engine are others. */
+function makeFolder(): void {
+  const shipped = readdirSync(join(root, "dist/store/pglite")).find((name) => name.endsWith(".tar.gz")) ?? "none";
+  if (existsSync(join(emptyFolder, shipped))) return;
+  rmSync(emptyFolder, { recursive: true, force: true });
+  const made = spawnSync(process.execPath, [bin, "migrate", "--folder", join(emptyFolder, shipped)], { cwd: tmpdir() });
+  if (made.status !== 0) throw new Error(`No folder for tests could be made:\n${made.stderr.toString()}`);
 }
 
 /** A user's project: files in a folder of its own, with Pawl, tsx and zod installed. */
@@ -104,8 +118,11 @@ export class Project {
     return command;
   }
 
-  /** Begins `pawl start`, and waits until it is ready. */
+  /** Begins `pawl start`, and waits until it is ready. Its database is a copy: to make one takes longer than most tests. */
   async start(...args: string[]): Promise<PawlCommand> {
+    const named = args.indexOf("--folder");
+    const folder = this.path(named === -1 ? ".pawl" : args[named + 1]!);
+    if (!existsSync(folder)) cpSync(join(emptyFolder, readdirSync(emptyFolder)[0]!), folder, { recursive: true });
     const command = this.begin(["start", ...args]);
     await command.says("Ctrl-C stops it");
     return command;

@@ -20,7 +20,7 @@ import { type Death, type Died, Victims } from "./victims.ts";
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
 const embedded = Math.round(kills * 0.14);
 /** A machine that is too slow for them kills fewer: so many on each, and then as many as there is time for. */
-const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 12);
+const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 10);
 
 /** Where a commit can be torn from what surrounds it. */
 const points = pointsMet("a caller");
