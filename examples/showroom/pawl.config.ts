@@ -3,19 +3,19 @@ import { service } from "./classifier.ts";
 import { moderation, posting } from "./posting.ts";
 import { textOf } from "./texts.ts";
 
-/** Every twenty seconds somebody writes something. */
+/** Every five seconds somebody writes something. */
 const chatter = schedule("chatter", {
-  every: "20s",
+  every: "5s",
   start: posting,
   missed: "skip",
-  data: ({ at }) => textOf(Math.floor(Date.parse(at) / 20_000)),
+  data: ({ at }) => textOf(Math.floor(Date.parse(at) / 5_000)),
 });
 
 export default defineConfig({
   lifecycles: [posting, service],
   queues: [moderation],
   schedules: [chatter],
-  breakers: { classifier: { openFor: "10s" } },
+  breakers: { classifier: { window: "10s", minimum: 5, openFor: "10s", probes: 2 } },
 
   /** Forty postings on their way, so that a first look finds something that moves. */
   seed: async (pawl) => {

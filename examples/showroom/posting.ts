@@ -33,7 +33,7 @@ type Posting = z.infer<typeof Posting>;
 export const posting = lifecycle("posting", {
   data: Posting,
   initial: "received",
-  keepClosed: "7d",
+  keepClosed: "1h",
   states: {
     received: { run: lookUpAuthor, on: { looked_up: "reading" } },
     reading: {
@@ -44,7 +44,7 @@ export const posting = lifecycle("posting", {
     },
     in_doubt: {
       ask: { queue: moderation, sample: ({ data }) => ({ author: data.author, text: data.text }) },
-      timeout: { after: "1d", send: "nobody_came" },
+      timeout: { after: "1h", send: "nobody_came" },
       on: {
         answered: [
           {
