@@ -72,8 +72,7 @@ async function ask(url: URL, init: RequestInit): Promise<unknown> {
   const answer: unknown = await response.json();
   if (response.ok) return answer;
   const { code, detail, title, details } = answer as Problem;
-  const isKnown = Object.hasOwn(errorCodes, code);
-  // Of what is not there, verbs say nothing: it is for the command to say which.
-  if (code === "not_found") return null;
-  throw new PawlError(isKnown ? (code as ErrorCode) : "not_running", detail ?? title, details ?? {});
+  if (Object.hasOwn(errorCodes, code)) throw new PawlError(code as ErrorCode, detail ?? title, details ?? {});
+  const message = `The Pawl at ${url.origin} does not know ${url.pathname} (${title}); it may be of another version.`;
+  throw new PawlError("not_running", message);
 }
