@@ -8,6 +8,7 @@ import type { Context } from "./program.ts";
 import type { Holder } from "./reach.ts";
 import { type Settings, shownUrl } from "./settings.ts";
 import { pad, printJson, visible } from "./terminal.ts";
+import { usersLifecycles } from "./users-lifecycles.ts";
 
 interface Running {
   readonly versions: DatabaseVersions | undefined;
@@ -26,8 +27,7 @@ interface Declared {
 export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
   const { terminal, version } = context;
   const declared: Declared[] = [];
-  for (const lifecycle of pawl.lifecycles)
-    if (!isOwn(lifecycle)) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
+  for (const lifecycle of usersLifecycles(pawl)) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
   if (terminal.json) {
     printJson(terminal, summaryOf(context, settings, declared, running));
     return;
@@ -72,11 +72,6 @@ function summaryOf(context: Context, settings: Settings, declared: readonly Decl
   };
 }
 
-/** One that Pawl brings for samples, assignments and crowds. */
-function isOwn(lifecycle: AnyLifecycle): boolean {
-  return lifecycle.name.startsWith("pawl_");
-}
-
 function kindOf(settings: Settings, versions: DatabaseVersions | undefined): string {
   if (settings.database !== undefined) return versions === undefined ? "PostgreSQL" : `PostgreSQL ${versions.postgres}`;
   return versions === undefined ? "embedded" : `embedded (PGlite ${versions.pglite}, Postgres ${versions.postgres})`;
@@ -102,7 +97,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
     context.flags[flag] === undefined ? [] : [`--${flag} ${quoted(context.flags[flag])}`],
   );
   const command = (words: string) => [ownName(context.cwd), words, ...named].join(" ");
-  const lifecycles = pawl.lifecycles.filter((one) => !isOwn(one));
+  const lifecycles = usersLifecycles(pawl);
   let isAsking = lifecycles.length === 0;
   for (const lifecycle of lifecycles) {
     for (const { key, state } of await pawl.find(lifecycle, { limit: 20 })) {

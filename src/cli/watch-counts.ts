@@ -1,5 +1,6 @@
 import type { Pawl } from "../pawl.ts";
 import type { Terminal } from "./terminal.ts";
+import { usersLifecycles } from "./users-lifecycles.ts";
 
 const everyMs = 1_000;
 
@@ -8,12 +9,15 @@ const everyMs = 1_000;
  */
 export function watchCounts(terminal: Terminal, pawl: Pawl): { stop(): Promise<void> } {
   const shown = new Map<string, string>();
+  const own = usersLifecycles(pawl);
+  // Where somebody only has queues, their samples are all that moves.
+  const watched = own.length === 0 ? pawl.lifecycles : own;
   let underWay = Promise.resolve();
   let isBusy = false;
   const look = async (): Promise<void> => {
     isBusy = true;
     try {
-      for (const lifecycle of pawl.lifecycles) {
+      for (const lifecycle of watched) {
         const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
         const states = [...lifecycle.states.keys()].filter((state) => (counts[state] ?? 0) > 0);
         const line = states.map((state) => `${state} ${counts[state]}`).join(terminal.paint.dim(" · "));
