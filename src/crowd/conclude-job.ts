@@ -4,6 +4,9 @@ import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 import { tellFinished } from "./hooks.ts";
 
+/** How long a posting with rejections stays: for as long as Mechanical Turk lets a requester override them. */
+export const retentionWithRejections = "30d";
+
 /**
  * The crowd is told that a job has ended; only when that has succeeded is it known when what the job leaves at the
  * marketplace is deleted: until then somebody may want to read it there, or take a rejection back.
@@ -14,7 +17,7 @@ export function concludeJob(family: Family) {
     await tellFinished(crowd, work);
     const { remotes, rejected } = work.data;
     if (remotes.length === 0) return;
-    const afterMs = durationMs(crowd.disposeAfter ?? (rejected > 0 ? "30d" : "1d"), "disposeAfter");
+    const afterMs = durationMs(crowd.disposeAfter ?? (rejected > 0 ? retentionWithRejections : "1d"), "disposeAfter");
     const data = { crowd: crowd.name, remotes: remotes.map((one) => one.id), afterMs };
     work.start(disposal, { key: "disposal", data });
   };

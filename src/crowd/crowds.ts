@@ -9,6 +9,7 @@ import { eventFor } from "../people/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/instances.ts";
+import type { BonusData } from "./bonus.ts";
 import type { SubmissionData } from "./data.ts";
 import { type Family, lifecyclesOf } from "./family.ts";
 import {
@@ -31,8 +32,10 @@ import {
   type CrowdJobState,
   type CrowdSubmission,
   jobShown,
+  rejectedStates,
   type SubmissionState,
   submissionShown,
+  submissionStateOf,
 } from "./shown.ts";
 
 export interface CrowdPageOptions<State> {
@@ -104,9 +107,13 @@ export class Crowds {
     refuseInside(this.#kernel, "counts");
     const { job, submission } = this.#family(crowd);
     const rows = await readCounts(this.#kernel.db, [job.name, submission.name]);
-    const of = ({ name }: LifecycleModel) =>
-      Object.fromEntries(rows.filter((row) => row.lifecycle === name).map((row) => [row.state, row.instances]));
-    return { jobs: of(job), submissions: of(submission) };
+    const of = ({ name }: LifecycleModel) => rows.filter((row) => row.lifecycle === name);
+    const submissions: { [State in SubmissionState]?: number } = {};
+    for (const { state, instances } of of(submission)) {
+      const shown = submissionStateOf(state);
+      submissions[shown] = (submissions[shown] ?? 0) + instances;
+    }
+    return { jobs: Object.fromEntries(of(job).map((row) => [row.state, row.instances])), submissions };
   }
 
   /** Asks a crowd. A key that is taken gives back the job that has it, with `created: false`. */
@@ -189,14 +196,16 @@ export class Crowds {
     return jobShown(await this.#send(idOf(job, "crowd job"), "job", "notice", undefined, options));
   }
 
-  /** The same by the id that the marketplace has for it: what a notification tells. False when it is none of ours, or
-   * has ended. */
+  /**
+   * The same by the id that the marketplace has for it, as a notification carries it. Returns false when it is none of
+   * ours, when it has ended, and when the marketplace could not be asked: the next sweep finds what happened.
+   */
   async notice(marketplace: string, posting: string): Promise<boolean> {
     const family = this.#onMarketplace(marketplace);
-    const remote = await family.marketplace.job(checkedText(posting, "The id of the posting"), soon());
-    if (remote?.owner == null) return false;
+    const owner = await this.#ownerOf(family, checkedText(posting, "The id of the posting"));
+    if (owner === null) return false;
     try {
-      await this.look(remote.owner, { reason: "The marketplace told of it." });
+      await this.look(owner, { reason: "The marketplace told of it." });
       return true;
     } catch (error) {
       if (isPawlError(error, "instance_unknown") || isPawlError(error, "transition_refused")) return false;
@@ -209,7 +218,11 @@ export class Crowds {
     return jobShown(await this.#send(idOf(job, "crowd job"), "job", "close", undefined, options));
   }
 
-  /** Pays the worker of a submission more: once, unless it is given another key. */
+  /**
+   * Pays the worker of a submission more: once, unless it is given another key.
+   *
+   * @throws `idempotency_conflict` when another amount or reason was given under the same key before.
+   */
   async bonus(submission: string, options: BonusOptions): Promise<{ readonly id: string; readonly created: boolean }> {
     const { amount, reason, key, actor } = options ?? ({} as Partial<BonusOptions>);
     const id = idOf(submission, "submission");
@@ -220,7 +233,7 @@ export class Crowds {
       throw new PawlError("option_invalid", `${family.marketplace.title} pays no bonuses.`, { submission: id });
     }
     const { crowd, submission: there, worker } = snapshot.model.data as SubmissionData;
-    const told = { amount: amountOf(amount), reason: feedbackOf(reason, true)! };
+    const told = { amount: amountOf(amount), reason: feedbackOf(reason, true, "reason")! };
     const start = {
       lifecycle: family.bonus,
       key: key === undefined ? id : `${id}:${checkedText(key, "The key", "key_invalid")}`,
@@ -230,6 +243,7 @@ export class Crowds {
     };
     const started = await this.#verbs.start(start, undefined);
     if (!started.ok) throw started.error;
+    if (!started.created) refuseOtherBonus(id, started.instance.model.data as BonusData, told);
     return { id: started.instance.model.id, created: started.created };
   }
 
@@ -253,6 +267,17 @@ export class Crowds {
       mend: options.mend === true,
       look: async (id) => void (await this.look(id, { reason: "Its posting is gone." })),
     });
+  }
+
+  /** The job of a posting; null when it is none of ours, or the marketplace does not answer. */
+  async #ownerOf({ crowd, marketplace }: Family, posting: string): Promise<string | null> {
+    try {
+      return (await marketplace.job(posting, soon()))?.owner ?? null;
+    } catch (err) {
+      const told = "A marketplace could not be asked about a notification; the next sweep finds what happened.";
+      this.#kernel.telemetry.log.warn({ err, marketplace: crowd.marketplace, posting }, told);
+      return null;
+    }
   }
 
   async #decide(
@@ -319,9 +344,23 @@ function statesOf(lifecycle: LifecycleModel, { state }: CrowdPageOptions<string>
   if (state === undefined) return undefined;
   const states = [state].flat();
   const stray = states.find((one) => !lifecycle.states.has(one));
-  if (stray === undefined) return states;
+  if (stray === undefined) return states.flatMap((one) => (one === "rejected" ? rejectedStates : one));
   const known = [...lifecycle.states.keys()].join(", ");
   throw new PawlError("option_invalid", `There is no state \`${String(stray)}\`; there are ${known}.`);
+}
+
+/** A second bonus under the key of the first is the first: a caller who means another one must say so. */
+function refuseOtherBonus(
+  submission: string,
+  paid: BonusData,
+  wanted: { readonly amount: string; readonly reason: string },
+): void {
+  if (Number(paid.amount) === Number(wanted.amount) && paid.reason === wanted.reason) return;
+  throw new PawlError(
+    "idempotency_conflict",
+    `Submission ${submission} has a bonus of ${paid.amount} (${JSON.stringify(paid.reason)}) under this key already; another one of ${wanted.amount} needs a \`key\` of its own.`,
+    { submission, paid: paid.amount, wanted: wanted.amount },
+  );
 }
 
 /** A call that somebody waits for. */

@@ -62,13 +62,13 @@ export function causeOf(options: CrowdCallOptions): { readonly actor: string | n
 
 const longestFeedback = 1_000;
 
-export function feedbackOf(given: unknown, isNeeded: boolean): string | null {
+export function feedbackOf(given: unknown, isNeeded: boolean, option = "feedback"): string | null {
   if ((given === undefined || given === null) && !isNeeded) return null;
   const text = typeof given === "string" ? given.trim() : "";
   if (text === "" || text.length > longestFeedback || /\p{Cc}/u.test(text.replaceAll("\n", " "))) {
     throw new PawlError(
       "option_invalid",
-      `\`feedback\` must be a text of 1 to ${longestFeedback} characters: the worker is told it${isNeeded ? ", and must be told why" : ""}.`,
+      `\`${option}\` must be a text of 1 to ${longestFeedback} characters: the worker is told it${isNeeded ? ", and must be told why" : ""}.`,
     );
   }
   return text;

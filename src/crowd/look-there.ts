@@ -8,6 +8,7 @@ import type { Family } from "./family.ts";
 import type { Ended, Wanted } from "./job.ts";
 import type { RemoteJob, RemoteSubmission } from "./marketplace.ts";
 import { type Progress, progressOf } from "./progress.ts";
+import { rejectedStates } from "./shown.ts";
 import type { Submission } from "./submission.ts";
 
 type Outcomes = { wait: undefined; extend: Wanted; finish: Ended; fall_short: Ended; closed: Ended };
@@ -61,6 +62,8 @@ function takeIn(
     step.start(submission, { key: one.id, data: arrived(one, crowd, content) });
   } else if (one.status !== "submitted" && waitsForDecision.has(known.state)) {
     step.send(submission, known, "decided", { verdict: one.status });
+  } else if (one.status === "approved" && known.state === "rejected") {
+    step.send(submission, known, "overridden");
   }
 }
 
@@ -80,13 +83,15 @@ function standingOf(
   { remotes, submissions, children }: Seen & { readonly children: readonly Child<Submission>[] },
 ) {
   const { approved, rejected } = countsOf(children);
+  const refused = children.filter(isRefusedHere).length;
   const fresh = submissions.filter((one) => !children.some((child) => child.key === one.id)).length;
   const { extensions, closing } = step.data;
   return {
     wanted: crowd.submissions,
     approved,
     rejected,
-    undecided: children.length - approved - rejected + fresh,
+    refused,
+    undecided: children.length - approved - rejected - refused + fresh,
     places: placesOf(remotes),
     submitted: children.length + fresh,
     settled: remotes.every(({ open = false, pending = 0 }) => !open && pending === 0),
@@ -99,8 +104,15 @@ function standingOf(
 }
 
 function countsOf(children: readonly Child<Submission>[]): { approved: number; rejected: number } {
-  const of = (states: readonly string[]) => children.filter(({ state }) => states.includes(state)).length;
-  return { approved: of(["approved"]), rejected: of(["rejected", "discarded"]) };
+  return {
+    approved: children.filter((child) => child.state === "approved" && !isRefusedHere(child)).length,
+    rejected: children.filter(({ state }) => state === "discarded" || rejectedStates.includes(state)).length,
+  };
+}
+
+/** The marketplace approved it although it was to be rejected: it is paid, and its label is no answer. */
+function isRefusedHere({ state, data }: Child<Submission>): boolean {
+  return state === "approved" && data.conflict?.wanted === "rejected";
 }
 
 function outcomeOf(family: Family, step: LookStep, progress: Progress, children: readonly Child<Submission>[]) {
@@ -125,7 +137,7 @@ function outcomeOf(family: Family, step: LookStep, progress: Progress, children:
 }
 
 function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reason: string | null): Ended {
-  const approved = children.filter(({ state }) => state === "approved");
+  const approved = children.filter((child) => child.state === "approved" && !isRefusedHere(child));
   // What a person approved though it does not fit its form is paid, and says nothing.
   const labels = approved.map(({ data }) => data.label).filter((label) => label !== null);
   const { consensus, agreement } = conclude(labels, crowd.form);

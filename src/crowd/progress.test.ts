@@ -5,6 +5,7 @@ const fresh: Standing = {
   wanted: 3,
   approved: 0,
   rejected: 0,
+  refused: 0,
   undecided: 0,
   places: 3,
   submitted: 0,
@@ -33,6 +34,11 @@ describe("what becomes of a crowd job", () => {
       "needs none where the marketplace opens the place again",
       { submitted: 2, rejected: 2, rejectionReopens: true },
       { kind: "wait" },
+    ],
+    [
+      "has one more place for what was paid though it was refused, also where rejected places open again",
+      { submitted: 3, approved: 2, refused: 1, rejectionReopens: true },
+      { kind: "widen", places: 4 },
     ],
     [
       "is finished with one rejected and places to spare",

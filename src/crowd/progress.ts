@@ -5,6 +5,8 @@ export interface Standing {
   readonly approved: number;
   /** Rejected, or discarded here. */
   readonly rejected: number;
+  /** Approved by the marketplace although they were to be rejected: they are paid, and do not count. */
+  readonly refused: number;
   /** Came in, and not decided. */
   readonly undecided: number;
   /** How many may submit in all, by the marketplace. */
@@ -37,11 +39,12 @@ export type Progress =
  * when all is there and decided it is finished. The same standing has the same progress, for ever.
  */
 export function progressOf(standing: Standing): Progress {
-  const { wanted, approved, rejected, undecided, places, submitted, settled } = standing;
+  const { wanted, approved, rejected, refused, undecided, places, submitted, settled } = standing;
   const atRest = settled && undecided === 0;
   if (standing.closing) return atRest ? { kind: "close" } : { kind: "wait" };
-  const asksNone = standing.rejectionReopens || standing.gone;
-  const missing = asksNone ? 0 : Math.max(0, rejected - (places - wanted));
+  // A rejected place may open again by itself; that of a submission that was paid does not.
+  const useless = refused + (standing.rejectionReopens ? 0 : rejected);
+  const missing = standing.gone ? 0 : Math.max(0, useless - (places - wanted));
   if (missing > 0 && places + missing <= standing.maxPlaces) return { kind: "widen", places: places + missing };
   if (!atRest) return { kind: "wait" };
   if (approved >= wanted) return { kind: "finish" };
@@ -54,6 +57,6 @@ export function progressOf(standing: Standing): Progress {
   }
   return {
     kind: "fall_short",
-    reason: `${short}: ${rejected} were rejected, and it may have ${standing.maxPlaces} places at most.`,
+    reason: `${short}: ${rejected + refused} were rejected, and it may have ${standing.maxPlaces} places at most.`,
   };
 }

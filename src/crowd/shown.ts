@@ -45,6 +45,16 @@ export type SubmissionState =
   | "failed"
   | "discarded";
 
+/**
+ * The states of a submission's lifecycle that are shown as `rejected`: it waits there in case that somebody overrides the
+ * rejection at the marketplace, is checked once more, and ends.
+ */
+export const rejectedStates: readonly string[] = ["rejected", "confirming_rejection", "rejection_final"];
+
+export function submissionStateOf(state: string): SubmissionState {
+  return rejectedStates.includes(state) ? "rejected" : (state as SubmissionState);
+}
+
 /** What one worker of a marketplace has submitted. */
 export interface CrowdSubmission {
   readonly id: string;
@@ -62,7 +72,10 @@ export interface CrowdSubmission {
   readonly feedback: string | null;
   /** The marketplace decided before Pawl did. */
   readonly auto: boolean;
-  /** What Pawl wanted where the marketplace had decided otherwise. */
+  /**
+   * What Pawl wanted where the marketplace decided otherwise. A submission that Pawl wanted to reject is paid when it was
+   * approved there, and its label does not count.
+   */
   readonly conflict: { readonly wanted: Verdict; readonly found: Verdict } | null;
   /** Why a person has to decide. */
   readonly problem: string | null;
@@ -101,7 +114,7 @@ export function submissionShown({ model, movedAtMs }: Snapshot): CrowdSubmission
     submission,
     posting: data.job,
     worker,
-    state: model.state as SubmissionState,
+    state: submissionStateOf(model.state),
     label,
     answer,
     feedback,

@@ -1,7 +1,10 @@
+import { durationMs } from "../base/duration.ts";
 import { TransientError } from "../base/step-errors.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
 import { trusted } from "../people/trusted.ts";
 import { exponential, isNetworkError, type RetryPolicy } from "../policy/retry.ts";
+import { retentionWithRejections } from "./conclude-job.ts";
+import { confirmRejection } from "./confirm-rejection.ts";
 import type { SubmissionData, Verdict } from "./data.ts";
 import { decideThere } from "./decide-there.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
@@ -41,6 +44,11 @@ export function submissionOf(family: Family) {
   ] as const;
   const approved = { to: "approved", after: tellDecided(crowd, "onApproved") } as const;
   const rejected = { to: "rejected", after: tellDecided(crowd, "onRejected") } as const;
+  // A requester can still override a rejection at the marketplace: then the worker is paid, whatever was wanted here.
+  const overridden = {
+    ...approved,
+    set: () => ({ auto: true, conflict: { wanted: "rejected", found: "approved" } as const }),
+  } as const;
   return lifecycle(`pawl_submission_${crowd.name}`, {
     data: trusted<SubmissionData>(),
     events: {
@@ -74,7 +82,17 @@ export function submissionOf(family: Family) {
         on: { rejected, overruled: approved },
       },
       approved: { final: "success" },
-      rejected: { final: "failure" },
+      rejected: {
+        timeout: { after: confirmAfterMs(crowd), send: "confirm" },
+        on: { confirm: "confirming_rejection", overridden },
+        recoverWith: "confirm",
+      },
+      confirming_rejection: {
+        run: confirmRejection(family),
+        ...there,
+        on: { confirmed: "rejection_final", overridden, fail: { to: "rejection_final", deadLetter: true } },
+      },
+      rejection_final: { final: "failure" },
       failed: { on: { decided } },
     },
   });
@@ -82,4 +100,9 @@ export function submissionOf(family: Family) {
 
 function problemOf({ reason, error }: { reason: string; error: { message: string } | null }): string {
   return error?.message ?? reason;
+}
+
+/** Shortly before the posting may be deleted: until then the marketplace can be asked. */
+function confirmAfterMs({ disposeAfter }: Family["crowd"]): number {
+  return Math.floor(durationMs(disposeAfter ?? retentionWithRejections, "disposeAfter") * 0.9);
 }

@@ -375,6 +375,20 @@ describe("paid", () => {
     expect(server.world.payments).toHaveLength(2);
   });
 
+  test("a bonus that was paid is recognised by the payment, whatever words a used token is refused with", async () => {
+    await using own = await openMarket();
+    const { marketplace, server } = own;
+    server.world.usedTokenText = (token) => `Le jeton ${token} a déjà servi.`;
+    const { id } = await marketplace.publish(own.posting({ places: 1 }), call);
+    const submission = server.workers.work(id, "A0WORKER");
+    const token = `${own.posting().owner}:paying:1`;
+    const bonus = { token, submission, worker: "A0WORKER", amount: "0.50", reason: "Very neat." };
+    await marketplace.bonus(bonus, call);
+    await marketplace.bonus(bonus, call);
+    expect(server.world.payments).toHaveLength(1);
+    await expect(marketplace.bonus({ ...bonus, reason: "Another." }, call)).rejects.toThrow(PermanentError);
+  });
+
   test("what is left to pay with is told, and too little of it is a reason to stop", async () => {
     const { marketplace, server } = market;
     server.world.balance = 0.1;

@@ -378,6 +378,100 @@ eachStore((store) => {
       expect(await it.t.pawl.verify()).toEqual([]);
     });
 
+    test("that the check refuses and the marketplace has approved is paid, does not count, and one more is asked for", async () => {
+      await using it = await openReceipts(store, {
+        onSubmitted({ worker }) {
+          if (worker === "W1") throw new RejectSubmission("It is another receipt.");
+        },
+      });
+      const job = await it.ask();
+      const [first] = it.submit(job, { W1: 99 });
+      await it.market.decide(first!, { verdict: "approved", feedback: null }, { signal: AbortSignal.timeout(10_000) });
+      await it.look(job);
+      expect(await it.t.pawl.crowd.submissions({ job })).toMatchObject([
+        { state: "approved", auto: true, conflict: { wanted: "rejected", found: "approved" } },
+      ]);
+      expect(await it.t.pawl.crowd.job(job)).toMatchObject({
+        state: "running",
+        approved: 0,
+        postings: [{ places: 2 }],
+      });
+      it.submit(job, { W2: 12 });
+      await it.look(job);
+      expect(await it.t.pawl.crowd.job(job)).toMatchObject({
+        state: "finished",
+        approved: 1,
+        labels: [{ total: 12 }],
+        consensus: { total: 12 },
+      });
+    });
+
+    test("that a requester overrides at the marketplace is adopted while the job runs", async () => {
+      const told: unknown[] = [];
+      await using it = await openReceipts(store, {
+        submissions: 2,
+        autoApprove: false,
+        onApproved: ({ auto }) => void told.push({ auto }),
+      });
+      const job = await it.ask();
+      const [first] = it.submit(job, { W1: 99 });
+      await it.look(job);
+      const [one] = await it.t.pawl.crowd.submissions({ job });
+      await it.t.pawl.crowd.reject(one!.id, { feedback: "It is another receipt.", actor: "ada" });
+      await it.t.work();
+      expect(await it.submissions(job)).toEqual({ W1: "rejected" });
+      it.market.overrideRejection(first!);
+      await it.t.advance("10m");
+      await it.t.work();
+      expect(await it.t.pawl.crowd.submissions({ job })).toMatchObject([
+        { state: "approved", auto: true, conflict: { wanted: "rejected", found: "approved" } },
+      ]);
+      expect(told).toEqual([{ auto: true }]);
+      await it.look(job);
+      expect(await it.t.pawl.crowd.job(job)).toMatchObject({ state: "running", approved: 0, rejected: 0 });
+      expect(await it.t.pawl.verify()).toEqual([]);
+    });
+
+    test.each(["overridden", "kept"] as const)(
+      "that is a rejection is confirmed before its posting is deleted, when it was %s meanwhile",
+      async (fate) => {
+        const told: string[] = [];
+        const reject = ({ worker }: { worker: string }) => {
+          if (worker === "W1") throw new RejectSubmission("It is another receipt.");
+        };
+        await using it = await openReceipts(store, {
+          onSubmitted: reject,
+          onApproved: ({ worker }) => void told.push(worker),
+        });
+        const job = await it.ask();
+        const [first] = it.submit(job, { W1: 99 });
+        await it.look(job);
+        it.submit(job, { W2: 12 });
+        await it.look(job);
+        expect(await it.state(job)).toBe("finished");
+        const [posting] = it.market.workers.jobsOf(job);
+        if (fate === "overridden") it.market.overrideRejection(first!);
+        it.market.fail("submissions", { before: away });
+        await it.t.advance("28d");
+        await it.t.work();
+        await it.t.advance("1h");
+        await it.t.work();
+        const state = fate === "overridden" ? "approved" : "rejected";
+        expect(await it.submissions(job)).toEqual({ W1: state, W2: "approved" });
+        expect(told).toEqual(fate === "overridden" ? ["W2", "W1"] : ["W2"]);
+        expect(await it.t.pawl.crowd.counts(it.receipts)).toMatchObject({
+          submissions: fate === "overridden" ? { approved: 2 } : { approved: 1, rejected: 1 },
+        });
+        expect(await it.t.pawl.crowd.submissions(it.receipts, { state: "rejected" })).toHaveLength(
+          fate === "overridden" ? 0 : 1,
+        );
+        await it.t.advance("3d");
+        await it.t.work();
+        expect(it.market.workers.jobsOf(job)).not.toContainEqual(expect.objectContaining({ id: posting!.id }));
+        expect(await it.t.pawl.verify()).toEqual([]);
+      },
+    );
+
     test("that the marketplace cannot be told is given up in the end, told to people, and taken up again", async () => {
       await using it = await openReceipts(store);
       const job = await it.ask();

@@ -144,6 +144,39 @@ eachStore((store) => {
     }
   });
 
+  test("a second bonus with another amount or reason is refused unless it has a key of its own", async () => {
+    await using it = await openReceipts(store);
+    const job = await it.ask();
+    it.submit(job, { W1: 1 });
+    await it.look(job);
+    const [one] = await it.t.pawl.crowd.submissions({ job });
+    const bonus = { amount: "0.50", reason: "well read" };
+    await it.t.pawl.crowd.bonus(one!.id, bonus);
+    await it.t.pawl.crowd.bonus(one!.id, { ...bonus, amount: "0.5" });
+    for (const other of [{ amount: "2.00" }, { reason: "very well read" }]) {
+      await expect(it.t.pawl.crowd.bonus(one!.id, { ...bonus, ...other })).rejects.toMatchObject({
+        code: "idempotency_conflict",
+        message: expect.stringContaining("0.50"),
+      });
+    }
+    await expect(it.t.pawl.crowd.bonus(one!.id, { ...bonus, reason: " " })).rejects.toThrow("`reason` must be a text");
+    await it.t.work();
+    expect(it.market.bonuses).toHaveLength(1);
+  });
+
+  test("a notification that comes while the marketplace is away fails nothing, and the sweep finds what it was about", async () => {
+    await using it = await openReceipts(store);
+    const job = await it.ask();
+    const [posting] = it.market.workers.jobsOf(job);
+    it.submit(job, { W1: 1 });
+    it.market.fail("job", { before: new Error("503 Service Unavailable") });
+    expect(await it.t.pawl.crowd.notice("memory", posting!.id)).toBe(false);
+    await expect(it.t.pawl.crowd.notice("nowhere", posting!.id)).rejects.toMatchObject({ code: "option_invalid" });
+    await it.t.advance("10m");
+    await it.t.work();
+    expect(await it.state(job)).toBe("finished");
+  });
+
   test("reconcile finds postings that no job knows of, and jobs whose posting is gone, and mends them", async () => {
     await using it = await openReceipts(store, { whenExpired: "finish" });
     const [kept, lost] = [await it.ask("kept"), await it.ask("lost")];

@@ -86,6 +86,17 @@ export class MemoryMarketplace implements Marketplace {
     this.#faults.push({ call, ...(before && { before }), ...(after && { after }), left: times });
   }
 
+  /** Approves what was rejected, as a requester can do by hand on Mechanical Turk; no notification says so. */
+  overrideRejection(submission: string): void {
+    const one = this.#jobs.submission(submission);
+    if (one.status === "rejected") one.status = "approved";
+    else
+      throw new PawlError(
+        "not_allowed",
+        `Submission ${submission} is ${one.status}, and only a rejection can be overridden.`,
+      );
+  }
+
   check(): readonly string[] {
     return [];
   }

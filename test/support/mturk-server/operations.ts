@@ -1,5 +1,5 @@
 import { availableOf, type HitRecord, shownAssignment, shownHit, statusOf } from "./records.ts";
-import { Refusal, tokenUsed, wrongState } from "./refusal.ts";
+import { Refusal, wrongState } from "./refusal.ts";
 import type { Request } from "./shapes.ts";
 import type { World } from "./world.ts";
 
@@ -40,7 +40,7 @@ const createHit: Operation = (world, request) => {
 
 const addPlaces: Operation = (world, request) => {
   const { HITId, NumberOfAdditionalAssignments: more, UniqueRequestToken: token } = request;
-  if (world.madeBefore("CreateAdditional", token) !== undefined) throw tokenUsed(String(token));
+  if (world.madeBefore("CreateAdditional", token) !== undefined) throw new Refusal(world.usedTokenText(String(token)));
   const hit = living(world, HITId);
   const places = hit.places + number(more);
   if (hit.placesAtFirst < 10 && places >= 10) {
@@ -59,7 +59,7 @@ const updateExpiration: Operation = (world, { HITId, ExpireAt }) => {
   const hit = living(world, HITId);
   const at = number(ExpireAt) * 1_000;
   const token = `${hit.id}${new Date(Math.floor(at / 1_000) * 1_000).toUTCString()}`;
-  if (world.madeBefore("UpdateExpiration", token) !== undefined) throw tokenUsed(token);
+  if (world.madeBefore("UpdateExpiration", token) !== undefined) throw new Refusal(world.usedTokenText(token));
   if (at > world.now && at < hit.expiresAt) {
     throw new Refusal("The expiration cannot be shortened, only set to the past.", "InvalidParameterValue");
   }
@@ -108,7 +108,7 @@ const getAssignment: Operation = (world, { AssignmentId }) => {
 
 const sendBonus: Operation = (world, request) => {
   const { UniqueRequestToken: token, WorkerId, BonusAmount, AssignmentId, Reason } = request;
-  if (world.madeBefore("SendBonus", token) !== undefined) throw tokenUsed(String(token));
+  if (world.madeBefore("SendBonus", token) !== undefined) throw new Refusal(world.usedTokenText(String(token)));
   if (world.assignment(AssignmentId).worker !== WorkerId) {
     throw new Refusal("This worker did not do this assignment.", "InvalidParameterValue");
   }

@@ -20,10 +20,6 @@ export function wrongAssignment(id: string): Refusal {
   return new Refusal(`Assignment ${id} does not exist.`, "AssignmentDoesNotExist");
 }
 
-export function tokenUsed(token: string): Refusal {
-  return new Refusal(`The idempotency token "${token}" has already been processed.`); // No code of it is known.
-}
-
 /** In the words of the service, which name the states in which it could be asked. */
 export function wrongState(states: string): Refusal {
   return new Refusal(`This operation can be called with a status of: ${states}`, "InvalidAssignmentState");

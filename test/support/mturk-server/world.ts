@@ -23,6 +23,8 @@ export class World {
   /** Messages of the queue that it notifies, as they would be received. */
   readonly messages: string[] = [];
   balance = 10_000;
+  /** What a used token is refused with: no code of it is documented, so the words may be any. */
+  usedTokenText = (token: string): string => `The idempotency token "${token}" has already been processed.`;
   now: number;
   readonly #tokens = new Map<string, { readonly at: number; readonly made: string }>();
 
