@@ -6,7 +6,7 @@ import { type InstanceRow, readInstances } from "../store/instances.ts";
 import type { Course, Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
-import { tellAnswers, tendQuestions } from "./questions.ts";
+import { type PlannedQuestions, tellAnswers, tendQuestions } from "./questions.ts";
 import { sweep } from "./sweep.ts";
 
 /** What a look at parents did, and what stood in its way. */
@@ -38,14 +38,16 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
     const ours = rows.filter((row) => !newer.has(row.id));
     const busy = new Set<string>();
+    const planned: PlannedQuestions = new Map();
     const swept = await sweep(kernel, ours, async (db, courses) => {
       await lookAtAll(db, courses, busy);
-      await tellAnswers(kernel, db, courses);
+      await tellAnswers(kernel, db, courses, planned);
     });
     joined += swept.written.size;
     failures.push(...swept.failures);
     const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
-    const untended = asking.length === 0 ? none : await tendQuestions(kernel, asking);
+    const { again: untended, failures: unasked } = await tendQuestions(kernel, asking, planned);
+    failures.push(...unasked);
     const stays = (id: string) => newer.has(id) || swept.missed.has(id) || busy.has(id) || untended.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
     done += made.length;
@@ -59,8 +61,6 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     afterId = checks.at(-1)!.id;
   }
 }
-
-const none: ReadonlySet<string> = new Set();
 
 /** Whether instances of its lifecycle ask anybody. */
 function asks(kernel: Kernel, row: InstanceRow): boolean {

@@ -41,8 +41,12 @@ export interface Kernel {
   readonly chores: readonly Chore[];
 }
 
-/** Does what there is to do, and gives back what could not be done. */
-export type Chore = (kernel: Kernel) => Promise<readonly { readonly id: string; readonly error: unknown }[]>;
+/** What another part of Pawl does in each round of maintenance; a round returns what could not be done. */
+export interface Chore {
+  /** Completes "Maintenance could not …". */
+  readonly name: string;
+  round(kernel: Kernel): Promise<readonly { readonly id: string; readonly error: unknown }[]>;
+}
 
 export function makeKernel(given: {
   db: Db;

@@ -8,11 +8,12 @@ import { type InstanceRow, readInstances } from "../store/instances.ts";
 import { type Asker, askerOf } from "./asking.ts";
 import { startBeside } from "./commit-families.ts";
 import type { Course, Maker } from "./course.ts";
+import { catchUp } from "./due.ts";
 import { asPawlError } from "./errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
-import { modelOf } from "./rows.ts";
 import { sendAll } from "./send.ts";
 import { type Planned, planStart } from "./start.ts";
+import { type Decide, writeAlone } from "./sweep.ts";
 
 const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
@@ -21,8 +22,25 @@ function nameOfQuestion({ visit }: { readonly visit: number }): string {
   return `?${visit}`;
 }
 
-/** Tells those that have asked what was answered, and fails those that cannot say what they ask. */
-export async function tellAnswers(kernel: Kernel, db: Executor, courses: readonly Course[]): Promise<void> {
+/** A question that is ready to be asked, and the version of the instance that asks it. */
+export interface PlannedQuestion {
+  readonly version: number;
+  readonly child: Planned;
+}
+
+/** Questions by the instance that asks. */
+export type PlannedQuestions = Map<string, PlannedQuestion>;
+
+/**
+ * Sends answers to the instances that asked for them. Questions that are still missing are planned into `planned`; an instance
+ * whose question cannot be planned is failed, since nobody would ever answer it.
+ */
+export async function tellAnswers(
+  kernel: Kernel,
+  db: Executor,
+  courses: readonly Course[],
+  planned: PlannedQuestions,
+): Promise<void> {
   const asking = courses.filter(
     ({ failure, lifecycle, instance }) => failure === undefined && askedBy(lifecycle, instance),
   );
@@ -33,7 +51,7 @@ export async function tellAnswers(kernel: Kernel, db: Executor, courses: readonl
   for (const course of asking) {
     const name = nameOfQuestion(course.instance);
     const found = questions.find((one) => one.parent_id === course.instance.id && one.name === name);
-    if (found === undefined) course.attempt(() => tryAsking(course));
+    if (found === undefined) course.attempt(() => tryAsking(kernel, course, planned));
     else own.set(course, found);
   }
   for (const asker of Object.values(kernel.askers)) {
@@ -51,16 +69,21 @@ export async function tellAnswers(kernel: Kernel, db: Executor, courses: readonl
   }
 }
 
-/** A question that cannot be put is a failure of the instance: nobody would ever answer it. */
-function tryAsking(course: Course): void {
-  const { lifecycle, instance, row } = course;
+function tryAsking(kernel: Kernel, course: Course, planned: PlannedQuestions): void {
+  const { instance } = course;
+  planned.delete(instance.id);
   try {
-    questionOf(lifecycle, instance, askedBy(lifecycle, instance)!, row.now_ms);
+    planned.set(instance.id, { version: instance.version, child: plan(kernel, course) });
   } catch (thrown) {
-    const message = cleanText(messageOf(thrown), 2_000);
-    const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
-    take(course, "fail", payload, message);
+    failOver(course, thrown);
   }
+}
+
+/** The instance fails with what its question failed of. */
+function failOver(course: Course, thrown: unknown): void {
+  const message = cleanText(messageOf(thrown), 2_000);
+  const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
+  take(course, "fail", payload, message);
 }
 
 function take(course: Course, name: string, payload: unknown, reason: string | null): void {
@@ -71,10 +94,15 @@ function take(course: Course, name: string, payload: unknown, reason: string | n
 }
 
 /**
- * Puts the questions of these instances where they are missing, and takes back those whose asker has gone on. Gives back
- * the instances that are to be looked at once more. However often it is done, a visit asks once.
+ * Starts the planned questions of these instances where they are missing, and closes those whose instance has gone on. Returns
+ * the instances that have to be checked once more. However often it is done, a visit asks once.
  */
-export async function tendQuestions(kernel: Kernel, ids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function tendQuestions(
+  kernel: Kernel,
+  ids: readonly string[],
+  planned: PlannedQuestions,
+): Promise<Tended> {
+  if (ids.length === 0) return { again: new Set(), failures: [] };
   const rows = (await readInstances(kernel.db, ids)).filter((row) => !isNewer(kernel, row));
   const questions = await readQuestions(
     kernel.db,
@@ -82,14 +110,69 @@ export async function tendQuestions(kernel: Kernel, ids: readonly string[]): Pro
     questionLifecycles(kernel),
   );
   const again = new Set<string>();
-  const missing = rows.filter((row) => row.outcome === null && isMissing(kernel, row, questions));
-  if (missing.length > 0) {
-    const wanted = missing.map((row) => ({ parent: { id: row.id, run: row.run }, children: plan(kernel, row) }));
-    for (const id of await startBeside(kernel, wanted)) again.add(id);
+  const failures: { id: string; error: unknown }[] = [];
+  const wanted: Wanted[] = [];
+  for (const row of rows) {
+    if (row.outcome !== null || !isMissing(kernel, row, questions)) continue;
+    const question = planned.get(row.id);
+    // Without a plan it was failed, or refused to be, and that is in its history.
+    if (question?.version === row.version) wanted.push({ parent: row, children: [question.child] });
+    else if (question !== undefined) again.add(row.id);
   }
+  await ask(kernel, wanted, again, failures);
   const stale = questions.filter((one) => one.outcome === null && !isWanted(kernel, rows, one));
   await takeBack(kernel, stale, again);
-  return again;
+  return { again, failures };
+}
+
+/** What `tendQuestions` left undone. */
+interface Tended {
+  /** Instances that have to be checked once more. */
+  readonly again: ReadonlySet<string>;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+interface Wanted {
+  readonly parent: InstanceRow;
+  readonly children: readonly Planned[];
+}
+
+/** Starts questions together; if the database refuses them, each alone, and an instance whose question it refuses fails. */
+async function ask(
+  kernel: Kernel,
+  wanted: readonly Wanted[],
+  again: Set<string>,
+  failures: { id: string; error: unknown }[],
+): Promise<void> {
+  if (wanted.length === 0) return;
+  try {
+    for (const id of await startBeside(kernel, wanted)) again.add(id);
+  } catch (thrown) {
+    if (asPawlError(thrown).who === "surroundings") throw thrown;
+    if (wanted.length > 1) for (const one of wanted) await ask(kernel, [one], again, failures);
+    else await failInstance(kernel, wanted[0]!.parent, thrown, again, failures);
+  }
+}
+
+async function failInstance(
+  kernel: Kernel,
+  { id, visit }: InstanceRow,
+  thrown: unknown,
+  again: Set<string>,
+  failures: { id: string; error: unknown }[],
+): Promise<void> {
+  const decide: Decide = async (db, courses) => {
+    await catchUp(db, courses);
+    for (const course of courses)
+      if (course.instance.visit === visit && course.instance.outcome === null)
+        course.attempt(() => failOver(course, thrown));
+  };
+  try {
+    await writeAlone(kernel, id, decide);
+  } catch (error) {
+    again.add(id);
+    failures.push({ id, error: asPawlError(error) });
+  }
 }
 
 function isMissing(kernel: Kernel, row: InstanceRow, questions: readonly QuestionRow[]): boolean {
@@ -107,26 +190,19 @@ function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: Questi
   );
 }
 
-/** Nothing where it cannot be put: then its instance was failed for it, or has noted that it would not be. */
-function plan(kernel: Kernel, row: InstanceRow): Planned[] {
-  const lifecycle = lifecycleOf(kernel, row);
-  const asked = askedBy(lifecycle, row)!;
+/** The question of an instance, as the child that is started for it. Throws what the `sample` or the `order` of the queue throws. */
+function plan(kernel: Kernel, { lifecycle, instance, row }: Course): Planned {
+  const asked = askedBy(lifecycle, instance)!;
   const asker = askerOf(kernel.askers, asked)!;
-  const { id, run, key } = row;
-  let shown: unknown;
-  try {
-    shown = questionOf(lifecycle, modelOf(row), asked, row.now_ms);
-  } catch {
-    return [];
-  }
-  const start = {
+  const { id, run, key } = instance;
+  const shown = questionOf(lifecycle, instance, asked, row.now_ms);
+  return planStart(kernel, {
     ...asker.question(asked, shown, { id, key }),
     actor: `${row.lifecycle}:${id}`,
     reason: null,
     requestId: null,
-    parent: { lifecycle: row.lifecycle, id, run, name: nameOfQuestion(row) },
-  };
-  return [planStart(kernel, start)];
+    parent: { lifecycle: row.lifecycle, id, run, name: nameOfQuestion(instance) },
+  });
 }
 
 async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Set<string>): Promise<void> {

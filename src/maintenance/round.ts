@@ -1,5 +1,7 @@
+import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { tidyBreakers } from "../kernel/breakers.ts";
 import { tidyTokens } from "../kernel/callback-tokens.ts";
+import { asPawlError } from "../kernel/errors.ts";
 import { type Fired, fire } from "../kernel/fire.ts";
 import { tidyGates } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
@@ -28,30 +30,59 @@ const pageSize = 500;
 
 /**
  * One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, looks at callbacks that
- * were left alone, releases what is parked, looks at parents, runs schedules, sums up counts.
+ * were left alone, releases what is parked, looks at parents, runs schedules, sums up counts. Each part runs whatever became
+ * of the one before it; what failed is in `failures`. Throws only when the database cannot be reached.
  */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
-  const lapsed = await reportLapsed(kernel, lanes, pageSize);
-  const promoted = await promote(kernel, lanes, pageSize);
-  const fired = await fire(kernel, pageSize);
-  const { looked: matched, failures: unmatched } = await lookAtCallbacks(kernel, pageSize);
-  const released = await releaseParked(kernel);
-  const { joined, failures: unjoined } = await lookAtParents(kernel, pageSize);
-  const { ticks, failures } = await keepSchedules(kernel);
-  const undone = (await Promise.all(kernel.chores.map((chore) => chore(kernel)))).flat();
-  await tidy(kernel);
-  await tidyGates(kernel, lanes);
-  await tidyWorkers(kernel);
-  await tidyBreakers(kernel);
-  await tidyTokens(kernel);
+  const { run, failures } = partsOfRound();
+  const lapsed = await run("reclaim lapsed leases", () => reportLapsed(kernel, lanes, pageSize), 0);
+  const promoted = await run("ready scheduled tasks", () => promote(kernel, lanes, pageSize), 0);
+  const fired = await run("fire timers", () => fire(kernel, pageSize), { fired: 0, newer: 0, failures: [] });
+  const callbacks = await run("match callbacks", () => lookAtCallbacks(kernel, pageSize), { looked: 0, failures: [] });
+  const released = await run("release parked instances", () => releaseParked(kernel), 0);
+  const parents = await run("check joins and questions", () => lookAtParents(kernel, pageSize), {
+    joined: 0,
+    made: 0,
+    failures: [],
+  });
+  const schedules = await run("run schedules", () => keepSchedules(kernel), { ticks: 0, failures: [] });
+  for (const chore of kernel.chores) failures.push(...(await run(chore.name, () => chore.round(kernel), [])));
+  await run("sum up counts", () => tidy(kernel), 0);
+  await run("tidy gates", () => tidyGates(kernel, lanes), undefined);
+  await run("tidy workers", () => tidyWorkers(kernel), undefined);
+  await run("tidy breakers", () => tidyBreakers(kernel), undefined);
+  await run("tidy callback tokens", () => tidyTokens(kernel), 0);
   return {
     lapsed,
     promoted,
     released,
-    joined,
-    ticks,
-    matched,
-    ...fired,
-    failures: [...fired.failures, ...unmatched, ...unjoined, ...failures, ...undone],
+    joined: parents.joined,
+    ticks: schedules.ticks,
+    matched: callbacks.looked,
+    fired: fired.fired,
+    newer: fired.newer,
+    failures: [...fired.failures, ...callbacks.failures, ...parents.failures, ...schedules.failures, ...failures],
   };
+}
+
+/** Runs the parts of one round, each in its own `try`. */
+function partsOfRound() {
+  const failures: { id: string; error: unknown }[] = [];
+  const run = async <Done>(part: string, work: () => Promise<Done>, otherwise: NoInfer<Done>): Promise<Done> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      // Without a database every part would wait for it in turn: the round ends here, and the next one begins anew.
+      if (isPawlError(thrown, "database_unreachable") || isPawlError(thrown, "closed")) throw thrown;
+      failures.push({ id: part, error: partFailed(part, thrown) });
+      return otherwise;
+    }
+  };
+  return { run, failures };
+}
+
+function partFailed(part: string, thrown: unknown): PawlError {
+  const { code, details } = asPawlError(thrown);
+  const message = `Maintenance could not ${part}: ${messageOf(thrown)} The next round tries it again.`;
+  return new PawlError(code, message, { ...details, part }, { cause: thrown });
 }

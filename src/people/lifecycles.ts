@@ -20,4 +20,4 @@ export const peopleBesides: ReadonlyMap<string, Beside> = new Map([
 
 export const peopleAskers: Askers = { queue: askPeople };
 
-export const peopleChores: readonly Chore[] = [settleRest];
+export const peopleChores: readonly Chore[] = [{ name: "settle samples", round: settleRest }];

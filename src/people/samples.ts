@@ -1,4 +1,4 @@
-import { PawlError } from "../base/errors.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
 import { type Json, storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import { shown } from "../definition/fault.ts";
@@ -112,7 +112,13 @@ export function sampleDataOf(
 
 function rankOf({ name, rank }: AnyQueue, sample: RankedSample): number {
   if (rank === undefined) return 0;
-  const number: unknown = rank(sample);
+  let number: unknown;
+  try {
+    number = rank(sample);
+  } catch (thrown) {
+    const message = `The \`order\` of the queue \`${name}\` threw: ${messageOf(thrown)}.`;
+    throw new PawlError("hook_failed", message, { queue: name }, { cause: thrown });
+  }
   if (typeof number === "number" && Number.isFinite(number)) return number;
   throw new PawlError(
     "option_invalid",

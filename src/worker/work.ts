@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { timerMs } from "../base/duration.ts";
 import type { Granting } from "../kernel/course.ts";
 import { lookAtParents } from "../kernel/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -34,6 +35,8 @@ export interface Company {
 /** How long a worker leaves the database alone that did not answer. */
 export const errorWaitMs = 5_000;
 const looksAtOnce = 500;
+/** How long a worker waits for a round of maintenance before it claims. */
+const recoveryWaitMs = 1_000;
 
 /**
  * Takes tasks from the lanes, runs their steps and reports what became of them. Its loop and each of its slots are small
@@ -58,6 +61,8 @@ export class Worker {
   #maintainedAt = Number.NEGATIVE_INFINITY;
   /** A parent is to be looked at. */
   #toLook = false;
+  /** The round of maintenance under way. */
+  #round: Promise<void> | undefined;
 
   constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, company: Company = {}) {
     this.#kernel = kernel;
@@ -130,7 +135,7 @@ export class Worker {
           this.#heartbeat.now();
         }
         this.#states.enter("Recovery");
-        await this.#maintain();
+        await atMost(recoveryWaitMs, this.#maintain());
         this.#states.enter("Polling");
         if (await this.#pollUntilEmpty()) backoff.reset();
         if (this.#stopping) break;
@@ -146,6 +151,7 @@ export class Worker {
     }
     forget();
     await this.#hands.empty((ms) => this.#rest.take(ms));
+    await atMost(this.#settings.graceMs, this.#round);
     await this.#beat.stop();
     await this.#heartbeat.stop();
   }
@@ -166,7 +172,7 @@ export class Worker {
         this.#hands.take(taken);
         worked = true;
       }
-      await this.#maintain();
+      void this.#maintain();
     }
     return worked;
   }
@@ -193,16 +199,50 @@ export class Worker {
     };
   }
 
-  async #maintain(): Promise<void> {
-    if (this.#toLook) {
-      this.#toLook = false;
-      const { failures } = await lookAtParents(this.#kernel, looksAtOnce);
-      for (const failure of failures) this.#settings.onFailure(failure.error);
-    }
-    const now = performance.now();
-    if (now - this.#maintainedAt < this.#settings.maintainEveryMs) return;
-    this.#maintainedAt = now;
-    const { failures } = await this.#maintainOnce(this.#kernel, this.#lanes.all);
-    for (const failure of failures) this.#settings.onFailure(failure.error);
+  /**
+   * Begins a round of maintenance if one is due and none is under way, and gives it back. It never rejects, and claims do not
+   * wait for it: whatever fails or takes its time there, steps are run.
+   */
+  #maintain(): Promise<void> | undefined {
+    const isDue = performance.now() - this.#maintainedAt >= this.#settings.maintainEveryMs;
+    if (this.#round !== undefined || !(isDue || this.#toLook)) return undefined;
+    const round = this.#maintainNow(isDue).finally(() => {
+      this.#round = undefined;
+      if (this.#toLook) this.#rest.end();
+    });
+    this.#round = round;
+    return round;
   }
+
+  async #maintainNow(isDue: boolean): Promise<void> {
+    const { onFailure } = this.#settings;
+    try {
+      if (this.#toLook) {
+        this.#toLook = false;
+        const { failures } = await lookAtParents(this.#kernel, looksAtOnce);
+        for (const failure of failures) onFailure(failure.error);
+      }
+    } catch (error) {
+      onFailure(error);
+    }
+    if (!isDue) return;
+    this.#maintainedAt = performance.now();
+    try {
+      const { failures } = await this.#maintainOnce(this.#kernel, this.#lanes.all);
+      for (const failure of failures) onFailure(failure.error);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+}
+
+/** Waits for something that never rejects, but not for long. */
+async function atMost(ms: number, work: Promise<void> | undefined): Promise<void> {
+  if (work === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timerMs(ms));
+  });
+  await Promise.race([work, enough]);
+  clearTimeout(timer);
 }

@@ -54,10 +54,36 @@ const check = lifecycle("check", {
   },
 });
 
+const ranked = queue("ranked", {
+  label: z.object({ score: z.number() }),
+  order: ({ data }) => {
+    const { text } = data as { text: string };
+    if (text === "throws") throw new Error("no such order");
+    return text === "is no number" ? Number.NaN : 1;
+  },
+});
+
+const ranking = lifecycle("ranking", {
+  data: z.object({ text: z.string() }),
+  initial: "asking",
+  states: {
+    asking: {
+      // Its content fits, but not together with what a sample has besides.
+      ask: {
+        queue: ranked,
+        sample: ({ data }) => ({ text: data.text === "is huge" ? "x".repeat(1024 * 1024 - 20) : data.text }),
+      },
+      timeout: { after: "1d", send: "fail" },
+      on: { answered: "done", unanswered: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
 eachStore((store) => {
   let t: TestPawl;
   beforeAll(async () => {
-    t = await store.open({ lifecycles: [essay, check] });
+    t = await store.open({ lifecycles: [essay, check, ranking] });
   });
   afterEach(() => expectSound(t));
   afterAll(() => t.close());
@@ -156,6 +182,22 @@ eachStore((store) => {
       payload: { reason: "question_failed", error: { message: expect.stringContaining("an empty essay") } },
     });
     expect(await openSamples()).toEqual([]);
+  });
+
+  test("a question that its queue cannot take fails the instance that asks it, and holds up no other", async () => {
+    const texts = ["throws", "is no number", "is huge", "is fine"];
+    await t.pawl.startMany(
+      ranking,
+      texts.map((text) => ({ key: text, data: { text } })),
+    );
+    await t.maintain();
+    for (const text of texts.slice(0, 3)) {
+      expect(await t.pawl.get(ranking, text), text).toMatchObject({ state: "failed" });
+      expect((await t.pawl.journal(ranking, text)).at(-1)).toMatchObject({ payload: { reason: "question_failed" } });
+    }
+    const open = await t.pawl.people.samples(ranked, { state: "open" });
+    expect(open).toMatchObject([{ key: "is fine" }]);
+    await t.maintain();
   });
 
   test("a lifecycle may begin by asking; when it is discarded, nobody is asked any more", async () => {
