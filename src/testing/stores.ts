@@ -195,7 +195,7 @@ const kept = "'migrations', 'shards', 'test_clock'";
 
 /**
  * Takes everything out, past the triggers that guard the history: they are there for users, and this is a test's end. Few
- * rows are deleted faster than many tables are truncated.
+ * rows are deleted faster than many tables are truncated. What the test has made outside of Pawl's schema is dropped.
  */
 async function empty(db: Db): Promise<void> {
   await db.script(`
@@ -206,6 +206,17 @@ async function empty(db: Db): Promise<void> {
       for name in select tablename from pg_tables where schemaname = 'pawl' and tablename not in (${kept}) loop
         execute format('delete from pawl.%I', name);
       end loop;
+      for name in
+        select nspname from pg_namespace
+        where nspname not in ('pawl', 'public', 'information_schema') and not starts_with(nspname::text, 'pg_')
+      loop
+        execute format('drop schema %I cascade', name);
+      end loop;
+      if exists (select from pg_depend where refobjid = 'public'::regnamespace) then
+        drop schema public cascade;
+        create schema public authorization pg_database_owner;
+        grant usage on schema public to public;
+      end if;
     end $$;
     update pawl.shards set relay = null, leased_until = null where relay is not null;`);
 }

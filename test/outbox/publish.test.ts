@@ -43,7 +43,7 @@ eachStoreAndPooler((store: Store) => {
     let t: TestPawl;
     beforeAll(async () => {
       t = await store.open({ lifecycles: [essay] });
-      await t.db.script("create table if not exists submissions (id text primary key)");
+      await t.db.script("create table submissions (id text primary key)");
     });
     afterAll(() => t.close());
     beforeEach(() => t.db.script("truncate submissions, pawl.messages, pawl.tasks"));

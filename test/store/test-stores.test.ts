@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { eachStore } from "../support/each-store.ts";
+import { parcel } from "../support/parcel.ts";
+
+eachStore((store) => {
+  test.each(["first", "second"])("the %s test on a database finds nothing that another one has made", async () => {
+    await using t = await store.open({ lifecycles: [parcel] });
+    expect(await t.pawl.counts(parcel)).toEqual({});
+    await t.pawl.start(parcel, { key: "p", data: { address: "Elm 3" } });
+    await t.db.script(`
+      create table orders (id bigint generated always as identity primary key, instance uuid);
+      create view open_orders as select id from orders;
+      create type color as enum ('red', 'green');
+      create function answer() returns int language sql as 'select 42';
+      create schema shop;
+      create table shop.items (id int primary key, color public.color);
+      create table shop."a table" (id int references shop.items);
+    `);
+    await t.pawl.transaction((tx) => tx.query("insert into orders (instance) select id from pawl.instances"));
+  });
+});
