@@ -41,13 +41,15 @@ export abstract class Looking extends Starting {
     instance: InstanceRef,
     options: CallOptions = {},
   ): Promise<Instance<L> | undefined> {
-    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
-    if (row === undefined) return undefined;
-    const found = this.instanceOf(lifecycle, snapshotOf(row));
-    if (row.outcome !== null) return found;
-    const word = await readProgress(options.tx === undefined ? this.kernel.db : adoptTx(options.tx), row.id);
-    if (word === undefined) return found;
-    return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
+    return this.verbs.inTurn(options.tx, async () => {
+      const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+      if (row === undefined) return undefined;
+      const found = this.instanceOf(lifecycle, snapshotOf(row));
+      if (row.outcome !== null) return found;
+      const word = await readProgress(options.tx === undefined ? this.kernel.db : adoptTx(options.tx), row.id);
+      if (word === undefined) return found;
+      return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
+    });
   }
 
   /** What may be sent now: yes, no with the reasons, or it depends on the payload. */
@@ -56,13 +58,19 @@ export abstract class Looking extends Starting {
     instance: InstanceRef,
     options: CallOptions & { actor?: string } = {},
   ): Promise<Permission[]> {
-    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    const row = await this.verbs.inTurn(options.tx, () =>
+      this.verbs.read(this.known(lifecycle), refOf(instance), options.tx),
+    );
     if (row === undefined) throw noInstance(lifecycle, instance);
     return this.verbs.permitted(row, options.actor ?? null);
   }
 
   /** Instances of a lifecycle, newest first. */
   async find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
+    return this.verbs.inTurn(options.tx, () => this.#find(lifecycle, options));
+  }
+
+  async #find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L>): Promise<Instance<L>[]> {
     const { states, name } = this.known(lifecycle);
     const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
     if (options.tx === undefined) refuseInside(this.kernel, "find");
@@ -110,11 +118,13 @@ export abstract class Looking extends Starting {
     options: CallOptions & { limit?: number } = {},
   ): Promise<Children> {
     const { limit = 100 } = options;
-    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
-    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
-    if (row === undefined) throw noInstance(lifecycle, instance);
-    const first = await readFirstChildren(db, row, checkedLimit(limit));
-    return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.kernel, child)) };
+    return this.verbs.inTurn(options.tx, async () => {
+      const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
+      const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+      if (row === undefined) throw noInstance(lifecycle, instance);
+      const first = await readFirstChildren(db, row, checkedLimit(limit));
+      return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.kernel, child)) };
+    });
   }
 
   /** States that a caller names, each with the names that it had in earlier versions. */
@@ -189,6 +199,14 @@ export abstract class Looking extends Starting {
     lifecycle: AnyLifecycle,
     instance: InstanceRef,
     options: CallOptions & { attempts?: boolean } = {},
+  ): Promise<(JournalEntry | AttemptEntry)[]> {
+    return this.verbs.inTurn(options.tx, () => this.#journal(lifecycle, instance, options));
+  }
+
+  async #journal(
+    lifecycle: AnyLifecycle,
+    instance: InstanceRef,
+    options: CallOptions & { attempts?: boolean },
   ): Promise<(JournalEntry | AttemptEntry)[]> {
     const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
     const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);

@@ -110,17 +110,21 @@ export abstract class Operators {
    */
   async requeue(id: string, options: RequeueOptions = {}): Promise<DeadLetter> {
     const { data, restart = false, tx, ...by } = checkedOptions(options, ["data", "restart", ...callKeys], "requeue");
-    const letter = await this.#openLetter(id, tx);
-    await this.verbs.requeue({ letter, data, restart, ...deciderOf(by) }, tx);
-    return letterOf((await this.verbs.deadLetter(letter.id, tx))!);
+    return this.verbs.inTurn(tx, async () => {
+      const letter = await this.#openLetter(id, tx);
+      await this.verbs.requeue({ letter, data, restart, ...deciderOf(by) }, tx);
+      return letterOf((await this.verbs.deadLetter(letter.id, tx))!);
+    });
   }
 
   /** Nothing more is to be done about a dead letter. An instance that it is about stays where it is. */
   async discard(id: string, options: StartCallOptions = {}): Promise<DeadLetter> {
     const { tx, ...by } = checkedOptions(options, callKeys, "discard");
-    const letter = await this.#openLetter(id, tx);
-    await this.verbs.discardLetter(letter, deciderOf(by), tx);
-    return letterOf((await this.verbs.deadLetter(letter.id, tx))!);
+    return this.verbs.inTurn(tx, async () => {
+      const letter = await this.#openLetter(id, tx);
+      await this.verbs.discardLetter(letter, deciderOf(by), tx);
+      return letterOf((await this.verbs.deadLetter(letter.id, tx))!);
+    });
   }
 
   async #openLetter(given: string, tx: CallOptions["tx"]): Promise<DeadLetterView> {

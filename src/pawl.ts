@@ -107,9 +107,11 @@ export class Pawl extends Looking {
     ...rest: SendArguments<L, Event>
   ): Promise<Instance<L>> {
     const { payload, options } = this.#split(lifecycle, event, rest);
-    const sent = await this.verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
-    if (!sent.ok) throw sent.error;
-    return this.instanceOf(lifecycle, sent.instance);
+    return this.verbs.inTurn(options.tx, async () => {
+      const sent = await this.verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
+      if (!sent.ok) throw sent.error;
+      return this.instanceOf(lifecycle, sent.instance);
+    });
   }
 
   /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
@@ -144,7 +146,7 @@ export class Pawl extends Looking {
       }
     });
     const sends = asked.filter((one): one is Send => !(one instanceof PawlError));
-    const answers = (await this.verbs.sendMany(sends, tx)).values();
+    const answers = (await this.verbs.inTurn(tx, () => this.verbs.sendMany(sends, tx))).values();
     return asked.map((one): SendResult<L> => {
       if (one instanceof PawlError) return { ok: false, error: one };
       const sent: Sent = answers.next().value!;
@@ -152,7 +154,10 @@ export class Pawl extends Looking {
     });
   }
 
-  /** Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. */
+  /**
+   * Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. Calls and statements that are made
+   * concurrently on one `tx` run one after the other.
+   */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (typeof work === "function") return this.verbs.transaction(work);
     throw new PawlError("option_invalid", "`transaction` takes a function: pawl.transaction(async (tx) => { … }).");
@@ -210,7 +215,7 @@ export class Pawl extends Looking {
     if (typeof aggregate !== "object" || aggregate === null) {
       throw new PawlError("option_invalid", "`publish` needs `aggregate: { type, id }`: what the message is about.");
     }
-    return publish(this.kernel, { type, payload, aggregate }, tx);
+    return this.verbs.inTurn(tx, () => publish(this.kernel, { type, payload, aggregate }, tx));
   }
 
   /**

@@ -101,20 +101,22 @@ export abstract class Receiving extends Operators {
   ): Promise<ReceivedCallback> {
     const name = checkedText(event, "The event");
     const { dedupe, actor, tx } = checkedOptions(options, ["dedupe", "actor", "tx"], `receive of \`${name}\``);
-    const arrival = planArrival(this.kernel, {
-      lifecycle: this.known(lifecycle),
-      ref: refOf(instance),
-      event: name,
-      payload: result.payload,
-      error: result.error === null ? null : errorOf(result.error),
-      dedupe: checkedText(dedupe, "`dedupe`, which tells this callback from every other one of its instance,"),
-      actor: textOrNull(actor, "The actor"),
-      source,
-      lateVisit: null,
+    return this.verbs.inTurn(tx, async () => {
+      const arrival = planArrival(this.kernel, {
+        lifecycle: this.known(lifecycle),
+        ref: refOf(instance),
+        event: name,
+        payload: result.payload,
+        error: result.error === null ? null : errorOf(result.error),
+        dedupe: checkedText(dedupe, "`dedupe`, which tells this callback from every other one of its instance,"),
+        actor: textOrNull(actor, "The actor"),
+        source,
+        lateVisit: null,
+      });
+      const received = await this.verbs.receive(arrival, tx);
+      if (received.ok) return receivedOf(received);
+      throw received.error!;
     });
-    const received = await this.verbs.receive(arrival, tx);
-    if (received.ok) return receivedOf(received);
-    throw received.error!;
   }
 
   /** What came in from outside, newest first: for all instances or for one, all of it or only what came late. */
@@ -163,13 +165,15 @@ export abstract class Receiving extends Operators {
    */
   async acceptLate(id: string, options: StartCallOptions = {}): Promise<Instance> {
     const { tx, ...by } = checkedOptions(options, ["tx", "actor", "reason"], "acceptLate");
-    const callback = await this.verbs.callback(callbackIdOf(id), tx);
-    if (callback === undefined)
-      throw new PawlError("callback_unknown", `There is no callback with the id ${id}.`, { callback: id });
-    refuseUnacceptable(callback);
-    const sent = await this.verbs.acceptLate(callback, deciderOf(by), tx);
-    if (!sent.ok) throw sent.error;
-    return this.instanceOf(this.kernel.lifecycles.get(callback.lifecycle)!, sent.instance);
+    return this.verbs.inTurn(tx, async () => {
+      const callback = await this.verbs.callback(callbackIdOf(id), tx);
+      if (callback === undefined)
+        throw new PawlError("callback_unknown", `There is no callback with the id ${id}.`, { callback: id });
+      refuseUnacceptable(callback);
+      const sent = await this.verbs.acceptLate(callback, deciderOf(by), tx);
+      if (!sent.ok) throw sent.error;
+      return this.instanceOf(this.kernel.lifecycles.get(callback.lifecycle)!, sent.instance);
+    });
   }
 }
 

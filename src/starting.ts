@@ -34,8 +34,10 @@ export abstract class Starting extends Receiving {
     options: StartOptions<L> & StartCallOptions,
   ): Promise<StartedInstance<L>> {
     const { key, data, ...call } = checkedOptions(options, [...startKeys, ...callKeys], "start");
-    const started = await this.verbs.start(this.#startOf(lifecycle, { key, data }, call), call.tx);
-    return this.startedOf(lifecycle, started);
+    return this.verbs.inTurn(call.tx, async () => {
+      const started = await this.verbs.start(this.#startOf(lifecycle, { key, data }, call), call.tx);
+      return this.startedOf(lifecycle, started);
+    });
   }
 
   /**
@@ -52,7 +54,7 @@ export abstract class Starting extends Receiving {
     const starts = checkedItems(items, (item) =>
       this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call, { requestId }),
     );
-    const started = await this.verbs.startMany(starts, call.tx);
+    const started = await this.verbs.inTurn(call.tx, () => this.verbs.startMany(starts, call.tx));
     return started.map((one) => this.startedOf(lifecycle, one));
   }
 
@@ -66,8 +68,10 @@ export abstract class Starting extends Receiving {
   async enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
     const [payload, given] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
     const options = checkedOptions(given, [...callKeys, ...jobKeys], "enqueue");
-    const started = await this.verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
-    return this.startedOf(job, started);
+    return this.verbs.inTurn(options.tx, async () => {
+      const started = await this.verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
+      return this.startedOf(job, started);
+    });
   }
 
   /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
@@ -82,7 +86,7 @@ export abstract class Starting extends Receiving {
     const starts = checkedItems(items, (item) =>
       this.#enqueueOf(job, checkedOptions(item, keys, "enqueueMany"), requestId),
     );
-    const started = await this.verbs.startMany(starts, tx);
+    const started = await this.verbs.inTurn(tx, () => this.verbs.startMany(starts, tx));
     return started.map((one) => this.startedOf(job, one));
   }
 

@@ -127,7 +127,7 @@ export class Crowds {
       ...causeOf(call),
       requestId: this.#kernel.newId(),
     };
-    const started = await this.#verbs.start(start, tx);
+    const started = await this.#verbs.inTurn(tx, () => this.#verbs.start(start, tx));
     if (!started.ok) throw started.error;
     return { ...jobShown(started.instance), created: started.created };
   }

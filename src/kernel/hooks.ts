@@ -1,5 +1,6 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Tx } from "../store/db.ts";
+import { forUser, inTurnOn } from "../store/foreign-tx.ts";
 import type { Course } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -9,7 +10,9 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
     for (const decision of course.hooked) {
       const what = `the \`before\` hook of \`${decision.event}\` in \`${decision.from}\``;
       try {
-        await kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx }));
+        await inTurnOn(tx, () =>
+          kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx: forUser(tx) })),
+        );
       } catch (thrown) {
         // A lost connection or a busy database is no fault of the hook, and may be gone at the next try.
         if (isPawlError(thrown) && thrown.who === "surroundings") throw thrown;

@@ -5,7 +5,7 @@ import { acceptLate } from "../definition/model.ts";
 import { type Permission, permissions } from "../definition/permissions.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { type Decider, markDiscarded } from "../store/dead-letters.ts";
-import { adoptTx, withinSavepoint } from "../store/foreign-tx.ts";
+import { adoptTx, forUser, inTurnOn, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
@@ -159,10 +159,10 @@ export class Verbs {
   async requeue(requeue: Requeue, tx: unknown): Promise<void> {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "requeue");
-    const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
     if (requeue.letter.kind === "message") return decideMessage(kernel, requeue.letter, "requeue", requeue, tx);
-    if (requeue.letter.kind === "broker") return requeueDied(kernel, db, requeue);
-    if (requeue.letter.kind === "effect") return requeueTask(kernel, db, requeue);
+    if (requeue.letter.kind === "broker") return this.#writing(tx, (db) => requeueDied(kernel, db, requeue));
+    if (requeue.letter.kind === "effect") return this.#writing(tx, (db) => requeueTask(kernel, db, requeue));
+    const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
     const sent = await this.send(await requeueSend(kernel, db, requeue), tx);
     if (!sent.ok) throw sent.error;
   }
@@ -171,7 +171,7 @@ export class Verbs {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "discard");
     if (letter.kind === "message") return decideMessage(kernel, letter, "discard", by, tx);
-    const isDone = await markDiscarded(tx === undefined ? kernel.db : adoptTx(tx), letter.id, by);
+    const isDone = await this.#writing(tx, (db) => markDiscarded(db, letter.id, by));
     if (!isDone) throw decidedError(letter.id);
   }
 
@@ -186,8 +186,20 @@ export class Verbs {
     const kernel = this.#kernel;
     refuseInside(kernel, "transaction");
     return inTransaction(kernel, (tx) =>
-      kernel.db.kind === "pglite" ? kernel.inside.run("an embedded transaction", () => work(tx)) : work(tx),
+      kernel.db.kind === "pglite"
+        ? kernel.inside.run("an embedded transaction", () => work(forUser(tx)))
+        : work(forUser(tx)),
     );
+  }
+
+  /** Runs a whole call, its checks included, when the earlier calls on the caller's own transaction have ended. */
+  inTurn<T>(tx: unknown, call: () => Promise<T>): Promise<T> {
+    return tx === undefined ? call() : inTurnOn(tx, call);
+  }
+
+  /** Writes on the database itself, or inside the caller's own transaction. */
+  #writing<T>(tx: unknown, work: (db: Executor) => Promise<T>): Promise<T> {
+    return tx === undefined ? work(this.#kernel.db) : this.#inTransaction(tx, work);
   }
 
   #inTransaction<T>(tx: unknown, work: (own: Tx) => Promise<T>): Promise<T> {

@@ -216,14 +216,16 @@ export class People {
 
   /** Adds many; all of them are checked before any is written. With `tx` they are part of your own transaction. */
   async addMany(queue: QueueRef, given: readonly NewSample[], options: AddOptions = {}): Promise<AddedSample[]> {
-    const reading = this.#verbs.reading("people.add", options.tx);
-    const known = await this.#queues.known(nameOf(queue), options.tx === undefined ? undefined : reading);
-    const cause = { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
-    const starts = await newSamples(this.#kernel, known, given, cause);
-    return (await this.#verbs.startMany(starts, options.tx)).map((one) => {
-      if (!one.ok) throw one.error;
-      const { id, key } = one.instance.model;
-      return { id, key: sampleKeyOf(key), created: one.created };
+    return this.#verbs.inTurn(options.tx, async () => {
+      const reading = this.#verbs.reading("people.add", options.tx);
+      const known = await this.#queues.known(nameOf(queue), options.tx === undefined ? undefined : reading);
+      const cause = { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
+      const starts = await newSamples(this.#kernel, known, given, cause);
+      return (await this.#verbs.startMany(starts, options.tx)).map((one) => {
+        if (!one.ok) throw one.error;
+        const { id, key } = one.instance.model;
+        return { id, key: sampleKeyOf(key), created: one.created };
+      });
     });
   }
 

@@ -1,19 +1,56 @@
 import { PawlError } from "../base/errors.ts";
 import type { Statement, Tx } from "./db.ts";
 import { sqlState, translate } from "./failures.ts";
+import { inTurn } from "./transaction-turns.ts";
 
 /**
  * One connection in a transaction, as many libraries have it: a `pg` client, a PGlite transaction, the `tx` of
  * `pawl.transaction`, or what `fromKysely`, `fromDrizzle` and `fromPrisma` make.
+ *
+ * Pawl's calls on one transaction may be made concurrently, as in `Promise.all`: they run one after the other, in the order
+ * in which they were made. A transaction is recognised by its object (for the adapters: by the object that they wrap), so
+ * make a wrapper of your own once per transaction, and not once per call. Wait for Pawl's calls before you run statements
+ * of your own on a connection of yours; only the `tx` of `pawl.transaction` and of hooks orders those, too.
  */
 export interface TransactionLike {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
+/** What an adapter, or the `tx` that a user gets, stands for. */
+const wrapped = new WeakMap<object, object>();
+
+function wrap<Wrapper extends object>(wrapper: Wrapper, connection: object): Wrapper {
+  wrapped.set(wrapper, connectionOf(connection));
+  return wrapper;
+}
+
+function connectionOf(tx: object): object {
+  return wrapped.get(tx) ?? tx;
+}
+
+/** Runs a call that is part of the user's transaction `tx` when the earlier calls on it have ended. */
+export function inTurnOn<T>(tx: unknown, call: () => Promise<T>): Promise<T> {
+  // What is no transaction at all is refused by the call itself.
+  return typeof tx === "object" && tx !== null ? inTurn(connectionOf(tx), call) : call();
+}
+
+const userTransactions = new WeakMap<object, Tx>();
+
+/** A transaction as `pawl.transaction` and hooks get it: the statements that they run on it take turns with their calls. */
+export function forUser(tx: Tx): Tx {
+  const user: Tx = {
+    rows: (statement) => inTurnOn(tx, () => tx.rows(statement)),
+    query: (text, values) => inTurnOn(tx, () => tx.query(text, values)),
+  };
+  userTransactions.set(user, tx);
+  return wrap(user, tx);
+}
+
 /** A user's transaction as the kernel uses it. */
 export function adoptTx(given: unknown): Tx {
   const { query, rows } = (given ?? {}) as { query?: unknown; rows?: unknown };
-  if (typeof query === "function" && typeof rows === "function") return given as Tx;
+  if (typeof query === "function" && typeof rows === "function")
+    return userTransactions.get(given as Tx) ?? (given as Tx);
   if (typeof query !== "function") {
     throw new PawlError(
       "option_invalid",
@@ -21,7 +58,7 @@ export function adoptTx(given: unknown): Tx {
     );
   }
   const foreign = given as TransactionLike;
-  return {
+  const adopted: Tx = {
     async rows<Row>(statement: Statement): Promise<Row[]> {
       try {
         return rowsOf<Row>(await foreign.query(statement.text, [...statement.values]));
@@ -33,6 +70,7 @@ export function adoptTx(given: unknown): Tx {
       return { rows: rowsOf<Row>(await foreign.query(text, values === undefined ? undefined : [...values])) };
     },
   };
+  return wrap(adopted, foreign);
 }
 
 function rowsOf<Row>(answer: unknown): Row[] {
@@ -82,7 +120,7 @@ export function fromKysely(trx: {
   // biome-ignore lint/suspicious/noExplicitAny: Kysely's own type, without depending on Kysely.
   executeQuery(query: any): Promise<{ rows: unknown[] }>;
 }): TransactionLike {
-  return {
+  const adapter: TransactionLike = {
     query: (text, values = []) =>
       trx.executeQuery({
         sql: text,
@@ -91,6 +129,7 @@ export function fromKysely(trx: {
         queryId: { queryId: "pawl" },
       }),
   };
+  return wrap(adapter, trx);
 }
 
 /** A Drizzle transaction as `tx`, with Drizzle's own `sql`: `db.transaction((t) => pawl.send(…, { tx: fromDrizzle(t, sql) }))`. */
@@ -98,7 +137,7 @@ export function fromDrizzle(
   transaction: { execute(query: unknown): PromiseLike<unknown> },
   sql: { raw(text: string): unknown; join(chunks: unknown[]): unknown; param(value: unknown): unknown },
 ): TransactionLike {
-  return {
+  const adapter: TransactionLike = {
     async query(text, values = []) {
       // Drizzle numbers parameters itself, by their place: the text is cut at each $n.
       const chunks = text
@@ -108,13 +147,15 @@ export function fromDrizzle(
       return { rows: Array.isArray(result) ? result : result.rows };
     },
   };
+  return wrap(adapter, transaction);
 }
 
 /** A Prisma transaction as `tx`: `prisma.$transaction((t) => pawl.send(…, { tx: fromPrisma(t) }))`. */
 export function fromPrisma(transaction: {
   $queryRawUnsafe(text: string, ...values: unknown[]): PromiseLike<unknown>;
 }): TransactionLike {
-  return {
+  const adapter: TransactionLike = {
     query: async (text, values = []) => ({ rows: (await transaction.$queryRawUnsafe(text, ...values)) as unknown[] }),
   };
+  return wrap(adapter, transaction);
 }
