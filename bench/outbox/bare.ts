@@ -11,7 +11,7 @@ export async function publishBare(
 ): Promise<void> {
   const connection = await connect(url);
   const channel = await connection.createConfirmChannel();
-  await declareTopology(channel, to.topology);
+  await declareTopology(connection, channel, to.topology);
   const content = Buffer.from(body);
   await new Promise<void>((resolve, reject) => {
     let sent = 0;

@@ -5,6 +5,7 @@ import { carryOn } from "../kernel/operations.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import { logFailure } from "../telemetry/log.ts";
+import { readNow } from "../views/now.ts";
 import type { LetterSettings } from "./settings.ts";
 import { tellTickets } from "./tell-tickets.ts";
 
@@ -20,7 +21,7 @@ export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSetti
   const operations = async (): Promise<number> => ((await carryOn(kernel, verbs)) ? 0 : lookEveryMs);
   const keeping = async (): Promise<number> => ((await keepLetters(kernel, settings)).more ? 0 : keepEveryMs);
   const { onTicket, queues } = settings;
-  const keep = { keep: keepDied.bind(undefined, kernel), log };
+  const keep = { keep: keepDied.bind(undefined, kernel), available: () => readNow(kernel.db), log };
   return [
     repeat(operations, { restMs: lookEveryMs, onFailure }),
     repeat(keeping, { restMs: keepEveryMs, firstMs: keepFirstMs, onFailure }),

@@ -53,5 +53,10 @@ export class BrokerAway extends Error {
 export interface DeadLetterSource {
   readonly name: string;
   /** Hands them over, one by one, until it is stopped. A message is taken away only when `keep` has come back. */
-  open(given: { keep: (died: DiedMessage) => Promise<void>; log: Log }): { stop(): Promise<void> };
+  open(given: {
+    readonly keep: (died: DiedMessage) => Promise<void>;
+    /** Rejects while the database that `keep` writes to cannot be reached. */
+    readonly available: () => Promise<unknown>;
+    readonly log: Log;
+  }): { stop(): Promise<void> };
 }

@@ -218,6 +218,7 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
         seen.push(message.redelivered);
         if (seen.length === 1) throw new Error("killed before it said so");
       },
+      available: () => t.pawl.ping(),
       log,
     });
     channel.sendToQueue(died, Buffer.from("without an id"));

@@ -1,5 +1,6 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
 import type { AnyLifecycle } from "../../../definition/face.ts";
+import { errorFields, type Log } from "../../../telemetry/log.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 
 interface CallbackOptions {
@@ -34,6 +35,10 @@ export interface CallbackTaker {
     result: { readonly payload?: unknown } | { readonly error: ErrorSaid },
     options: Partial<CallbackOptions>,
   ): Promise<unknown>;
+  /** Rejects while the database cannot be reached: then no messages are requested. */
+  ping?(): Promise<unknown>;
+  /** Gets a line for every message that is rejected, with the reason. */
+  readonly log?: Pick<Log, "error" | "warn">;
 }
 
 /** A message of a queue of callbacks. */
@@ -61,7 +66,8 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
 
 /**
  * Takes the messages of a queue as callbacks: each is stored and committed, and then acknowledged, so that it comes again
- * when this process is gone before. What is no callback, or is for nobody, is rejected to the queue's dead-letter exchange.
+ * when this process is gone before. While the database is away messages are held, however long that takes. What is no
+ * callback, or is for nobody, is logged with its reason and rejected to the queue's dead-letter exchange.
  *
  * ```ts
  * const consumer = consumeCallbacks(pawl, {
@@ -77,8 +83,14 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
 export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: CallbackQueueOptions): Consumer {
   if (typeof read !== "function")
     throw new PawlError("option_invalid", "`consumeCallbacks` needs `read`, a function that reads a message.");
+  const { queue, onFailure } = options;
   return new Consumer({
     ...options,
+    available: options.available ?? (() => pawl.ping?.() ?? Promise.resolve()),
+    onFailure(error) {
+      pawl.log?.warn(errorFields(error), messageOf(error));
+      onFailure?.(error);
+    },
     handler: async (message): Promise<Verdict> => {
       try {
         await take(pawl, message, readFrom(message, read));
@@ -86,7 +98,10 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
       } catch (error) {
         // Time mends the rest: such a message comes again.
         if (!isPawlError(error) || error.who === "surroundings" || error.who === "pawl") throw error;
-        options.onFailure?.(error);
+        const fields = { queue, messageId: message.id ?? null, correlationId: message.correlationId ?? null };
+        const text = `A callback from \`${queue}\` was rejected: ${messageOf(error)}`;
+        pawl.log?.error({ ...fields, ...errorFields(error) }, text);
+        onFailure?.(error);
         return "reject";
       }
     },

@@ -5,6 +5,7 @@ import { Rest } from "../../../worker/rest.ts";
 import { maxBodyBytes } from "./bounds.ts";
 import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";
+import { isOutage } from "./outage.ts";
 import { checkTopology, type Topology } from "./topology.ts";
 
 /** A message that came in. */
@@ -19,7 +20,7 @@ export interface IncomingMessage {
   /** What AMQP itself says of it, such as `contentType` and `replyTo`. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
-  /** How often it was delivered before, as far as the broker tells. */
+  /** How often a handler was given it before, as far as is known. */
   readonly deliveries: number;
 }
 
@@ -29,8 +30,17 @@ export type Verdict = "ack" | "requeue" | "reject";
 export interface ConsumeOptions {
   readonly url: string;
   readonly queue: string;
-  /** Stores what came and then says `"ack"`. A throw lets the message come again, after a pause that grows. */
+  /**
+   * Stores what came and then says `"ack"`. A throw lets the message come again, after a pause that grows, and counts as a
+   * delivery. A `TransientError`, or a `PawlError` about a database that is away, does not: the message is held and the
+   * handler is called with it again until it returns, so an outage costs no message a delivery.
+   */
   readonly handler: (message: IncomingMessage) => Promise<Verdict>;
+  /**
+   * Checks that what the handler stores messages in can be reached. Called before messages are requested; while it rejects,
+   * the queue keeps them. Without it messages are requested at once.
+   */
+  readonly available?: (() => Promise<unknown>) | undefined;
   /** How many messages may be in the handler's hands at once; 20 unless given. */
   readonly prefetch?: number;
   /** What is declared whenever it connects. */
@@ -54,6 +64,12 @@ export function consume(options: ConsumeOptions): Consumer {
 
 const redelivery = exponential({ first: "100ms", cap: "5s" });
 
+/** The channel of one connection, and whether it is gone: what was delivered over it then belongs to the broker again. */
+interface Session {
+  readonly channel: Channel;
+  isOver: boolean;
+}
+
 export class Consumer {
   readonly #options: ConsumeOptions;
   readonly #topology: Topology;
@@ -63,7 +79,13 @@ export class Consumer {
   /** What ends at once when it is stopped: the session under way, and pauses before a message comes again. */
   readonly #waits = new Set<() => void>();
   readonly #ended: Promise<void>;
+  #setStopped: () => void = () => {};
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#setStopped = resolve;
+  });
   #stopping = false;
+  /** The first failure of the outage under way was reported; the others are the same. */
+  #isAway = false;
   #setReady: () => void = () => {};
   /** Comes when it takes messages for the first time. */
   readonly ready = new Promise<void>((resolve) => {
@@ -88,6 +110,7 @@ export class Consumer {
   /** Takes nothing more, lets the handler finish what it has in hand, and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#setStopped();
     this.#rest.end();
     for (const end of this.#waits) end();
     await this.#ended;
@@ -108,6 +131,8 @@ export class Consumer {
   /** One connection, until it is lost or the consumer is stopped. */
   async #session(): Promise<void> {
     const { url, queue } = this.#options;
+    await this.#whenAvailable();
+    if (this.#stopping) return;
     const connection = await connectTo(url, `pawl consumer of ${queue}`);
     let end: (lost?: unknown) => void = () => {};
     const over = new Promise<unknown>((resolve) => {
@@ -115,7 +140,8 @@ export class Consumer {
     });
     const stop = () => end();
     try {
-      const { channel, consumerTag } = await setUp(connection, () => this.#begin(connection, end));
+      const { session, consumerTag } = await setUp(connection, () => this.#begin(connection, end));
+      const { channel } = session;
       this.#patience.succeeded();
       this.#setReady();
       this.#waits.add(stop);
@@ -134,28 +160,36 @@ export class Consumer {
   async #begin(
     connection: ChannelModel,
     end: (lost: unknown) => void,
-  ): Promise<{ channel: Channel; consumerTag: string }> {
+  ): Promise<{ session: Session; consumerTag: string }> {
     const { queue, prefetch = standardPrefetch } = this.#options;
     connection.on("close", (error) => end(error ?? new Error("the connection was closed")));
     const channel = await connection.createChannel();
+    const session: Session = { channel, isOver: false };
     channel.on("error", end);
-    channel.on("close", () => end(new Error("the channel was closed")));
-    await declareTopology(channel, this.#topology);
+    channel.on("close", () => {
+      session.isOver = true;
+      end(new Error("the channel was closed"));
+    });
+    connection.on("close", () => {
+      session.isOver = true;
+    });
+    await declareTopology(connection, channel, this.#topology);
     await channel.prefetch(prefetch);
     const { consumerTag } = await channel.consume(queue, (delivery) => {
       if (delivery === null) end(new Error("it was deleted"));
-      else this.#take(channel, delivery);
+      else this.#take(session, delivery);
     });
-    return { channel, consumerTag };
+    return { session, consumerTag };
   }
 
-  #take(channel: Channel, delivery: ConsumeMessage): void {
-    const work = this.#settle(channel, delivery).finally(() => this.#inHand.delete(work));
+  #take(session: Session, delivery: ConsumeMessage): void {
+    const work = this.#settle(session, delivery).finally(() => this.#inHand.delete(work));
     this.#inHand.add(work);
   }
 
-  async #settle(channel: Channel, delivery: ConsumeMessage): Promise<void> {
-    const verdict = await this.#verdictOn(delivery);
+  async #settle(session: Session, delivery: ConsumeMessage): Promise<void> {
+    const verdict = await this.#verdictOn(session, delivery);
+    const { channel } = session;
     try {
       if (verdict === "ack") channel.ack(delivery);
       else channel.nack(delivery, false, verdict === "requeue");
@@ -164,8 +198,8 @@ export class Consumer {
     }
   }
 
-  async #verdictOn(delivery: ConsumeMessage): Promise<Verdict> {
-    const { maxBytes = maxBodyBytes, queue, handler, onFailure } = this.#options;
+  async #verdictOn(session: Session, delivery: ConsumeMessage): Promise<Verdict> {
+    const { maxBytes = maxBodyBytes, queue, onFailure } = this.#options;
     const message = incomingOf(queue, delivery);
     if (message.body.length > maxBytes) {
       onFailure?.(
@@ -173,14 +207,42 @@ export class Consumer {
       );
       return "reject";
     }
-    try {
-      const verdict = await handler(message);
-      if (verdicts.includes(verdict)) return verdict;
-      throw new Error(`The handler of \`${queue}\` must say ack, requeue or reject.`);
-    } catch (error) {
-      onFailure?.(error);
-      await this.#pause(redelivery(message.deliveries + 1, Math.random()));
-      return "requeue";
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#handled({ ...message, deliveries: message.deliveries + failures - 1 });
+      } catch (error) {
+        const isAway = isOutage(error);
+        if (!isAway || !this.#isAway) onFailure?.(error);
+        this.#isAway = isAway;
+        await this.#pause(redelivery(isAway ? failures : message.deliveries + 1, Math.random()));
+        // Requeuing would count a delivery, and a queue gives up on a message after some: an outage of the store holds it.
+        if (!isAway || this.#stopping || session.isOver) return "requeue";
+      }
+    }
+  }
+
+  async #handled(message: IncomingMessage): Promise<Verdict> {
+    const { queue, handler } = this.#options;
+    const verdict = await handler(message);
+    this.#isAway = false;
+    if (verdicts.includes(verdict)) return verdict;
+    throw new Error(`The handler of \`${queue}\` must say ack, requeue or reject.`);
+  }
+
+  /** What is requested while the store is away would only be held, or given back when this process ends. */
+  async #whenAvailable(): Promise<void> {
+    const { available, onFailure } = this.#options;
+    if (available === undefined) return;
+    for (let failures = 1; !this.#stopping; failures++) {
+      try {
+        await Promise.race([available(), this.#stopped]);
+        this.#isAway = false;
+        return;
+      } catch (error) {
+        if (!this.#isAway) onFailure?.(error);
+        this.#isAway = true;
+        await this.#pause(redelivery(failures, Math.random()));
+      }
     }
   }
 

@@ -26,9 +26,10 @@ export function deadLetterQueue({ broker = "rabbitmq", ...options }: DeadLetterQ
   }
   return {
     name: `${broker}/${queue}`,
-    open({ keep, log }) {
+    open({ keep, available, log }) {
       return new Consumer({
         ...options,
+        available,
         prefetch,
         maxBytes: Number.POSITIVE_INFINITY,
         onFailure: (error) => logFailure(log, error),

@@ -172,7 +172,7 @@ export class RabbitmqBroker implements Broker {
     this.#declaredAt = performance.now();
     const channel = await connection.createChannel();
     channel.on("error", () => {});
-    await declareTopology(channel, this.#topology);
+    await declareTopology(connection, channel, this.#topology);
     await channel.close();
   }
 

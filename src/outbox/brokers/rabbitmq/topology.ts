@@ -18,8 +18,11 @@ export interface QueueDeclaration {
   readonly bindings?: readonly { readonly exchange: string; readonly key: string }[];
   /** Where messages go that are rejected, too old, too many or delivered too often. */
   readonly deadLetter?: { readonly exchange: string; readonly key: string };
-  /** How often a quorum queue delivers a message before it is dead; 20 unless given. */
-  readonly deliveryLimit?: number;
+  /**
+   * How often a quorum queue delivers a message before it is dead; `null` for no limit. Defaults to 20 for a queue with a
+   * dead-letter exchange, and to no limit for one without, which would delete such a message.
+   */
+  readonly deliveryLimit?: number | null;
   readonly maxLength?: number;
   /** What becomes of a message for a queue that is full: the oldest one goes, or the new one is refused (nacked). */
   readonly overflow?: "drop-head" | "reject-publish";
