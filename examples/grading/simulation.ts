@@ -225,9 +225,9 @@ export class Simulation {
     };
   }
 
-  /** Every second late grade is accepted by an instructor. The others are there to be looked at. */
+  /** An instructor accepts every second late grade. That the grader could not grade may come late, too: it is no grade. */
   async acceptLate(): Promise<void> {
-    const late = (await this.#late()).filter(({ status }) => status === "kept");
+    const late = (await this.#late()).filter(({ status, error }) => status === "kept" && error === null);
     for (const [index, { id }] of late.entries()) {
       if (index % 2 === 0) await this.#pawl.acceptLate(id, { actor: "instructor", reason: "The grader was to blame." });
     }
