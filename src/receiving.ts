@@ -155,8 +155,9 @@ export abstract class Receiving extends Operators {
   }
 
   /**
-   * Accepts a result that came after the deadline and was kept: the instance goes from `failed` the way that the result
-   * would have led it in the state where the deadline struck. Journaled as `accept_late`, with who did it and why.
+   * Accepts a result that came after the deadline and was kept, or that came in time and still waits when its instance has
+   * failed: the instance goes from `failed` the way that the result would have led it in the state where it failed, or where
+   * it is taken. Journaled as `accept_late`, with who did it and why.
    *
    * ```ts
    * const [late] = await pawl.callbacks({ lifecycle: essay, instance: "sub-42", late: true });
@@ -206,7 +207,8 @@ function refuseUnacceptable({ id, status, error, is_current }: CallbackView): vo
   const refuse = (why: string) => {
     throw new PawlError("callback_decided", `Callback ${id} cannot be accepted: ${why}.`, { callback: id, status });
   };
-  if (status !== "kept") refuse(`it is ${status}, and only one that was kept as late can be`);
+  if (status !== "kept" && status !== "waiting")
+    refuse(`it is ${status}, and only one that was kept as late or still waits can be`);
   if (error !== null) refuse(`it tells of an error, which completes nothing (${error.message})`);
   if (!is_current) refuse("its instance has begun anew since it came");
 }

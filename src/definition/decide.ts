@@ -100,7 +100,8 @@ export function decide(
 
 /**
  * Those of an event's edges that are open to this instance: a recovery has one target, a deadline fails it for good, a late
- * result goes the way that it had where the instance failed.
+ * result goes the way that it had where the instance failed. One that came before its instance reached a state that takes it
+ * goes the way that it has there.
  */
 export function waysOf(
   lifecycle: LifecycleModel,
@@ -111,7 +112,9 @@ export function waysOf(
   if (event.pastOwnFailEdge) return edges.filter((edge) => edge.builtIn);
   if (event.name === acceptLate && lifecycle.builtIns) {
     const from = failedFromOf(lifecycle, instance);
-    return edges.filter(({ accepts }) => accepts?.state === from && accepts?.event === event.accepts);
+    const taking = edges.filter(({ accepts }) => accepts?.event === event.accepts);
+    const there = taking.filter(({ accepts }) => accepts?.state === from);
+    return there.length > 0 ? there : taking;
   }
   if (event.name !== "recover" || !lifecycle.builtIns) return edges;
   const target = recoveryTarget(lifecycle, instance);
@@ -128,7 +131,7 @@ function noTarget(
     const reason =
       accepts === undefined
         ? "a late result is accepted by its callback's id: pawl.acceptLate(id)"
-        : `\`${where}\`, where it failed, does not take \`${accepts}\``;
+        : `neither \`${where}\`, where it failed, nor any other state takes \`${accepts}\``;
     return { kind: "no_target", event, from: failed, reason };
   }
   const target = recoveryTarget(lifecycle, instance);

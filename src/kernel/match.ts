@@ -1,7 +1,8 @@
-import { messageOf } from "../base/errors.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import { acceptLate, failed } from "../definition/model.ts";
+import { failedFromOf } from "../definition/move.ts";
 import type { SettledCallback, WaitingCallback } from "../store/callbacks.ts";
 import type { Course, Maker } from "./course.ts";
 import { happen } from "./happen.ts";
@@ -55,8 +56,14 @@ function tryToSettle(course: Course, callback: WaitingCallback): Settled | undef
 }
 
 /** Whether its edge has a `before`, which runs in a transaction, and may throw. */
-function meetsHook({ lifecycle, instance: { state } }: Course, { event, error }: WaitingCallback): boolean {
-  if (lifecycle.edgesFrom(state, event).length === 0) return false;
+function meetsHook(course: Course, callback: WaitingCallback): boolean {
+  const { lifecycle, instance } = course;
+  const { state } = instance;
+  const { event, error } = callback;
+  if (lifecycle.edgesFrom(state, event).length === 0) {
+    if (!canMakeUp(course, callback)) return false;
+    return lifecycle.edgesFrom(failed, acceptLate).some(({ accepts, before }) => accepts?.event === event && before);
+  }
   return lifecycle.edgesFrom(state, error === null ? event : "fail").some((edge) => edge.before !== undefined);
 }
 
@@ -72,7 +79,8 @@ function settle(course: Course, callback: WaitingCallback): Settled | undefined 
   const isLate = isPast(instance, callback.received_ms);
   if (isLate && instance.state === failed && lifecycle.builtIns) return keep(course, callback);
   if (instance.outcome !== null) return { ...refused(`it came when all had ended in \`${instance.state}\``), isLate };
-  if (lifecycle.edgesFrom(instance.state, callback.event).length === 0) return undefined;
+  if (lifecycle.edgesFrom(instance.state, callback.event).length === 0)
+    return canMakeUp(course, callback) ? makeUp(course, callback) : undefined;
   const { event: name, actor, error } = callback;
   const event =
     error === null
@@ -80,6 +88,30 @@ function settle(course: Course, callback: WaitingCallback): Settled | undefined 
       : // Never a completion: the instance fails by it, and its recovery is what comes next.
         { name: "fail", payload: { reason: "callback_error", error }, actor, reason: "callback_error" };
   const refusal = happen(course, event, makerOf(callback));
+  if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
+  return { status: "applied", accepted: true, isLate: false, reason: null, version: course.instance.version };
+}
+
+/**
+ * Whether a result that came in time completes an instance that has failed since, or had failed before: of the deadline in
+ * whatever state that found it, of anything else where the instance waited for this very result. A result for a state that
+ * is still to come completes nothing else: what lies between must not be skipped while the instance can recover. And what a
+ * caller has failed on purpose stays failed.
+ */
+function canMakeUp(course: Course, { event, error, failed_by_call }: WaitingCallback): boolean {
+  const { lifecycle, instance, failing } = course;
+  if (error !== null || instance.state !== failed || !lifecycle.builtIns || lifecycle.deadline === undefined)
+    return false;
+  if (instance.timedOutAtMs !== null) return true;
+  if (failing === undefined ? failed_by_call : failing.maker.source === "call") return false;
+  const where = failedFromOf(lifecycle, instance);
+  return where !== null && lifecycle.edgesFrom(where, event).length > 0;
+}
+
+function makeUp(course: Course, callback: WaitingCallback): Settled {
+  const { event: accepts, payload, patch, actor } = callback;
+  const event = { name: acceptLate, accepts, payload: payload ?? undefined, patch: patch ?? undefined };
+  const refusal = happen(course, { ...event, actor, reason: "in_time" }, makerOf(callback));
   if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
   return { status: "applied", accepted: true, isLate: false, reason: null, version: course.instance.version };
 }
@@ -112,8 +144,32 @@ function makerOf({ id }: WaitingCallback): Maker {
   return { source: "callback", requestId: id, lease: null };
 }
 
-/** A result that was kept as late, and that a person has accepted with the move `version`. */
-export function acceptedNow(id: string, version: number): Omit<SettledCallback, "instanceId"> {
-  const accepted = { status: "accepted", accepted: true, isLate: true, reason: null, version } as const;
-  return { id, looked: true, wasWaiting: false, ...accepted };
+/** A result that a person accepts: one that was kept as late, or one that came in time and that no state has taken. */
+export interface AcceptedCallback {
+  readonly callbackId: string;
+  readonly wasWaiting: boolean;
+}
+
+/** Before the move: throws when it was settled otherwise in the meantime. */
+export function refuseSettled(course: Course, { callbackId: id, wasWaiting }: AcceptedCallback): void {
+  if (!wasWaiting || course.waiting.some((one) => one.id === id)) return;
+  const message = `Callback ${id} was settled in the meantime. Read it again.`;
+  throw new PawlError("callback_decided", message, { callback: id });
+}
+
+/** Settles it with the latest move. */
+export function settleAccepted(course: Course, { callbackId: id, wasWaiting }: AcceptedCallback): void {
+  course.waiting = course.waiting.filter((one) => one.id !== id);
+  const { version } = course.instance;
+  const status = wasWaiting ? "applied" : "accepted";
+  course.settleCallback({
+    id,
+    status,
+    looked: true,
+    wasWaiting,
+    accepted: true,
+    isLate: !wasWaiting,
+    reason: null,
+    version,
+  });
 }

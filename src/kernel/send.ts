@@ -16,7 +16,7 @@ import { happen } from "./happen.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
-import { acceptedNow, match } from "./match.ts";
+import { type AcceptedCallback, match, refuseSettled, settleAccepted } from "./match.ts";
 import type { Ref } from "./refs.ts";
 import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
@@ -39,7 +39,7 @@ export interface Send {
   /** Its time begins anew. */
   readonly renewsDeadline?: boolean;
   /** The late result that is accepted with it. */
-  readonly late?: { readonly callbackId: string; readonly event: string };
+  readonly late?: AcceptedCallback & { readonly event: string };
   /** Whose doing it is; a call's unless given. */
   readonly source?: "call" | "timer" | "pawl";
   /** Whoever sends it may have sent it before: its move is looked for first. */
@@ -280,9 +280,10 @@ async function take(
       const { event: name, payload, actor, reason, patch, renewsDeadline, late } = send;
       const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
       const event = { name, payload, actor, reason, patch, renewsDeadline, accepts: late?.event };
+      if (late !== undefined) refuseSettled(course, late);
       const refusal = happen(course, event, maker);
       if (refusal !== undefined) throw refusedError(course, send, refusal);
-      if (late !== undefined) course.settleCallback(acceptedNow(late.callbackId, course.instance.version));
+      if (late !== undefined) settleAccepted(course, late);
     }
     if (send.idempotency !== undefined) {
       course.answer(send.idempotency.key, send.idempotency.hash);

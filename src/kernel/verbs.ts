@@ -90,7 +90,7 @@ export class Verbs {
     return readCallback(this.reading("callback", tx), id);
   }
 
-  /** Accepts a result that was kept as late. The callback is settled by the very move, and its id is the move's mark. */
+  /** Accepts a result that was kept as late, or that waits in vain. The callback is settled by the very move, and its id is the move's mark. */
   async acceptLate(callback: CallbackView, { actor, reason }: Decider, tx: unknown): Promise<Sent> {
     const kernel = this.#kernel;
     const lifecycle = kernel.lifecycles.get(callback.lifecycle);
@@ -98,13 +98,13 @@ export class Verbs {
       const message = `Callback ${callback.id} is about \`${callback.lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`;
       throw new PawlError("lifecycle_unknown", message, { lifecycle: callback.lifecycle });
     }
-    const { id, event, payload, patch, instance_id } = callback;
+    const { id, event, payload, patch, instance_id, status } = callback;
     return this.send(
       {
         lifecycle,
         ref: { id: instance_id },
         event: acceptLate,
-        late: { callbackId: id, event },
+        late: { callbackId: id, event, wasWaiting: status === "waiting" },
         payload: payload ?? undefined,
         patch: patch ?? undefined,
         actor,

@@ -97,12 +97,19 @@ export interface WaitingCallback {
   readonly looked: boolean;
   /** What was said of it last. */
   readonly reason: string | null;
+  /** Its instance has failed because somebody said so, and not of itself. */
+  readonly failed_by_call: boolean;
 }
 
 const waitingColumns = part`
   callback.id::text as id, callback.instance_id::text as instance_id, callback.run, callback.event, callback.actor,
   callback.payload, callback.patch, callback.error, pawl.ms(callback.received_at) as received_ms, callback.looked,
-  callback.reason`;
+  callback.reason,
+  exists (
+    select from pawl.instances as instance
+    join pawl.journal as failing on failing.instance_id = instance.id and failing.version = instance.visit
+    where instance.id = callback.instance_id and instance.state = 'failed' and failing.source = 'call'
+  ) as failed_by_call`;
 
 /** The callbacks that wait for these instances, in the order in which they came. */
 export function readWaitingCallbacks(db: Executor, ids: readonly string[]): Promise<WaitingCallback[]> {

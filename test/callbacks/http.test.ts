@@ -75,13 +75,13 @@ describe("callbacks over HTTP", () => {
     expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toMatchObject([{ dedupe: "request-1" }]);
   });
 
-  test("an error completes nothing, and a result that follows on it is another callback", async () => {
+  test("an error completes nothing, and a result that follows on it in time is another callback, which does", async () => {
     const one = await grading();
     const failed = await post(`/callbacks/${one.token}`, { error: { message: "overloaded" } });
     expect(failed).toMatchObject({ status: 200, body: { accepted: true, late: false } });
     expect(await t.pawl.get(essay, one.key)).toMatchObject({ state: "failed" });
     expect(await post(`/callbacks/${one.token}`, { payload: { score: 5 } })).toMatchObject({
-      body: { status: "waiting" },
+      body: { status: "applied" },
     });
   });
 

@@ -391,6 +391,66 @@ eachStore((store) => {
       expect(await receive(struck)).toMatchObject({ late: true, status: "kept" });
     });
 
+    test("A56 a result in time wins when the deadline finds its instance before the state that takes it", async () => {
+      for (const kind of [submission, strict, lenient]) {
+        const key = await begun(kind);
+        expect(await receive(key, 7, "r1", kind)).toMatchObject({ accepted: true, late: false, status: "waiting" });
+        await sleepUntil((await get(key, kind)).deadlineAt!.getTime() + 60_000);
+        await t.maintain();
+        expect(await get(key, kind)).toMatchObject({ state: "scored", data: { score: 7 }, timedOutAt: null });
+        const [callback] = await t.pawl.callbacks({ lifecycle: kind as typeof submission, instance: key });
+        expect(callback).toMatchObject({ status: "applied", isLate: false, version: expect.any(Number) });
+        expect((await t.pawl.journal(kind as typeof submission, key)).slice(-2)).toMatchObject([
+          { event: "fail", payload: { reason: "timeout" } },
+          { event: "accept_late", source: "callback", reason: "in_time", from: "failed", to: "scored" },
+        ]);
+        const letters = await t.pawl.deadLetters(kind as typeof submission);
+        expect(letters.filter((letter) => letter.key === key)).toEqual([]);
+      }
+    });
+
+    test("A56 a good result after an error callback completes while the deadline holds, also with no recovery to come", async () => {
+      const recovering = await grading();
+      await t.pawl.receiveError(submission, recovering, "graded", { message: "overloaded" }, { dedupe: "e" });
+      expect(await get(recovering)).toMatchObject({ state: "failed" });
+      expect(await receive(recovering, 8)).toMatchObject({ accepted: true, late: false, status: "applied" });
+      expect(await get(recovering)).toMatchObject({ state: "scored", data: { score: 8 } });
+      await t.advance("2m");
+      await t.work(); // Its recovery went with the move.
+      expect(await get(recovering)).toMatchObject({ state: "scored" });
+      const givenUp = await grading();
+      for (const dedupe of ["e1", "e2", "e3"]) {
+        await t.pawl.receiveError(submission, givenUp, "graded", { message: "overloaded" }, { dedupe });
+        await t.advance("1m");
+        await t.work();
+      }
+      const letter = (await t.pawl.deadLetters(submission)).find(({ key }) => key === givenUp)!;
+      expect(await receive(givenUp, 9)).toMatchObject({ accepted: true, late: false, status: "applied" });
+      expect(await get(givenUp)).toMatchObject({ state: "scored", data: { score: 9 } });
+      expect(await t.pawl.deadLetter(letter.id)).toMatchObject({ status: "requeued" });
+      await t.work();
+      expect(told.at(-1)).toMatchObject({ score: 9 });
+    });
+
+    test("A56 what still waits after its instance has failed can be accepted, once; an error cannot", async () => {
+      const key = await begun();
+      const { id } = await receive(key, 6);
+      await t.pawl.send(submission, key, "fail", { reason: "cheating", error: null, type: null, attempts: 0 });
+      await t.pawl.pause(submission, { reason: "no recovery yet" });
+      // It failed before it had asked for a grade: what lies between is not skipped by itself.
+      expect(await get(key)).toMatchObject({ state: "failed" });
+      expect(await t.pawl.callback(id)).toMatchObject({ status: "waiting" });
+      await t.advance("20m");
+      expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: null });
+      const error = await t.pawl.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
+      await expect(t.pawl.acceptLate(error.id)).rejects.toMatchObject({ code: "callback_decided" });
+      const outcomes = await Promise.allSettled([id, id].map((one) => t.pawl.acceptLate(one, { actor: "grace" })));
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      expect(await get(key)).toMatchObject({ state: "scored", data: { score: 6 } });
+      expect(await t.pawl.callback(id)).toMatchObject({ status: "applied", isLate: false });
+      await t.pawl.resume(submission);
+    });
+
     test("late: reject records the result and refuses it", async () => {
       const key = await grading(strict);
       await t.advance("20m");
