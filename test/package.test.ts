@@ -55,6 +55,22 @@ test("nothing that comes with the package runs a script when it is installed", (
   expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([]);
 });
 
+test("every package of the lock file is pinned by its hash, those of other platforms too", () => {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const loose = Object.entries<{ integrity?: string }>(packages).filter(
+    ([path, { integrity = "" }]) => path !== "" && !/^sha512-[\w+/]{86}==$/.test(integrity),
+  );
+  expect(loose.map(([path]) => path)).toEqual([]);
+});
+
+test("the list of what the package consists of can be made, and the package is published with its provenance", () => {
+  const { bomFormat, components } = JSON.parse(run("npm", ["run", "--silent", "sbom"]));
+  expect(bomFormat).toBe("CycloneDX");
+  const names = components.map((one: { name: string }) => one.name);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+  expect(manifest.publishConfig).toEqual({ access: "public", provenance: true });
+});
+
 test("what a small step of a version could break is pinned exactly", () => {
   const { dependencies, devDependencies } = manifest;
   const pinned = [dependencies["@electric-sql/pglite"], devDependencies.vitest, devDependencies["@vitest/coverage-v8"]];
