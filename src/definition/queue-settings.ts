@@ -144,6 +144,10 @@ function checkReach(made: QueueSettings, faults: Faults): void {
     const problem = `Where labels disagree there may be ${agreement.maxOverlap} in all, and \`overlap\` is ${overlap} already.`;
     faults.add("number_invalid", "agreement.maxOverlap", problem, `Make it ${overlap + 1} or more.`);
   }
+  if (agreement !== null && labelers !== null && agreement.maxOverlap > labelers.length) {
+    const problem = `Where labels disagree, up to ${agreement.maxOverlap} labelers are needed, and ${labelers.length} are named in \`labelers\`.`;
+    faults.add("number_invalid", "agreement.maxOverlap", problem, "Lower it, or name more labelers.");
+  }
 }
 
 function readAgreement(value: unknown, faults: Faults): QueueSettings["agreement"] {

@@ -55,22 +55,22 @@ describe("a queue", () => {
       label,
       overlap: 2,
       grace: "30s",
-      labelers: ["ada", "ben", "ada"],
+      labelers: ["ada", "ben", "cal", "ada"],
       skills: ["latin"],
       order: "least_labeled",
       concurrency: 2,
       review: true,
-      agreement: { atLeast: 0.7, maxOverlap: 5 },
+      agreement: { atLeast: 0.7, maxOverlap: 3 },
     });
     expect(strict).toMatchObject({
       instructions: "Read it twice.\nThen judge.",
       graceMs: 30_000,
-      labelers: ["ada", "ben"],
+      labelers: ["ada", "ben", "cal"],
       skills: ["latin"],
       order: "least_labeled",
       concurrency: 2,
       review: true,
-      agreement: { atLeast: 0.7, maxOverlap: 5 },
+      agreement: { atLeast: 0.7, maxOverlap: 3 },
     });
   });
 
@@ -132,6 +132,16 @@ describe("a queue", () => {
     ["shape_invalid agreement", () => queue("essays", { label, agreement: 0.7 as never })],
     ["shape_invalid agreement.maxOverlap", () => queue("essays", { label, agreement: { atLeast: 0.7 } as never })],
     ["number_invalid agreement.atLeast", () => queue("essays", { label, agreement: { atLeast: 70, maxOverlap: 3 } })],
+    [
+      "number_invalid agreement.maxOverlap",
+      () =>
+        queue("essays", {
+          label,
+          labelers: ["ada", "bob"],
+          overlap: 2,
+          agreement: { atLeast: 0.9, maxOverlap: 3 },
+        }),
+    ],
     [
       "number_invalid agreement.maxOverlap",
       () => queue("essays", { label, overlap: 3, agreement: { atLeast: 0.7, maxOverlap: 3 } }),

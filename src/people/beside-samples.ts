@@ -44,6 +44,7 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
     moreTries: more.reduce((sum, one) => sum + one.attempts, 0),
     // Nobody could take its slots: whoever opens it again owes nothing for them.
     refunds: last.event === "unassign",
+    needsMore: of("widen").length + of("reopen").length > 0,
   };
 }
 

@@ -5,7 +5,7 @@ import type { QueueRow } from "../store/queues.ts";
 import type { UnsettledSample } from "../store/samples.ts";
 
 /** More than can ever be barred from one sample. */
-const enough = 2_001;
+export const mostBarred = 2_001;
 
 /** Who may label in each queue, read once for all samples that are looked at together. */
 export class Eligible {
@@ -20,7 +20,7 @@ export class Eligible {
   async canLabel(sample: UnsettledSample, queue: QueueRow): Promise<boolean> {
     const { labelers, skills } = queue.settings as unknown as QueueSettings;
     if (labelers === null && skills.length === 0) return true;
-    const known = this.#known.get(queue.name) ?? readEligible(this.#db, { among: labelers, skills }, enough);
+    const known = this.#known.get(queue.name) ?? readEligible(this.#db, { among: labelers, skills }, mostBarred);
     this.#known.set(queue.name, known);
     const barred = new Set(sample.barred);
     const eligible = await known;

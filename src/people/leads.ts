@@ -1,13 +1,11 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { sendAll } from "../kernel/send.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { readQueues } from "../store/queues.ts";
-import { type LeadsSample, readSampleForLead, readUnassignable } from "../store/samples.ts";
-import { Eligible } from "./eligible.ts";
+import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
 import { sampleRefuses, sampleUnknown } from "./refusals.ts";
 import { sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
+import { settleSamples } from "./settle.ts";
 import type { Doing, Work } from "./work.ts";
 
 /** What leads decide about samples. */
@@ -36,6 +34,7 @@ export class Leads {
     }
     const payload = { attempts, slots: found.spent === 0 ? attempts : 0 };
     await this.#send(found, "reopen", payload, doing, "it is not given up, so there is nothing to open again");
+    await settleSamples(this.#kernel, [id]); // All who are eligible may be through with it.
   }
 
   /** Takes a sample out of its queue for good, and back from those who have it in hand. */
@@ -73,37 +72,5 @@ export class Leads {
     const found = await readSampleForLead(this.#kernel.db, id);
     if (found === undefined) throw sampleUnknown(id);
     return found;
-  }
-}
-
-const pageSize = 500;
-const firstId = "00000000-0000-0000-0000-000000000000";
-
-/** Opens samples again that nobody was left to label, where by now there is somebody. */
-export async function reopenAssignable(kernel: Kernel): Promise<void> {
-  const eligible = new Eligible(kernel.db);
-  for (let afterId = firstId; ; ) {
-    const samples = await readUnassignable(kernel.db, afterId, pageSize);
-    const names = [...new Set(samples.map((one) => one.queue))];
-    const queues = new Map((await readQueues(kernel.db, names)).map((row) => [row.name, row]));
-    const sends = [];
-    for (const one of samples) {
-      const queue = queues.get(one.queue);
-      if (queue === undefined || !(await eligible.canLabel(one, queue))) continue;
-      const payload = { attempts: 0, slots: 0 };
-      const reason = "There is somebody who may label it.";
-      const { id, version: expectedVersion } = one;
-      sends.push(
-        eventFor(kernel, { lifecycle: sample, id, event: "reopen", payload, reason, expectedVersion, source: "pawl" }),
-      );
-    }
-    for (const sent of sends.length === 0 ? [] : await sendAll(kernel, sends)) {
-      const isMeanwhile =
-        !sent.ok && (sent.error.code === "version_conflict" || sent.error.code === "transition_refused");
-      if (!sent.ok && !isMeanwhile) throw sent.error;
-    }
-    const last = samples.at(-1);
-    if (last === undefined || samples.length < pageSize) return;
-    afterId = last.id;
   }
 }

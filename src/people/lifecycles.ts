@@ -6,6 +6,7 @@ import { askPeople } from "./asker.ts";
 import { assignment } from "./assignment.ts";
 import { besideAssignments } from "./beside-assignments.ts";
 import { besideSamples } from "./beside-samples.ts";
+import { recheckEligibility } from "./eligibility.ts";
 import { sample } from "./sample.ts";
 import { settleRest } from "./settle.ts";
 
@@ -20,4 +21,7 @@ export const peopleBesides: ReadonlyMap<string, Beside> = new Map([
 
 export const peopleAskers: Askers = { queue: askPeople };
 
-export const peopleChores: readonly Chore[] = [{ name: "settle samples", round: settleRest }];
+export const peopleChores: readonly Chore[] = [
+  { name: "check samples for eligible labelers", round: recheckEligibility },
+  { name: "settle samples", round: settleRest },
+];

@@ -13,6 +13,7 @@ import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
+import { recheckEligibility } from "./eligibility.ts";
 import { expireDue } from "./expire-due.ts";
 import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./files.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
@@ -37,7 +38,7 @@ import {
   textOrNull,
 } from "./given.ts";
 import { HandOut, type Next } from "./hand-out.ts";
-import { Leads, reopenAssignable } from "./leads.ts";
+import { Leads } from "./leads.ts";
 import { loadsOf, type QueueLoad } from "./loads.ts";
 import { type Metrics, metricsOf } from "./metrics.ts";
 import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
@@ -145,7 +146,7 @@ export class People {
   /** Changes some settings of a queue that was made at run time, for what is added and handed out from then on. */
   async updateQueue(queue: QueueRef, changes: Partial<RunTimeQueue>): Promise<ShownQueue> {
     const changed = await this.#queues.update(this.#db("updateQueue"), nameOf(queue), changes);
-    await reopenAssignable(this.#kernel);
+    await this.#recheck();
     return changed;
   }
 
@@ -199,7 +200,7 @@ export class People {
       skills: skills === null ? null : skills.map((skill) => checkedText(skill, "A skill")),
       active,
     });
-    await reopenAssignable(this.#kernel);
+    await this.#recheck();
     return labelerShown(row);
   }
 
@@ -472,6 +473,11 @@ export class People {
         : await readSample(db, idOf(ref, "sample"));
     if (row === undefined) throw sampleUnknown(typeof ref === "string" ? ref : `"${ref.key}"`);
     return sampleView(row);
+  }
+
+  /** What cannot be moved now is left to maintenance, which reports it. */
+  async #recheck(): Promise<void> {
+    await recheckEligibility(this.#kernel);
   }
 
   async #register(): Promise<void> {

@@ -127,7 +127,7 @@ export class Queues {
     const from = JSON.stringify([row.settings, row.label_schema]);
     const made = this.#made.get(row.name);
     if (made?.from === from) return made.queue;
-    const rebuilt = queue(row.name, definitionOf(row) as unknown as RunTimeQueue);
+    const rebuilt = asStored(row);
     this.#made.set(row.name, { from, queue: rebuilt });
     return rebuilt;
   }
@@ -143,6 +143,12 @@ function storedOf(one: AnyQueue, source: NewQueue["source"]): NewQueue {
   const labelCode = isSchema(label) || validate !== undefined || rank !== undefined || Object.keys(rules).length > 0;
   const labelSchemaText = storableText(form, `The label schema of \`${name}\``);
   return { name, source, settingsText: JSON.stringify(settings), labelSchemaText, labelCode };
+}
+
+/** A queue made at run time. It was checked when it was stored: what is refused by now must not stop work on it. */
+function asStored({ name, settings, label_schema: form }: QueueRow): AnyQueue {
+  const functions = { rules: {}, validate: undefined, rank: undefined };
+  return { kind: "queue", name, label: form, form, ...functions, ...(settings as unknown as QueueSettings) };
 }
 
 /** What `queue()` would have been given for a queue as it is stored. */

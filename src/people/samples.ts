@@ -69,6 +69,12 @@ function startOf(
       `\`overlap\` must be a whole number from 1 to ${queue.maxAttemptsTotal}, as often as \`${queue.name}\` lets a sample be worked on.`,
     );
   }
+  if (queue.labelers !== null && overlap > queue.labelers.length) {
+    throw new PawlError(
+      "option_invalid",
+      `\`overlap\` is ${overlap}, and \`${queue.name}\` names ${queue.labelers.length} labelers. Lower it, or name more labelers.`,
+    );
+  }
   const rank = given.priority ?? 0;
   if (typeof rank !== "number" || !Number.isFinite(rank)) {
     throw new PawlError("option_invalid", "`priority` must be a number; the lower, the sooner.");

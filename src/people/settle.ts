@@ -4,7 +4,13 @@ import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/send.ts";
 import { type QueueRow, readQueues } from "../store/queues.ts";
-import { markSettled, readUnsettled, readUnsettledOf, type UnsettledSample } from "../store/samples.ts";
+import {
+  markSettled,
+  readUnsettled,
+  readUnsettledAmong,
+  readUnsettledOf,
+  type UnsettledSample,
+} from "../store/samples.ts";
 import { conclude } from "./conclude.ts";
 import { Eligible } from "./eligible.ts";
 import { type SampleData, sample } from "./sample.ts";
@@ -18,17 +24,22 @@ const firstId = "00000000-0000-0000-0000-000000000000";
 type Verdict = { readonly event: string; readonly payload: object; readonly reason: string | null } | undefined;
 
 /** A sample that could not be moved, and why not. */
-interface Unsettled {
+export interface Unsettled {
   readonly id: string;
   readonly error: unknown;
 }
 
 /**
- * Looks at the samples of these assignments, those whose slots are all filled or spent and those that nobody may be left
- * to label, and moves what has ended. What cannot be moved is left to maintenance, which tells of it: the label is kept.
+ * Looks at the samples of these assignments, those whose slots are all filled or spent and those that may have no eligible
+ * labeler left, and moves what has ended. What cannot be moved is left to maintenance, which tells of it: the label is kept.
  */
 export async function settle(kernel: Kernel, assignmentIds: readonly string[]): Promise<void> {
   if (assignmentIds.length > 0) await settleAll(kernel, await readUnsettledOf(kernel.db, assignmentIds));
+}
+
+/** The same for samples that are known by their ids; gives back those that could not be moved. */
+export async function settleSamples(kernel: Kernel, ids: readonly string[]): Promise<Unsettled[]> {
+  return ids.length === 0 ? [] : settleAll(kernel, await readUnsettledAmong(kernel.db, ids));
 }
 
 /** The same for all samples that nobody has looked at: after a crash, or when assignments expired by themselves. */
@@ -69,19 +80,24 @@ async function settleOwn(kernel: Kernel, samples: readonly UnsettledSample[]): P
   }
   if (going.length > 0) await markSettled(kernel.db, going);
   const sent = sends.length === 0 ? [] : await sendAll(kernel, sends);
+  const widened: string[] = [];
   for (const [index, one] of sent.entries()) {
+    const { ref, event } = sends[index]!;
+    const { id } = ref as { id: string };
+    if (one.ok && event === "widen") widened.push(id);
     // Somebody moved it meanwhile: it is looked at again by whoever did, or in the next round.
     if (one.ok || one.error.code === "version_conflict" || one.error.code === "transition_refused") continue;
-    failures.push({ id: (sends[index]!.ref as { id: string }).id, error: one.error });
+    failures.push({ id, error: one.error });
   }
-  return failures;
+  // One label more is needed; all who are eligible may have labeled it already.
+  return [...failures, ...(await settleSamples(kernel, widened))];
 }
 
 async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible: Eligible): Promise<Verdict> {
   if (one.state !== "open" || queue === undefined) return undefined;
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
   if (one.open_slots === 0 || one.held_slots > 0 || (await eligible.canLabel(one, queue))) return undefined;
-  const reason = "Nobody is left who may label it.";
+  const reason = `No eligible labeler is left: it has ${one.filled} of ${one.needs} labels.`;
   return { event: "unassign", reason, payload: { reason, changes: one.changes } };
 }
 

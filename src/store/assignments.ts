@@ -1,4 +1,5 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
+import { isRestricted } from "./queues.ts";
 
 export type AssignmentStatus = "pending" | "in_progress" | "completed" | "expired" | "skipped";
 
@@ -116,6 +117,8 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
       set filled = sample.filled + sum.filled, spent = sample.spent + sum.spent, spare = sample.spare - sum.again,
         changes = sample.changes + case
           when sample.filled + sum.filled + sample.spent + sum.spent >= sample.needs or sum.restricted or sample.posted
+            -- It may have become restricted since the assignment was given out.
+            or exists (select from pawl.queues as queue where queue.name = sample.queue and ${isRestricted})
           then 1 else 0 end
       from (
         select sample_id, (count(*) filter (where fills))::int as filled, (count(*) filter (where not fills and not again))::int as spent,

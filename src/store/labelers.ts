@@ -1,4 +1,5 @@
 import { type Executor, sql, textArray } from "./db.ts";
+import { isRestricted } from "./queues.ts";
 
 /** Somebody who labels. */
 export interface LabelerRow {
@@ -21,19 +22,47 @@ export function readAllLabelers(db: Executor): Promise<LabelerRow[]> {
     select id, name, to_json(skills) as skills, active, pawl.ms(created_at) as created_ms from pawl.labelers order by id`);
 }
 
-/** Writes a labeler; what is null stays as it was. */
+/**
+ * Writes a labeler; what is null stays as it was. Where that changes what the labeler may work on, the samples of restricted
+ * queues are to be checked again. The earlier row is locked first, so that of two changes at once the second sees the first;
+ * queues are locked in the order of their names.
+ */
 export async function putLabeler(
   db: Executor,
   labeler: { id: string; name: string | null; skills: readonly string[] | null; active: boolean | null },
 ): Promise<LabelerRow> {
   const skills = labeler.skills === null ? null : textArray(labeler.skills);
   const [row] = await db.rows<LabelerRow>(sql`
-    insert into pawl.labelers as known (id, name, skills, active, created_at)
-    values (${labeler.id}::text, ${labeler.name}::text, coalesce(${skills}::text::text[], '{}'), coalesce(${labeler.active}::boolean, true), pawl.now())
-    on conflict (id) do update
-    set name = coalesce(${labeler.name}::text, known.name), skills = coalesce(${skills}::text::text[], known.skills),
-      active = coalesce(${labeler.active}::boolean, known.active)
-    returning id, name, to_json(skills) as skills, active, pawl.ms(created_at) as created_ms`);
+    with earlier as materialized (
+      select each.active, each.skills from pawl.labelers as each where each.id = ${labeler.id}::text for update
+    ),
+    written as (
+      insert into pawl.labelers as known (id, name, skills, active, created_at)
+      select ${labeler.id}::text, ${labeler.name}::text, coalesce(${skills}::text::text[], '{}'),
+        coalesce(${labeler.active}::boolean, true), pawl.now()
+      from (select count(*) from earlier) as locked
+      on conflict (id) do update
+      set name = coalesce(${labeler.name}::text, known.name), skills = coalesce(${skills}::text::text[], known.skills),
+        active = coalesce(${labeler.active}::boolean, known.active)
+      returning id, name, skills, active, created_at
+    ),
+    affected as materialized (
+      select queue.name
+      from pawl.queues as queue
+      where ${isRestricted}
+        and exists (
+          select from written left join earlier on true
+          where (earlier.active, earlier.skills) is distinct from (written.active, written.skills)
+            and (queue.settings -> 'labelers' = 'null'::jsonb or queue.settings -> 'labelers' @> to_jsonb(written.id))
+        )
+      order by queue.name
+      for no key update of queue
+    ),
+    unchecked as (
+      update pawl.queues as queue set eligibility = queue.eligibility + 1
+      from affected where queue.name = affected.name
+    )
+    select id, name, to_json(skills) as skills, active, pawl.ms(created_at) as created_ms from written`);
   return row!;
 }
 

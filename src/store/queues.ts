@@ -1,4 +1,7 @@
-import { type Executor, sql, textArray } from "./db.ts";
+import { type Executor, part, sql, textArray } from "./db.ts";
+
+/** Whether only some labelers may work on a row called `queue`. */
+export const isRestricted = part`(queue.settings -> 'labelers' <> 'null'::jsonb or queue.settings -> 'skills' <> '[]'::jsonb)`;
 
 /** A queue as it is stored. */
 export interface QueueRow {
@@ -59,7 +62,7 @@ export async function putQueue(db: Executor, queue: NewQueue): Promise<void> {
       ${queue.labelCode}::boolean, pawl.now(), pawl.now())
     on conflict (name) do update
     set source = excluded.source, settings = excluded.settings, label_schema = excluded.label_schema,
-      label_code = excluded.label_code, updated_at = excluded.updated_at
+      label_code = excluded.label_code, updated_at = excluded.updated_at, eligibility = known.eligibility + 1
     where (known.source, known.settings, known.label_schema::text, known.label_code)
       is distinct from (excluded.source, excluded.settings, excluded.label_schema::text, excluded.label_code)`);
 }
@@ -69,4 +72,18 @@ export async function markQueue(db: Executor, name: string, active: boolean): Pr
   const marked = await db.rows(sql`
     update pawl.queues set active = ${active}::boolean, updated_at = pawl.now() where name = ${name}::text returning name`);
   return marked.length > 0;
+}
+
+/** Queues whose samples are to be checked for an eligible labeler, up to the change that was read. */
+export function readUncheckedQueues(
+  db: Executor,
+): Promise<(Pick<QueueRow, "name" | "settings"> & { readonly eligibility: number })[]> {
+  return db.rows(sql`
+    select name, settings, eligibility from pawl.queues where eligibility > eligibility_checked order by name`);
+}
+
+/** Records that the samples of a queue were checked. A change made since then keeps it unchecked. */
+export async function markQueueChecked(db: Executor, name: string, eligibility: number): Promise<void> {
+  await db.rows(sql`
+    update pawl.queues set eligibility_checked = greatest(eligibility_checked, ${eligibility}::int) where name = ${name}::text`);
 }

@@ -2,6 +2,8 @@ import { type CheckRow, insertChecks } from "./checks.ts";
 import { type Executor, part, sql, textArray } from "./db.ts";
 import { decideLetters, type LetterDecision } from "./dead-letters.ts";
 import { type ReviewedLabel, reviewLabels } from "./labels.ts";
+import { isRestricted } from "./queues.ts";
+import type { SlotPosition } from "./slots.ts";
 
 /** A sample on its way into its queue. */
 export interface NewSample {
@@ -18,7 +20,10 @@ export interface NewSample {
   readonly posted: boolean;
 }
 
-/** The rows of samples that start, and their slots. */
+/**
+ * The rows of samples that start, and their slots. In a restricted queue they are to be checked at once: there may be no
+ * eligible labeler.
+ */
 export function insertSamples(rows: readonly NewSample[]) {
   return part`
     sampling as materialized (
@@ -36,8 +41,11 @@ export function insertSamples(rows: readonly NewSample[]) {
       where (given.id in (select id from written)) is true
     ),
     sampled as (
-      insert into pawl.samples (id, queue, needs, spare, gold, posted, created_at)
-      select given.id, given.queue, given.needs, given.spare, given.gold::jsonb, given.posted, clock.now
+      insert into pawl.samples (id, queue, needs, spare, gold, posted, changes, created_at)
+      select given.id, given.queue, given.needs, given.spare, given.gold::jsonb, given.posted,
+        case when not given.posted and exists (
+          select from pawl.queues as queue where queue.name = given.queue and ${isRestricted}
+        ) then 1 else 0 end, clock.now
       from clock, sampling as given
     ),
     slotted as (
@@ -62,6 +70,8 @@ export interface SampleMove {
   readonly moreTries: number;
   /** Whether the tries of slots that are closed with it are given back. */
   readonly refunds: boolean;
+  /** Whether it needs more labels than before, so that there may be no eligible labeler left for them. */
+  readonly needsMore: boolean;
 }
 
 /**
@@ -86,8 +96,9 @@ export function moveSamples(
           (select ${textArray(rows.map((row) => row.reopens))}::text)::boolean[],
           (select ${textArray(rows.map((row) => row.moreSlots))}::text)::int[],
           (select ${textArray(rows.map((row) => row.moreTries))}::text)::int[],
-          (select ${textArray(rows.map((row) => row.refunds))}::text)::boolean[]
-        ) as move(id, open, settled, reopens, more_slots, more_tries, refunds)
+          (select ${textArray(rows.map((row) => row.refunds))}::text)::boolean[],
+          (select ${textArray(rows.map((row) => row.needsMore))}::text)::boolean[]
+        ) as move(id, open, settled, reopens, more_slots, more_tries, refunds, needs_more)
         where (move.id in (select id from written)) is true
         order by move.id
         limit (select ${rows.length}::int)
@@ -122,7 +133,7 @@ export function moveSamples(
       update pawl.samples as sample
       set open = moving.open, needs = sample.needs + moving.more_slots,
         settled = coalesce(moving.settled, sample.settled),
-        filled = sample.filled - change.unfilled, changes = sample.changes + change.reviewed,
+        filled = sample.filled - change.unfilled, changes = sample.changes + change.reviewed + moving.needs_more::int,
         spent = sample.spent + change.closed - change.opened + case when moving.open then 0 else moving.more_slots end,
         spare = sample.spare + moving.more_tries - moving.more_slots - change.opened
           + case when moving.refunds then change.closed else 0 end
@@ -197,6 +208,17 @@ export function readUnsettledOf(db: Executor, assignmentIds: readonly string[]):
     ${unsettledParts}`);
 }
 
+/** Those of these samples that may have ended. */
+export function readUnsettledAmong(db: Executor, ids: readonly string[]): Promise<UnsettledSample[]> {
+  return db.rows<UnsettledSample>(sql`
+    select ${unsettledColumns}
+    from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
+    cross join lateral (
+      select * from pawl.samples as each where each.id = wanted.id and each.changes > each.settled offset 0
+    ) as sample
+    ${unsettledParts}`);
+}
+
 /** Samples that may have ended and that nobody has looked at since, from the place where the last page ended. */
 export function readUnsettled(db: Executor, afterId: string, limit: number): Promise<UnsettledSample[]> {
   return db.rows<UnsettledSample>(sql`
@@ -228,6 +250,66 @@ export async function markSettled(
     )
     update pawl.samples as sample set settled = greatest(sample.settled, looked.changes)
     from looked where sample.id = looked.id`);
+}
+
+/** A page of open slots, and those of their samples that none of some labelers may label any more. */
+export interface StuckPage {
+  readonly seen: number;
+  readonly last: { readonly rank: number; readonly sample_id: string; readonly no: number } | null;
+  readonly stuck: readonly string[] | null;
+}
+
+/** Goes through open slots of a queue and finds samples that all `eligible` labelers are barred from; crowds' own are left out. */
+export async function readStuckSamples(
+  db: Executor,
+  page: {
+    readonly queue: string;
+    readonly eligible: readonly string[];
+    readonly after: SlotPosition | null;
+    readonly limit: number;
+  },
+): Promise<StuckPage> {
+  const after = page.after ?? { rank: "-Infinity", sampleId: "00000000-0000-0000-0000-000000000000", no: 0 };
+  const [row] = await db.rows<StuckPage>(sql`
+    with seen as materialized (
+      select each.rank, each.sample_id, each.no
+      from pawl.slots as each
+      where each.open_in = ${page.queue}::text and each.open_in is not null
+        and (each.rank, each.sample_id, each.no) > (${after.rank}::float8, ${after.sampleId}::uuid, ${after.no}::int)
+      order by each.rank, each.sample_id, each.no
+      limit ${page.limit}::int
+    )
+    select count(*)::int as seen,
+      (select json_build_object('rank', one.rank, 'sample_id', one.sample_id, 'no', one.no)
+       from (select * from seen order by rank desc, sample_id desc, no desc limit 1) as one) as last,
+      (select json_agg(distinct one.sample_id)
+       from seen as one
+       cross join lateral (select each.id from pawl.samples as each where each.id = one.sample_id and not each.posted offset 0) as own
+       where not exists (
+         select from unnest((select ${textArray(page.eligible)}::text)::text[]) as labeler(id)
+         where not exists (
+           select from pawl.assignments as each
+           where each.sample_id = one.sample_id and each.labeler = labeler.id and each.bars
+         )
+       )) as stuck
+    from seen`);
+  return row!;
+}
+
+/** Has samples looked at once more. Waits for whoever changes one of them at this moment, in the order of ids. */
+export async function markUnsettled(db: Executor, ids: readonly string[]): Promise<void> {
+  await db.rows(sql`
+    with wanted as materialized (
+      select ordered.id
+      from (
+        select * from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
+        order by wanted.id
+        limit (select ${ids.length}::int)
+      ) as ordered
+      cross join lateral (select from pawl.samples as each where each.id = ordered.id for no key update) as held
+    )
+    update pawl.samples as sample set changes = sample.changes + 1
+    from wanted where sample.id = wanted.id`);
 }
 
 /** What labelers are shown. */

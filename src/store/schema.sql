@@ -772,6 +772,8 @@ CREATE TABLE pawl.queues (
     label_code boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    eligibility integer DEFAULT 1 NOT NULL,
+    eligibility_checked integer DEFAULT 0 NOT NULL,
     CONSTRAINT queues_source_check CHECK ((source = ANY (ARRAY['code'::text, 'run_time'::text])))
 );
 
@@ -1162,6 +1164,8 @@ CREATE INDEX operations_ended ON pawl.operations USING btree (ended_at) WHERE (e
 CREATE INDEX operations_running ON pawl.operations USING btree (next_at) WHERE (status = 'running'::text);
 
 CREATE UNIQUE INDEX pauses_open ON pawl.pauses USING btree (lifecycle, part) WHERE (resumed_at IS NULL);
+
+CREATE INDEX queues_unchecked ON pawl.queues USING btree (name) WHERE (eligibility > eligibility_checked);
 
 CREATE INDEX samples_of_queue ON pawl.samples USING btree (queue, id);
 

@@ -1,4 +1,5 @@
-import { type Statement, sql } from "../store/db.ts";
+import { part, type Statement, sql } from "../store/db.ts";
+import { isRestricted } from "../store/queues.ts";
 import type { Slice } from "./verify.ts";
 
 /** What is kept beside assignments says what they say: where they stand, whose slot they hold, and their label. */
@@ -33,6 +34,26 @@ export function assignmentsAstray(ids: Slice): Statement {
     select id::text as instance, message from judged where message is not null order by id`;
 }
 
+/** Whether no labeler who may work on a row called `queue` is left for an `instance`, which is a sample. */
+const noneIsLeft = part`
+  case when queue.settings -> 'labelers' = 'null'::jsonb then not exists (
+    select from pawl.labelers as labeler
+    where labeler.active and labeler.skills @> array(select jsonb_array_elements_text(queue.settings -> 'skills'))
+      and not exists (
+        select from pawl.assignments as each
+        where each.sample_id = instance.id and each.labeler = labeler.id and each.bars
+      )
+  ) else not exists (
+    select from jsonb_array_elements_text(queue.settings -> 'labelers') as named(id)
+    left join pawl.labelers as labeler on labeler.id = named.id
+    where labeler.active is not false
+      and coalesce(labeler.skills, '{}') @> array(select jsonb_array_elements_text(queue.settings -> 'skills'))
+      and not exists (
+        select from pawl.assignments as each
+        where each.sample_id = instance.id and each.labeler = named.id and each.bars
+      )
+  ) end`;
+
 /** A sample has the slots that it counts, none of them open when it is not, and nobody's label twice; and is not forgotten. */
 export function samplesAstray(ids: Slice): Statement {
   return sql`
@@ -50,6 +71,12 @@ export function samplesAstray(ids: Slice): Statement {
         when sample.open and sample.filled + sample.spent >= sample.needs and sample.changes = sample.settled
           and not coalesce((instance.data ->> 'review')::boolean, false)
           then 'Its slots are all filled or spent, it is open, and nobody is to look at it.'
+        when sample.open and not sample.posted and sample.changes = sample.settled and slots.open > 0 and slots.held = 0
+          and exists (
+            select from pawl.queues as queue
+            where queue.name = sample.queue and queue.eligibility = queue.eligibility_checked and ${isRestricted} and ${noneIsLeft}
+          )
+          then 'No eligible labeler is left for it, it is open, and no check is due.'
       end as message
       from pawl.instances as instance
       left join lateral (select * from pawl.samples as each where each.id = instance.id offset 0) as sample on true
@@ -57,6 +84,7 @@ export function samplesAstray(ids: Slice): Statement {
         select count(*)::int as slots, (count(*) filter (where slot.filled))::int as filled,
           (count(*) filter (where slot.open_in is null and slot.assignment_id is null))::int as spent,
           (count(*) filter (where slot.open_in is not null))::int as open,
+          (count(*) filter (where slot.assignment_id is not null and not slot.filled))::int as held,
           min(slot.no) filter (where slot.assignment_id is not null and (
             holder.id is null or holder.sample_id <> slot.sample_id or holder.slot <> slot.no
             or slot.filled <> (holder.status = 'completed') or (not slot.filled and holder.desk is null)

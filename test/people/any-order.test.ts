@@ -27,6 +27,10 @@ const doing = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ verb: fc.constant("change" as const), labelers: fc.boolean(), active: fc.boolean() }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ verb: fc.constant("labeler" as const), who: fc.nat(4), active: fc.boolean() }),
+  },
 );
 type Doing = typeof doing extends fc.Arbitrary<infer T> ? T : never;
 
@@ -70,9 +74,10 @@ eachStore((store) => {
     if (one.verb === "wait") return moveClock(t, one.minutes * 60_000);
     if (one.verb === "sweep") return t.maintain();
     if (one.verb === "change") {
-      await verbs.updateQueue(queue, { labelers: one.labelers ? people : people.slice(0, 3) });
+      await verbs.updateQueue(queue, { labelers: one.labelers ? people : people.slice(0, 4) });
       return one.active ? verbs.activateQueue(queue) : verbs.deactivateQueue(queue);
     }
+    if (one.verb === "labeler") return verbs.putLabeler({ id: people[one.who]!, active: one.active });
     const table = { accept: "labels", reject: "labels", reopen: "samples", close: "samples" } as const;
     const known = await idsOf(table[one.verb as keyof typeof table] ?? "assignments", queue);
     if (known.length === 0) return undefined;

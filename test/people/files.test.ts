@@ -109,6 +109,17 @@ eachStore((store) => {
         /its timer goes off at/,
       ],
       [
+        "a sample that no eligible labeler is left for",
+        (name) => sql`
+          with changed as (
+            update pawl.queues set settings = settings || '{"skills": ["unheard of"]}', eligibility_checked = eligibility
+            where name = ${name}
+          ),
+          freed as (update pawl.assignments set desk = null, status = 'expired', expired_at = pawl.now(), due_at = null where queue = ${name})
+          update pawl.slots set assignment_id = null, open_in = queue where queue = ${name}`,
+        /No eligible labeler is left for it/,
+      ],
+      [
         "an assignment without its row",
         (name) => sql`delete from pawl.assignments where queue = ${name}`,
         /is an assignment, and has no row as one/,

@@ -135,7 +135,7 @@ eachStore((store) => {
     }
     expect(await sampleOf(t, name, "s1")).toMatchObject({
       state: "unassignable",
-      data: { reason: "Nobody is left who may label it." },
+      data: { reason: "No eligible labeler is left: it has 0 of 1 labels." },
     });
   });
 
