@@ -9,6 +9,7 @@ import { lifecyclesOf } from "./crowd/family.ts";
 import { ownPeople } from "./crowd/names.ts";
 import type { AnyCrowd } from "./definition/crowd.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
+import { internalPrefix, isInternal } from "./definition/internal.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
@@ -200,10 +201,15 @@ function checkOptions(options: PawlOptions): void {
     );
   checkList(given.queues, "queue");
   checkCrowds(given.crowds, given.marketplaces);
-  const names = new Set<string>(peopleLifecycles.map((one) => one.name));
+  const names = new Set<string>();
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
     if (one?.kind !== "lifecycle")
       throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
+    if (isInternal(one.name!))
+      throw new PawlError(
+        "option_invalid",
+        `The lifecycle \`${one.name}\` needs another name: those that begin with \`${internalPrefix}\` are Pawl's own.`,
+      );
     if (names.has(one.name!))
       throw new PawlError(
         "option_invalid",
@@ -211,13 +217,7 @@ function checkOptions(options: PawlOptions): void {
       );
     names.add(one.name!);
   }
-  for (const family of askedOf(options, unopened).families.values()) {
-    const taken = lifecyclesOf(family).find((one) => names.has(one.name));
-    if (taken !== undefined) {
-      const message = `\`${taken.name}\` is a lifecycle of the crowd \`${family.crowd.name}\`; give yours another name.`;
-      throw new PawlError("option_invalid", message);
-    }
-  }
+  askedOf(options, unopened); // Refuses a crowd whose marketplace or queue is not there.
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
   sinksOf(given.alerts);

@@ -3,6 +3,7 @@ import { PawlError } from "./base/errors.ts";
 import { isId } from "./base/ids.ts";
 import { checkedText } from "./base/text.ts";
 import type { AnyLifecycle, StateOf } from "./definition/face.ts";
+import { isInternal } from "./definition/internal.ts";
 import type { Permission } from "./definition/permissions.ts";
 import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
 import { underTodaysName } from "./kernel/children.ts";
@@ -52,7 +53,7 @@ export abstract class Looking extends Starting {
     });
   }
 
-  /** What may be sent now: yes, no with the reasons, or it depends on the payload. */
+  /** What may be sent now: yes, no with the reasons, or it depends on the payload. Nothing to Pawl's own instances. */
   async permitted<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -62,6 +63,7 @@ export abstract class Looking extends Starting {
       this.verbs.read(this.known(lifecycle), refOf(instance), options.tx),
     );
     if (row === undefined) throw noInstance(lifecycle, instance);
+    if (isInternal(row.lifecycle)) return [];
     return this.verbs.permitted(row, options.actor ?? null);
   }
 
@@ -155,7 +157,10 @@ export abstract class Looking extends Starting {
     return showStanding(this.kernel, ids);
   }
 
-  /** The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. */
+  /**
+   * The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. Of
+   * Pawl's own lifecycles only an id finds an instance.
+   */
   async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
     refuseInside(this.kernel, "search");
     const wanted = checkedText(text, "What is searched for");
@@ -163,7 +168,11 @@ export abstract class Looking extends Starting {
     const lifecycles = [...this.kernel.lifecycles.keys()];
     const rows = isId(wanted)
       ? (await readInstances(this.kernel.db, [wanted])).filter(({ lifecycle }) => lifecycles.includes(lifecycle))
-      : await findByKey(this.kernel.db, { lifecycles, key: wanted, limit });
+      : await findByKey(this.kernel.db, {
+          lifecycles: lifecycles.filter((name) => !isInternal(name)),
+          key: wanted,
+          limit,
+        });
     return rows.map((row) => this.instanceOf(this.kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
   }
 

@@ -215,10 +215,14 @@ export abstract class Operators {
     });
   }
 
-  /** The lanes in which work waits: how much there is in each, what holds it back, and why it is closed if it is. */
-  async lanes(): Promise<Lane[]> {
+  /**
+   * The lanes in which work waits: how much there is in each, what holds it back, and why it is closed if it is. With
+   * `internal` also those of Pawl's own lifecycles that are empty.
+   */
+  async lanes(options: { readonly internal?: boolean } = {}): Promise<Lane[]> {
     refuseInside(this.kernel, "lanes");
-    return showLanes(this.kernel);
+    const { internal = false } = checkedOptions(options, ["internal"], "lanes");
+    return showLanes(this.kernel, { internal });
   }
 
   /** The workers of all processes, as they were at their last sign of life; those that fell silent are kept for an hour. */

@@ -8,6 +8,7 @@ import { Crowds } from "./crowd/crowds.ts";
 import type { Family } from "./crowd/family.ts";
 import { takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, EventOf } from "./definition/face.ts";
+import { isInternal, refuseInternal } from "./definition/internal.ts";
 import type { AnyQueue } from "./definition/queue.ts";
 import type { Storable } from "./definition/storable.ts";
 import {
@@ -93,9 +94,17 @@ export class Pawl extends Looking {
   /** Dead letters in numbers: groups, decisions about many, tickets, archives. */
   readonly dead: Dead;
 
-  /** The lifecycles that this process declares; with queues also those of samples and assignments. */
+  /** The lifecycles that this process declares, without Pawl's own. */
   get lifecycles(): readonly AnyLifecycle[] {
-    const all = [...this.kernel.lifecycles.values()];
+    return [...this.kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
+  }
+
+  /**
+   * Pawl's own lifecycles: those of samples and assignments where there are queues, and those of each crowd. Their instances
+   * can be read like any other, and are changed by the verbs of `pawl.people` and `pawl.crowd` alone.
+   */
+  get internalLifecycles(): readonly AnyLifecycle[] {
+    const all = [...this.kernel.lifecycles.values()].filter(({ name }) => isInternal(name));
     return this.people.inUse ? all : all.filter((one) => !peopleLifecycles.includes(one));
   }
 
@@ -269,8 +278,10 @@ export class Pawl extends Looking {
     }
     const delay = delayOf(options);
     const name = checkedText(event, "The event");
+    const known = this.known(lifecycle);
+    refuseInternal(known.name, "send");
     return {
-      lifecycle: this.known(lifecycle),
+      lifecycle: known,
       ref: refOf(instance),
       event: name,
       payload,

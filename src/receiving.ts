@@ -4,6 +4,7 @@ import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
 import { takesPayload } from "./definition/decide.ts";
 import type { AnyLifecycle, EventOf } from "./definition/face.ts";
+import { refuseInternal } from "./definition/internal.ts";
 import {
   type CallbacksOptions,
   checkedLimit,
@@ -102,8 +103,10 @@ export abstract class Receiving extends Operators {
     const name = checkedText(event, "The event");
     const { dedupe, actor, tx } = checkedOptions(options, ["dedupe", "actor", "tx"], `receive of \`${name}\``);
     return this.verbs.inTurn(tx, async () => {
+      const known = this.known(lifecycle);
+      refuseInternal(known.name, "receive");
       const arrival = planArrival(this.kernel, {
-        lifecycle: this.known(lifecycle),
+        lifecycle: known,
         ref: refOf(instance),
         event: name,
         payload: result.payload,
@@ -170,6 +173,7 @@ export abstract class Receiving extends Operators {
       const callback = await this.verbs.callback(callbackIdOf(id), tx);
       if (callback === undefined)
         throw new PawlError("callback_unknown", `There is no callback with the id ${id}.`, { callback: id });
+      refuseInternal(callback.lifecycle, "acceptLate");
       refuseUnacceptable(callback);
       const sent = await this.verbs.acceptLate(callback, deciderOf(by), tx);
       if (!sent.ok) throw sent.error;

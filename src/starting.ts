@@ -1,6 +1,7 @@
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
 import type { AnyLifecycle, StartDataOf } from "./definition/face.ts";
+import { refuseInternal } from "./definition/internal.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { LifecycleModel } from "./definition/model.ts";
 import type { StartOptions } from "./definition/step.ts";
@@ -121,8 +122,10 @@ export abstract class Starting extends Receiving {
     options: StartCallOptions,
     { requestId = this.kernel.newId(), first }: { requestId?: string; first?: Start["first"] } = {},
   ): Start {
+    const known = this.known(lifecycle);
+    refuseInternal(known.name, "start");
     return {
-      lifecycle: this.known(lifecycle),
+      lifecycle: known,
       key: item.key === undefined || item.key === null ? null : checkedText(item.key, "The key", "key_invalid"),
       data: item.data,
       actor: textOrNull(options.actor, "The actor"),

@@ -6,13 +6,22 @@ import { counts } from "./live.ts";
 /** The lifecycles of the process that answers; empty until it has. Their counts are kept up by the live stream. */
 export const lifecycles = signal<readonly LifecycleAnswer[]>([]);
 
+/** Pawl's own, which are in no list to choose from: what a page about one of their instances needs to know. */
+const internalLifecycles = signal<readonly LifecycleAnswer[]>([]);
+
 export async function findLifecycles(): Promise<void> {
-  const all = await get<LifecycleAnswer[]>("/lifecycles");
-  lifecycles.value = all.toSorted((one, other) => Number(isPawls(one.name)) - Number(isPawls(other.name)));
+  const all = await get<LifecycleAnswer[]>("/lifecycles", { internal: true });
+  lifecycles.value = all.filter(({ name }) => !isInternal(name));
+  internalLifecycles.value = all.filter(({ name }) => isInternal(name));
 }
 
-/** One of those that Pawl itself brings: samples, assignments. They come after a user's own. */
-export function isPawls(lifecycle: string): boolean {
+/** A lifecycle by its name, also one of Pawl's own. */
+export function lifecycleNamed(wanted: string | undefined): LifecycleAnswer | undefined {
+  return [...lifecycles.value, ...internalLifecycles.value].find(({ name }) => name === wanted);
+}
+
+/** Whether a lifecycle is one of Pawl's own: samples, assignments, and what crowds are asked. */
+export function isInternal(lifecycle: string): boolean {
   return lifecycle.startsWith("pawl_");
 }
 

@@ -8,7 +8,6 @@ import type { Context } from "./program.ts";
 import type { Holder } from "./reach.ts";
 import { type Settings, shownUrl } from "./settings.ts";
 import { pad, printJson, visible } from "./terminal.ts";
-import { usersLifecycles } from "./users-lifecycles.ts";
 
 interface Running {
   readonly versions: DatabaseVersions | undefined;
@@ -27,7 +26,7 @@ interface Declared {
 export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
   const { terminal, version } = context;
   const declared: Declared[] = [];
-  for (const lifecycle of usersLifecycles(pawl)) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
+  for (const lifecycle of pawl.lifecycles) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
   if (terminal.json) {
     printJson(terminal, summaryOf(context, settings, declared, running));
     return;
@@ -97,7 +96,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
     context.flags[flag] === undefined ? [] : [`--${flag} ${quoted(context.flags[flag])}`],
   );
   const command = (words: string) => [ownName(context.cwd), words, ...named].join(" ");
-  const lifecycles = usersLifecycles(pawl);
+  const { lifecycles } = pawl;
   let isAsking = lifecycles.length === 0;
   for (const lifecycle of lifecycles) {
     for (const { key, state } of await pawl.find(lifecycle, { limit: 20 })) {

@@ -95,7 +95,7 @@ async function answerOthers(
 /** Something to see in a database that has held nothing yet. */
 async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
   if (config?.seed === undefined) return;
-  for (const lifecycle of pawl.lifecycles) {
+  for (const lifecycle of [...pawl.lifecycles, ...pawl.internalLifecycles]) {
     if (Object.keys(await pawl.counts(lifecycle)).length > 0) return;
   }
   try {

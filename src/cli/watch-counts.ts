@@ -1,6 +1,5 @@
 import type { Pawl } from "../pawl.ts";
 import type { Terminal } from "./terminal.ts";
-import { usersLifecycles } from "./users-lifecycles.ts";
 
 const everyMs = 1_000;
 
@@ -9,9 +8,8 @@ const everyMs = 1_000;
  */
 export function watchCounts(terminal: Terminal, pawl: Pawl): { stop(): Promise<void> } {
   const shown = new Map<string, string>();
-  const own = usersLifecycles(pawl);
   // Where somebody only has queues, their samples are all that moves.
-  const watched = own.length === 0 ? pawl.lifecycles : own;
+  const watched = pawl.lifecycles.length === 0 ? pawl.internalLifecycles : pawl.lifecycles;
   let underWay = Promise.resolve();
   let isBusy = false;
   const look = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { lifecycle } from "../definition/lifecycle.ts";
+import { recordSchema, text } from "../definition/record-schema.ts";
 import type { Step } from "../definition/step.ts";
-import { trusted } from "../people/trusted.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
 
 export type BonusData = {
@@ -17,7 +17,7 @@ export type Bonus = ReturnType<typeof bonusOf>;
 /** A bonus on its way to a worker. Its key is the submission's, so it is paid once however often it is asked for. */
 export function bonusOf(family: Family) {
   return lifecycle(`pawl_bonus_${family.crowd.name}`, {
-    data: trusted<BonusData>(),
+    data: recordSchema<BonusData>({ crowd: text, submission: text, worker: text, amount: text, reason: text }),
     initial: "paying",
     states: {
       paying: {

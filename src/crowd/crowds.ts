@@ -219,6 +219,14 @@ export class Crowds {
   }
 
   /**
+   * Ends a job for good, also one that was never published and so cannot be closed. Nothing more is asked for; what is
+   * published is closed there, and what was submitted stays undecided. Prefer `close`, which pays what was begun.
+   */
+  async discard(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
+    return jobShown(await this.#send(idOf(job, "crowd job"), "job", "discard", undefined, options));
+  }
+
+  /**
    * Pays the worker of a submission more: once, unless it is given another key.
    *
    * @throws `idempotency_conflict` when another amount or reason was given under the same key before.

@@ -1,4 +1,16 @@
 import type { Json } from "../base/json.ts";
+import {
+  flag,
+  json,
+  listOf,
+  number,
+  oneOf,
+  orNull,
+  record,
+  recordSchema,
+  text,
+  whole,
+} from "../definition/record-schema.ts";
 
 /** A job at the marketplace; a crowd job has more than one where the first could not be given more places. */
 export type Remote = { readonly id: string; readonly places: number };
@@ -25,6 +37,22 @@ export type JobData = {
   readonly reason: string | null;
 };
 
+export const jobData = recordSchema<JobData>({
+  crowd: text,
+  content: json,
+  remotes: listOf(record<Remote>({ id: text, places: whole })),
+  aim: orNull(record<NonNullable<JobData["aim"]>>({ places: orNull(whole), until: orNull(text) })),
+  extensions: whole,
+  closing: flag,
+  again: flag,
+  approved: whole,
+  rejected: whole,
+  labels: listOf(json),
+  consensus: json,
+  agreement: orNull(number),
+  reason: orNull(text),
+});
+
 export type SubmissionData = {
   readonly crowd: string;
   /** The submission and its job, by their ids at the marketplace. */
@@ -49,6 +77,24 @@ export type SubmissionData = {
 };
 
 export type Verdict = "approved" | "rejected";
+
+const verdict = oneOf("approved", "rejected");
+
+export const submissionData = recordSchema<SubmissionData>({
+  crowd: text,
+  submission: text,
+  job: text,
+  worker: text,
+  submittedAt: text,
+  answer: json,
+  label: json,
+  content: json,
+  feedback: orNull(text),
+  there: orNull(verdict),
+  auto: flag,
+  conflict: orNull(record<NonNullable<SubmissionData["conflict"]>>({ wanted: verdict, found: verdict })),
+  problem: orNull(text),
+});
 
 export type DisposalData = {
   readonly crowd: string;

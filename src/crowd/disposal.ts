@@ -1,6 +1,6 @@
 import { lifecycle } from "../definition/lifecycle.ts";
+import { listOf, number, recordSchema, text } from "../definition/record-schema.ts";
 import type { Step } from "../definition/step.ts";
-import { trusted } from "../people/trusted.ts";
 import type { DisposalData } from "./data.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
 
@@ -9,7 +9,7 @@ export type Disposal = ReturnType<typeof disposalOf>;
 /** What a job leaves at the marketplace, until it is deleted there: a while after the job's end, or when somebody says so. */
 export function disposalOf(family: Family) {
   return lifecycle(`pawl_disposal_${family.crowd.name}`, {
-    data: trusted<DisposalData>(),
+    data: recordSchema<DisposalData>({ crowd: text, remotes: listOf(text), afterMs: number }),
     initial: "kept",
     recovery: { maxFailures: 3, after: "6h" },
     states: {

@@ -1,10 +1,10 @@
 import { durationMs } from "../base/duration.ts";
 import type { Json } from "../base/json.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
-import { trusted } from "../people/trusted.ts";
+import { json, listOf, number, orNull, recordSchema, text, whole } from "../definition/record-schema.ts";
 import { closeDiscarded, closeThere } from "./close-there.ts";
 import { concludeJob } from "./conclude-job.ts";
-import type { JobData } from "./data.ts";
+import { type JobData, jobData } from "./data.ts";
 import { extendThere } from "./extend-there.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
 import { lookThere } from "./look-there.ts";
@@ -23,8 +23,17 @@ export type Ended = {
   readonly reason: string | null;
 };
 
+const ended = recordSchema<Ended>({
+  labels: listOf(json),
+  consensus: json,
+  agreement: orNull(number),
+  approved: whole,
+  rejected: whole,
+  reason: orNull(text),
+});
+
 /** What is to be had more of: so many places in all, or time. */
-export type Wanted = { readonly places: number } | { readonly places: null };
+export type Wanted = { readonly places: number | null };
 
 /**
  * One question to a crowd. It waits in `running` and looks at the marketplace whenever something may have happened: it is
@@ -50,12 +59,12 @@ export function jobOf(family: Family) {
     { to: "running" },
   ] as const;
   return lifecycle(jobName(family.crowd), {
-    data: trusted<JobData>(),
+    data: jobData,
     events: {
-      extend: trusted<Wanted>(),
-      finish: trusted<Ended>(),
-      fall_short: trusted<Ended>(),
-      closed: trusted<Ended>(),
+      extend: recordSchema<Wanted>({ places: orNull(whole) }),
+      finish: ended,
+      fall_short: ended,
+      closed: ended,
     },
     initial: "publishing",
     recovery: { maxFailures: 3, after: "10m" },
@@ -114,5 +123,5 @@ function afresh(): Partial<JobData> {
 }
 
 function wasPublished({ data }: { data: JobData }): true | string {
-  return data.remotes.length > 0 || "it was never published; discard it";
+  return data.remotes.length > 0 || "it was never published; discard it with pawl.crowd.discard()";
 }

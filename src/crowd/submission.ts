@@ -1,11 +1,11 @@
 import { durationMs } from "../base/duration.ts";
 import { TransientError } from "../base/step-errors.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
-import { trusted } from "../people/trusted.ts";
+import { oneOf, orNull, recordSchema, text } from "../definition/record-schema.ts";
 import { exponential, isNetworkError, type RetryPolicy } from "../policy/retry.ts";
 import { retentionWithRejections } from "./conclude-job.ts";
 import { confirmRejection } from "./confirm-rejection.ts";
-import type { SubmissionData, Verdict } from "./data.ts";
+import { submissionData, type Verdict } from "./data.ts";
 import { decideThere } from "./decide-there.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
 import { tellDecided } from "./hooks.ts";
@@ -50,11 +50,11 @@ export function submissionOf(family: Family) {
     set: () => ({ auto: true, conflict: { wanted: "rejected", found: "approved" } as const }),
   } as const;
   return lifecycle(`pawl_submission_${crowd.name}`, {
-    data: trusted<SubmissionData>(),
+    data: submissionData,
     events: {
-      approve: trusted<Told>(),
-      reject: trusted<Told>(),
-      decided: trusted<Found>(),
+      approve: recordSchema<Told>({ feedback: orNull(text) }),
+      reject: recordSchema<Told>({ feedback: orNull(text) }),
+      decided: recordSchema<Found>({ verdict: oneOf("approved", "rejected") }),
     },
     initial: "submitted",
     recovery: { maxFailures: 3, after: "10m" },

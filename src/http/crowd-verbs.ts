@@ -29,6 +29,7 @@ export const crowdVerbs: readonly (readonly [string, Verb])[] = [
   ],
   ["lookAtCrowdJob", { takes: [...job, ...cause], answer: look }],
   ["closeCrowdJob", { takes: [...job, ...cause], answer: close }],
+  ["discardCrowdJob", { takes: [...job, ...cause], answer: discard }],
   ["noticePosting", { takes: ["marketplace", "posting"], answer: notice }],
   ["payBonus", { takes: ["id", "amount", "reason", "key", "actor"], answer: payBonus }],
   ["crowdBalance", { takes: ["marketplace"], answer: balance }],
@@ -108,6 +109,10 @@ async function look(pawl: Pawl, args: Arguments): Promise<unknown> {
 
 async function close(pawl: Pawl, args: Arguments): Promise<unknown> {
   return pawl.crowd.close(await jobIdIn(pawl, args), causeOf(args));
+}
+
+async function discard(pawl: Pawl, args: Arguments): Promise<unknown> {
+  return pawl.crowd.discard(await jobIdIn(pawl, args), causeOf(args));
 }
 
 async function notice({ crowd }: Pawl, args: Arguments): Promise<unknown> {

@@ -76,7 +76,7 @@ function jsonOrEmpty(value: unknown): Json {
 const cause = ["actor", "reason"];
 
 const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
-  ["lifecycles", { takes: [], answer: lifecycles }],
+  ["lifecycles", { takes: ["internal"], answer: lifecycles }],
   ["overview", { takes: [], answer: (pawl) => pawl.overview() }],
   ["counts", { takes: ["lifecycle"], answer: (pawl, args) => pawl.counts(lifecycleOf(pawl, args)) }],
   ["deadLetters", { takes: ["lifecycle", "status", "fingerprint", "limit", "after"], answer: deadLetters }],

@@ -3,11 +3,12 @@ import { acceptLate, discarded, type StateModel, type Timing } from "../definiti
 import type { Asked } from "../definition/question.ts";
 import type { Pawl } from "../pawl.ts";
 import type { LifecycleAnswer, StateAnswer } from "./contract.ts";
+import type { Arguments } from "./request.ts";
 
-/** The lifecycles of this process: their states, what is said of them, and how many instances stand in each. */
-export async function lifecycles(pawl: Pawl): Promise<LifecycleAnswer[]> {
+/** The lifecycles of this process with their states and instance counts; with `internal` also Pawl's own. */
+export async function lifecycles(pawl: Pawl, args: Arguments): Promise<LifecycleAnswer[]> {
   const all: LifecycleAnswer[] = [];
-  for (const lifecycle of pawl.lifecycles) {
+  for (const lifecycle of [...pawl.lifecycles, ...(args.flag("internal") ? pawl.internalLifecycles : [])]) {
     const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
     const { name, version, initial, job } = lifecycle;
     const states = [...lifecycle.states.values()].map((state) => shown(lifecycle, state, counts[state.name] ?? 0));

@@ -131,7 +131,6 @@ export function changes(before: Counts, after: Counts): Counts {
 function totals(counts: Standing): Map<string, { total: number; done: number; failed: number }> {
   const all = new Map<string, { total: number; done: number; failed: number }>();
   for (const { lifecycle, instances, comesTo } of counts) {
-    if (comesTo === null) continue;
     const sums = all.get(lifecycle) ?? { total: 0, done: 0, failed: 0 };
     sums.total += instances;
     if (comesTo === "done" || comesTo === "failed") sums[comesTo] += instances;

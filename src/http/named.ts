@@ -24,12 +24,11 @@ export function lifecycleOf(pawl: Pawl, args: Arguments): AnyLifecycle {
 }
 
 export function lifecycleNamed(pawl: Pawl, name: string): AnyLifecycle {
-  const known = pawl.lifecycles;
-  const found = known.find((one) => one.name === name);
+  const found = [...pawl.lifecycles, ...pawl.internalLifecycles].find((one) => one.name === name);
   if (found !== undefined) return found;
   const remedy = suggest(
     name,
-    known.map((one) => one.name),
+    pawl.lifecycles.map((one) => one.name),
   );
   throw new PawlError("lifecycle_unknown", `There is no lifecycle \`${name}\`. ${remedy}`, { lifecycle: name });
 }

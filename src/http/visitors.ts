@@ -21,8 +21,11 @@ const unknown = "Send `Authorization: Bearer <token>` (`pawl token create` makes
 /** Who comes: with a token, in a session, or as the application says. Throws `token_invalid` for a stranger. */
 export async function visitorOf(pawl: Pawl, context: Context, options: DoorOptions): Promise<Visitor> {
   const own = await options.authenticate?.(context.req.raw);
-  if (own !== undefined) return own;
   const bearer = bearerOf(context);
+  if (own !== undefined) {
+    if (bearer === undefined) checkOrigin(context, { isProgramKnown: true });
+    return own;
+  }
   if (bearer !== undefined) {
     const visitor = isSame(bearer, options.token) ? configured : await pawl.access.visitorOf(bearer);
     if (visitor !== undefined) return visitor;
@@ -37,11 +40,17 @@ export async function visitorOf(pawl: Pawl, context: Context, options: DoorOptio
 
 const configured: Visitor = { name: "config", role: "admin", labeler: null };
 
-/** A cookie comes along whoever asks: a page of somebody else must not act in a visitor's name. */
-function checkOrigin(context: Context): void {
+/**
+ * A browser sends cookies and other credentials whichever page asks: a page of another site must not act in a visitor's name.
+ * With `isProgramKnown`, a request without any cookie and origin passes: no browser sends such a one across sites, and a
+ * program may be known to the application by a header of its own.
+ */
+function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;
   const site = context.req.header("sec-fetch-site");
   const origin = context.req.header("origin");
+  if (isProgramKnown && site === undefined && origin === undefined && context.req.header("cookie") === undefined)
+    return;
   const isOwn = site === undefined ? origin === new URL(context.req.url).origin : site === "same-origin";
   if (!isOwn) throw new PawlError("not_allowed", "Another site cannot act for whoever is signed in here.");
 }

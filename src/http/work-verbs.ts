@@ -13,7 +13,7 @@ const cause = ["actor", "reason"];
 
 /** The verbs about work and who does it. */
 export const workVerbs: readonly (readonly [string, Verb])[] = [
-  ["lanes", { takes: [], answer: (pawl) => pawl.lanes() }],
+  ["lanes", { takes: ["internal"], answer: (pawl, args) => pawl.lanes({ internal: args.flag("internal") }) }],
   ["pause", { takes: ["lane", ...cause], answer: pause }],
   ["resume", { takes: ["lane", ...cause], answer: resume }],
   ["workers", { takes: [], answer: (pawl) => pawl.workers() }],

@@ -1,6 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { checkedText } from "../base/text.ts";
 import type { InstanceModel } from "../definition/instance.ts";
+import { isInternal, refuseInternal } from "../definition/internal.ts";
 import { failed, type LifecycleModel } from "../definition/model.ts";
 import { type ChildRow, type Run, readChildren, readChildrenOf } from "../store/children.ts";
 import { type Kernel, knownLifecycle } from "./kernel.ts";
@@ -30,6 +31,7 @@ export function planChild(
   const known = knownLifecycle(kernel, lifecycle);
   const { key, data } = childOptions(options);
   const { lifecycle: parent } = taken.row;
+  if (!isInternal(parent)) refuseInternal(known.name, "step.start");
   const planned = planStart(kernel, {
     lifecycle: known,
     key,

@@ -2,6 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import { payloadOf } from "../definition/decide.ts";
+import { isInternal, refuseInternal } from "../definition/internal.ts";
 import { type LifecycleModel, sendLaneOf } from "../definition/model.ts";
 import type { EffectRow } from "../store/tasks.ts";
 import { payloadInvalid } from "./errors.ts";
@@ -33,8 +34,16 @@ export interface Delivery {
 }
 
 /** Checks what can be checked before the instance is known. Throws what the step has to mend; nothing is sent then. */
-export function planSend(kernel: Kernel, lifecycle: unknown, to: unknown, event: unknown, payload: unknown): Sending {
+export function planSend(
+  kernel: Kernel,
+  sender: string,
+  lifecycle: unknown,
+  to: unknown,
+  event: unknown,
+  payload: unknown,
+): Sending {
   const known = knownLifecycle(kernel, lifecycle);
+  if (!isInternal(sender)) refuseInternal(known.name, "step.send");
   const name = checkedText(event, "The event");
   const isEvent = [...known.states.keys()].some((state) => known.edgesFrom(state, name).length > 0);
   if (!isEvent) throw new PawlError("event_unknown", `\`${known.name}\` has no event \`${name}\`.`, { event: name });

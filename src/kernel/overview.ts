@@ -1,3 +1,4 @@
+import { isInternal } from "../definition/internal.ts";
 import { discarded, type LifecycleModel } from "../definition/model.ts";
 import { readPauses } from "../store/pauses.ts";
 import { listBreakers } from "../views/breakers.ts";
@@ -36,7 +37,7 @@ export interface Overview {
 /** How everything stands. Reads small tables, heads of indexes and sums of deltas, however much there is. */
 export async function showOverview(kernel: Kernel): Promise<Overview> {
   const { db } = kernel;
-  const own = [...kernel.lifecycles.values()].filter(({ name }) => !kernel.besides.has(name));
+  const own = [...kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
   const totals = totalsOf(
     own,
     await readCounts(
@@ -79,12 +80,12 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
 
 type Totals = Pick<Overview, "inFlight" | "done" | "failed" | "discarded">;
 
-/** How many stand in a state, and what that comes to; null for what people and crowds are asked. */
+/** How many stand in a state, and what that comes to. */
 export interface StandingCount {
   readonly lifecycle: string;
   readonly state: string;
   readonly instances: number;
-  readonly comesTo: keyof Totals | null;
+  readonly comesTo: keyof Totals;
 }
 
 /** What a live view follows: how many stand where, and how far the instances are that somebody looks at. */
@@ -92,11 +93,12 @@ export async function showStanding(
   kernel: Kernel,
   ids: readonly string[],
 ): Promise<{ readonly counts: readonly StandingCount[]; readonly instances: readonly VersionRow[] }> {
-  const counts = await readCounts(kernel.db, [...kernel.lifecycles.keys()]);
+  const own = [...kernel.lifecycles.keys()].filter((name) => !isInternal(name));
+  const counts = await readCounts(kernel.db, own);
   return {
     counts: counts.map((one) => ({
       ...one,
-      comesTo: kernel.besides.has(one.lifecycle) ? null : standingOf(kernel.lifecycles.get(one.lifecycle), one.state),
+      comesTo: standingOf(kernel.lifecycles.get(one.lifecycle), one.state),
     })),
     instances: ids.length === 0 ? [] : await readVersions(kernel.db, ids),
   };

@@ -1,4 +1,5 @@
 import { PawlError } from "../base/errors.ts";
+import { isInternal } from "../definition/internal.ts";
 import { effectLaneOf, failed, type LifecycleModel, readLane, sendLaneOf } from "../definition/model.ts";
 import { isPlainObject } from "../definition/move.ts";
 import { validate } from "../definition/validate.ts";
@@ -103,6 +104,10 @@ export function eventFor(
 /** Keys to change, held together with the rest of the data against the schema. */
 function checkedPatch(lifecycle: LifecycleModel, row: InstanceRow, data: unknown): Send["patch"] {
   if (data === undefined) return undefined;
+  if (isInternal(lifecycle.name)) {
+    const message = `The data of \`${lifecycle.name}\` cannot be changed: it is one of Pawl's own lifecycles. Requeue it without \`data\`.`;
+    throw new PawlError("not_allowed", message, { lifecycle: lifecycle.name });
+  }
   if (!isPlainObject(data)) throw dataInvalid(lifecycle, ["must be an object with the keys to change"]);
   const check = (value: unknown) => validate(lifecycle.data, value, `The data of \`${lifecycle.name}\``).faults;
   const changed = Object.fromEntries(

@@ -1,3 +1,4 @@
+import { isInternal } from "../definition/internal.ts";
 import { effectLaneOf, failed, laneOf, sendLaneOf } from "../definition/model.ts";
 import { readDefinitions } from "../store/definitions.ts";
 import { readLanes } from "../views/lanes.ts";
@@ -36,8 +37,11 @@ export interface ClosedLane {
 
 const mostCounted = 100_000;
 
-/** Every lane of the definitions of this process; those of their other versions, and of letters, that hold something. */
-export async function showLanes(kernel: Kernel): Promise<Lane[]> {
+/**
+ * Every lane of the definitions of this process; those of their other versions, and of letters, that hold something. Those of
+ * Pawl's own lifecycles are left out while they are empty and open, unless they are asked for.
+ */
+export async function showLanes(kernel: Kernel, { internal }: { readonly internal: boolean }): Promise<Lane[]> {
   const known = await readDefinitions(kernel.db, [...kernel.lifecycles.keys()]);
   const lanes = known.flatMap((one) => [
     ...one.shape.states.filter(({ kind }) => kind === "work").map(({ name }) => laneOf(one, name)),
@@ -51,7 +55,9 @@ export async function showLanes(kernel: Kernel): Promise<Lane[]> {
     const { lifecycle, version = 1, part } = purposeOf(kernel, row.lane);
     const definition = kernel.lifecycles.get(lifecycle)!;
     const isOptional = version !== definition.version || part === ":send";
-    if (isOptional && row.ready + row.scheduled + row.running === 0) return [];
+    const isEmpty = row.ready + row.scheduled + row.running === 0;
+    if (isOptional && isEmpty) return [];
+    if (!internal && isInternal(lifecycle) && isEmpty && !closures.has(row.lane)) return [];
     const state = part.startsWith("/") ? part.slice(1) : null;
     const { limit = null, rate = null } = definition.states.get(state ?? "") ?? {};
     const closure = closures.get(row.lane);

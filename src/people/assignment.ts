@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
 import type { Context } from "../definition/model.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
-import { trusted } from "./trusted.ts";
+import { flag, json, number, orNull, record, recordSchema, text, whole } from "../definition/record-schema.ts";
 
 /** What an assignment keeps of its queue: what was agreed when it was given out holds until it ends. */
 export type AssignmentTerms = Pick<
@@ -57,6 +57,32 @@ export type AssignmentData = {
   readonly terms: AssignmentTerms;
 };
 
+const assignmentData = recordSchema<AssignmentData>({
+  queue: text,
+  sampleId: text,
+  slot: whole,
+  labelerId: text,
+  place: orNull(whole),
+  try: whole,
+  attempts: whole,
+  revisionOf: orNull(text),
+  takesOver: orNull(text),
+  labelId: orNull(text),
+  skipReason: orNull(text),
+  terms: record<AssignmentTerms>({
+    startWithinMs: orNull(number),
+    finishWithinMs: number,
+    graceMs: number,
+    maxAttemptsPerLabeler: whole,
+    maxAttemptsTotal: whole,
+    reassignExpired: flag,
+    reassignSkipped: flag,
+    skipRequiresReason: flag,
+    skipUnstarted: flag,
+    restricted: flag,
+  }),
+});
+
 type Given = Context<AssignmentData, unknown>;
 
 export const onlyTheAssignee = "only the labeler to whom it was given can do that";
@@ -81,10 +107,14 @@ function maySkipUnstarted(given: Context<AssignmentData, { reason: string | null
  * statement; see `beside-assignments.ts`.
  */
 export const assignment = lifecycle("pawl_assignment", {
-  data: trusted<AssignmentData>(),
+  data: assignmentData,
   events: {
-    submit: trusted<{ labelId: string; label: Json; isRight: boolean | null }>(),
-    skip: trusted<{ reason: string | null }>(),
+    submit: recordSchema<{ labelId: string; label: Json; isRight: boolean | null }>({
+      labelId: text,
+      label: json,
+      isRight: orNull(flag),
+    }),
+    skip: recordSchema<{ reason: string | null }>({ reason: orNull(text) }),
   },
   builtIns: false,
   initial: "pending",

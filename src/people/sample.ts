@@ -1,7 +1,17 @@
 import type { Json } from "../base/json.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
-import { trusted } from "./trusted.ts";
+import {
+  flag,
+  json,
+  number,
+  optional,
+  orNull,
+  record,
+  recordSchema,
+  text,
+  whole,
+} from "../definition/record-schema.ts";
 
 export type SampleData = {
   readonly queue: string;
@@ -39,19 +49,45 @@ export type Verdict = { readonly labelId: string; readonly comment: string | nul
 /** What a posted sample gets more: slots, tries for what is open again, and time. */
 export type More = { readonly slots: number; readonly attempts: number; readonly closesAtMs: number };
 
+const looked = { changes: orNull(whole) };
+const verdict = recordSchema<Verdict>({ labelId: text, comment: orNull(text) });
+
+const sampleData = recordSchema<SampleData>({
+  queue: text,
+  content: json,
+  overlap: whole,
+  maxAttemptsTotal: whole,
+  rank: number,
+  rankedBySlot: flag,
+  gold: json,
+  isGold: flag,
+  review: flag,
+  agreementWanted: orNull(record<NonNullable<QueueSettings["agreement"]>>({ atLeast: number, maxOverlap: whole })),
+  consensus: json,
+  agreement: orNull(number),
+  reason: orNull(text),
+  postedBy: optional(record<NonNullable<SampleData["postedBy"]>>({ lifecycle: text, id: text })),
+  closesAtMs: optional(number),
+  acceptAfterMs: optional(number),
+});
+
 /** One thing to be labeled. What it does to its slots is written beside it, in the same statement; see `beside-samples.ts`. */
 export const sample = lifecycle("pawl_sample", {
-  data: trusted<SampleData>(),
+  data: sampleData,
   events: {
-    agree: trusted<Looked & { consensus: Json; agreement: number | null }>(),
-    widen: trusted<Looked & { agreement: number | null }>(),
-    exhaust: trusted<Looked & { reason: string }>(),
-    unassign: trusted<Looked & { reason: string }>(),
-    accept_label: trusted<Verdict>(),
-    reject_label: trusted<Verdict>(),
-    accept_late: trusted<Verdict>(),
-    reopen: trusted<{ attempts: number; slots: number }>(),
-    enlarge: trusted<More>(),
+    agree: recordSchema<Looked & { consensus: Json; agreement: number | null }>({
+      ...looked,
+      consensus: json,
+      agreement: orNull(number),
+    }),
+    widen: recordSchema<Looked & { agreement: number | null }>({ ...looked, agreement: orNull(number) }),
+    exhaust: recordSchema<Looked & { reason: string }>({ ...looked, reason: text }),
+    unassign: recordSchema<Looked & { reason: string }>({ ...looked, reason: text }),
+    accept_label: verdict,
+    reject_label: verdict,
+    accept_late: verdict,
+    reopen: recordSchema<{ attempts: number; slots: number }>({ attempts: whole, slots: whole }),
+    enlarge: recordSchema<More>({ slots: whole, attempts: whole, closesAtMs: number }),
   },
   builtIns: false,
   initial: "open",

@@ -79,7 +79,7 @@ export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings:
     },
     children: (lifecycle?: unknown) => childrenOf(kernel, taken, lifecycle),
     send: (lifecycle: unknown, to: unknown, event: unknown, payload?: unknown): void => {
-      said.sends = withOne(said.sends, planSend(kernel, lifecycle, to, event, payload));
+      said.sends = withOne(said.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, payload));
     },
     once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
     progress: (fraction: unknown, note?: unknown): void => {

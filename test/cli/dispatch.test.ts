@@ -158,7 +158,7 @@ describe("what cannot be done is said in words", () => {
     ["option_invalid", "send", { lifecycle: "essay", key: "e1", event: "grade", at: "noon" }, "must be a moment"],
     ["option_invalid", "journal", { lifecycle: "essay", key: "e1", attempts: "yes" }, "must be true or false"],
     ["option_invalid", "diagram", { lifecycle: "essay", format: "png" }, "mermaid, dot or svg"],
-    ["option_invalid", "lifecycles", { x: 1 }, "It takes none"],
+    ["option_invalid", "overview", { x: 1 }, "It takes none"],
     ["lifecycle_unknown", "find", { lifecycle: "esay" }, 'Did you mean "essay"?'],
     ["instance_unknown", "journal", { lifecycle: "essay", key: "nobody" }, "nobody"],
     ["data_invalid", "start", { lifecycle: "essay", data: { text: 1 } }, "text"],

@@ -1,5 +1,7 @@
 import { PermanentError, RejectSubmission } from "pawl";
 import { describe, expect, test } from "vitest";
+import { sendAll } from "../../src/kernel/send.ts";
+import { eventFor } from "../../src/people/sends.ts";
 import { eachStore } from "../support/each-store.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";
 
@@ -71,7 +73,7 @@ eachStore((store) => {
         "recover: publishing",
         "fail: failed",
       ]);
-      const crowdJob = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
+      const crowdJob = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
       const [letter] = await it.t.pawl.deadLetters(crowdJob);
       expect(letter).toMatchObject({ origin: "publishing", error: { message: "no funds" }, status: "open" });
       await it.t.pawl.requeue(letter!.id, { actor: "ada" });
@@ -108,9 +110,10 @@ eachStore((store) => {
     test("R52 is refused before the job is published, and ignored when it has ended", async () => {
       await using it = await openReceipts(store);
       const { id } = await it.t.pawl.crowd.ask(it.receipts, { content: {} });
-      const job = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
-      const progress = it.t.pawl.send(job, { id }, "progress");
-      await expect(progress).rejects.toMatchObject({ code: "transition_refused" });
+      const { kernel } = it.t;
+      const job = kernel.lifecycles.get("pawl_crowd_receipts")!;
+      const [progress] = await sendAll(kernel, [eventFor(kernel, { lifecycle: job, id, event: "progress" })]);
+      expect(progress).toMatchObject({ ok: false, error: { code: "transition_refused" } });
       await it.t.work();
       const [posting] = it.market.workers.jobsOf(id);
       it.submit(id, { W1: 1 });
@@ -341,7 +344,7 @@ eachStore((store) => {
           key: "r",
         },
       ]);
-      const disposal = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_disposal_receipts")!;
+      const disposal = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_disposal_receipts")!;
       expect(await it.t.pawl.find(disposal)).toEqual([]);
       await pass(it, 2);
       expect(told).toHaveLength(3);
@@ -385,7 +388,7 @@ eachStore((store) => {
       await it.look(job);
       await it.t.advance("1h");
       await it.t.work();
-      const disposal = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_disposal_receipts")!;
+      const disposal = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_disposal_receipts")!;
       expect(await it.t.pawl.find(disposal)).toMatchObject([{ state: "disposing" }]);
       for (let round = 0; round < 3; round++) {
         await pass(it, 7);
@@ -433,8 +436,7 @@ eachStore((store) => {
     test("by being discarded is closed there, too", async () => {
       await using it = await openReceipts(store);
       const job = await it.ask();
-      const crowdJob = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
-      await it.t.pawl.send(crowdJob, { id: job }, "discard");
+      await it.t.pawl.crowd.discard(job, { actor: "ada" });
       await it.t.work();
       expect(it.market.workers.openJobs()).toEqual([]);
     });

@@ -214,7 +214,7 @@ eachStore((store) => {
         await it.look(job);
         isBroken = false;
         const [one] = await crowd.submissions(it.receipts, { state: "errored" });
-        const submission = it.t.pawl.lifecycles.find(({ name }) => name === "pawl_submission_receipts")!;
+        const submission = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_submission_receipts")!;
         const [letter] = await it.t.pawl.deadLetters(submission);
         if (way === "requeue") await it.t.pawl.requeue(letter!.id, { actor: "ada" });
         else if (way === "reject") await crowd.reject(one!.id, { feedback: "no", actor: "ada" });

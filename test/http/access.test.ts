@@ -48,6 +48,29 @@ describe("who may come in", () => {
     expect(await start(await bearer("service"))).toMatchObject({ status: 200, body: { state: "packed" } });
   });
 
+  test("a service sends events, and leaves to operators what decides about a failure", async () => {
+    const send = async (role: Role, key: string, event: string) => {
+      const path = `/api/lifecycles/parcel/keys/${key}/events/${event}`;
+      return ask(path, { method: "POST", headers: await bearer(role), body: "{}" });
+    };
+    for (const key of ["s1", "s2"]) await t.pawl.start(parcel, { key, data: { weight: 1 } });
+    const { id } = (await t.pawl.get(parcel, "s1"))!;
+    for (const event of ["recover", "restart", "discard", "fail"]) {
+      const refused = { status: 403, body: { code: "not_allowed", detail: expect.stringContaining("operate") } };
+      expect(await send("service", "s1", event), event).toMatchObject(refused);
+      const byId = { method: "POST", headers: await bearer("service"), body: "{}" };
+      expect(await ask(`/api/instances/${id}/events/${event}`, byId), event).toMatchObject(refused);
+    }
+    expect(await t.pawl.get(parcel, "s1")).toMatchObject({ state: "packed", version: 1 });
+    expect(await send("service", "s1", "sent")).toMatchObject({ status: 200, body: { state: "away" } });
+    for (const [event, state] of [
+      ["fail", "failed"],
+      ["recover", "packed"],
+      ["discard", "discarded"],
+    ])
+      expect(await send("operator", "s2", event!)).toMatchObject({ status: 200, body: { state } });
+  });
+
   test("what is done stands in the journal under the name of whoever did it; only who speaks for others names another", async () => {
     const start = async (role: Role, key: string, actor?: string) =>
       ask("/api/lifecycles/parcel/instances", {
@@ -140,6 +163,31 @@ describe("a session in a browser", () => {
     expect(await start({ "sec-fetch-site": "same-origin" })).toMatchObject({ status: 200 });
     await t.pawl.access.revokeToken(token.id);
     expect(await ask("/api/session", { headers: { cookie } })).toMatchObject({ status: 401 });
+  });
+
+  test("another site cannot act for whoever the application knows, either", async () => {
+    const authenticate = (request: Request) =>
+      request.headers.get("cookie") === "host=1" || request.headers.get("x-api-key") === "k"
+        ? ({ name: "ada", role: "admin", labeler: null } as const)
+        : undefined;
+    const hosted = httpApp(t.pawl, { authenticate });
+    const start = async (headers: Record<string, string>, method = "POST") =>
+      (await hosted.request("/api/lifecycles/parcel/keys/hosted/events/sent", { method, headers })).status;
+    const cookie = "host=1";
+    await t.pawl.start(parcel, { key: "hosted", data: { weight: 1 } });
+    expect(await start({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await start({ cookie, "sec-fetch-site": "same-site" })).toBe(403);
+    expect(await start({ cookie, origin: "https://elsewhere.example" })).toBe(403);
+    expect(await start({ cookie, origin: "null" })).toBe(403);
+    expect(await start({ cookie })).toBe(403);
+    expect(await start({ "x-api-key": "k", origin: "https://elsewhere.example" })).toBe(403);
+    expect((await hosted.request("/api/session", { method: "DELETE", headers: { cookie } })).status).toBe(403);
+    expect(await t.pawl.get(parcel, "hosted")).toMatchObject({ state: "packed" });
+    expect((await hosted.request("/api/overview", { headers: { cookie } })).status).toBe(200);
+    expect(await start({ cookie, origin: "http://localhost" })).toBe(200);
+    // A program that the application knows by a header of its own sends neither a cookie nor an origin.
+    expect(await start({ "x-api-key": "k" })).toBe(409);
+    expect(await start({ cookie, "sec-fetch-site": "same-origin" })).toBe(409);
   });
 
   test("signing out ends it", async () => {

@@ -288,6 +288,10 @@ describe("everything is answered as it is documented", () => {
     await api.post(`/submissions/${bad!.id}/reject`, { feedback: "It is another one." });
     await t.work();
     await api.post(`/crowd-jobs/${other.id}/close`);
+    const unwanted = await api.post<Thing>("/crowds/receipts/jobs", { key: "unwanted", content: {} });
+    expect(await api.post(`/crowd-jobs/${unwanted.id}/discard`, { reason: "nobody needs it" })).toMatchObject({
+      state: "discarded",
+    });
     expect(await api.get("/crowds")).toMatchObject([{ name: "receipts", marketplace: "here" }]);
     expect(await api.get("/marketplaces/here/balance")).toEqual({ marketplace: "here", balance: null });
     expect(await api.post("/marketplaces/here/reconcile", { mend: false })).toEqual([]);

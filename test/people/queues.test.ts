@@ -47,7 +47,8 @@ eachStore((store) => {
       startWithinMs: 60_000,
       finishWithinMs: 3_600_000,
     });
-    expect(t.pawl.lifecycles.map((one) => one.name)).toEqual(["asking", "pawl_sample", "pawl_assignment"]);
+    expect(t.pawl.lifecycles.map((one) => one.name)).toEqual(["asking"]);
+    expect(t.pawl.internalLifecycles.map((one) => one.name)).toEqual(["pawl_sample", "pawl_assignment"]);
     await t.pawl.people.add(essays, { key: "one", data: { text: "…" } });
     expect(await given(t, "essays", "ada")).toMatchObject({ queueId: "essays" });
   });

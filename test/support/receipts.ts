@@ -56,7 +56,7 @@ export class Receipts {
 
   /** What a job, or a submission, went through. */
   async moves(id: string, part: "crowd" | "submission" | "disposal" = "crowd"): Promise<string[]> {
-    const of = this.t.pawl.lifecycles.find((one) => one.name === `pawl_${part}_receipts`)!;
+    const of = this.t.pawl.internalLifecycles.find((one) => one.name === `pawl_${part}_receipts`)!;
     return (await this.t.pawl.journal(of, { id })).map((move) => `${move.event}: ${move.to}`);
   }
 

@@ -1,9 +1,11 @@
 import { useRef, useState } from "preact/hooks";
 import type { InstanceAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
 import { part, post } from "../api.ts";
+import { isInternal } from "../known.ts";
 import { Dialog, jsonIn, typedIn } from "../parts/dialog.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { tell } from "../parts/toast.tsx";
+import { may } from "../session.ts";
 
 export interface InstanceActionsProps {
   readonly instance: InstanceAnswer;
@@ -24,7 +26,7 @@ const builtIn: Readonly<Record<string, { readonly name: string; readonly means: 
 export function InstanceActions({ instance, permitted, onDone, onCopy }: InstanceActionsProps) {
   const [event, setEvent] = useState<string>();
   const own = permitted.filter(({ event }) => builtIn[event] === undefined);
-  const known = permitted.filter(({ event }) => builtIn[event] !== undefined);
+  const known = permitted.filter(({ event }) => builtIn[event] !== undefined && may("operate"));
   return (
     <div class="actions">
       {own.map((one) => (
@@ -41,9 +43,11 @@ export function InstanceActions({ instance, permitted, onDone, onCopy }: Instanc
           .map((one) => (
             <EventButton key={one.event} permitted={one} name={builtIn[one.event]!.name} onPress={setEvent} />
           ))}
-        <button type="button" onClick={onCopy}>
-          Start a copy
-        </button>
+        {!isInternal(instance.lifecycle) && (
+          <button type="button" onClick={onCopy}>
+            Start a copy
+          </button>
+        )}
       </Menu>
       {event !== undefined && (
         <SendDialog instance={instance} event={event} onClose={() => setEvent(undefined)} onDone={onDone} />

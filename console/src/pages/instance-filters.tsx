@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { countIn, lifecycles } from "../known.ts";
+import { countIn, isInternal, lifecycleNamed, lifecycles } from "../known.ts";
 import { Menu } from "../parts/menu.tsx";
 import { count } from "../parts/tile.tsx";
 import "./instances.css";
@@ -20,7 +20,7 @@ export function InstanceFilters({ lifecycle, states, textKey, onChange }: Instan
     const timer = setTimeout(() => onChange({ key: typed }), 300);
     return () => clearTimeout(timer);
   }, [typed]);
-  const known = lifecycles.value.find(({ name }) => name === lifecycle);
+  const known = lifecycleNamed(lifecycle);
   const turn = (state: string, isOn: boolean) =>
     onChange({ state: isOn ? [...states, state] : states.filter((one) => one !== state) });
   return (
@@ -33,6 +33,7 @@ export function InstanceFilters({ lifecycle, states, textKey, onChange }: Instan
         {lifecycles.value.map(({ name }) => (
           <option key={name}>{name}</option>
         ))}
+        {isInternal(lifecycle) && <option key={lifecycle}>{lifecycle}</option>}
       </select>
       <Menu label={states.length === 0 ? "Any state" : `${states.length} of its states`} name="States" stays>
         <fieldset class="columns states">

@@ -3,7 +3,7 @@ import { Link } from "wouter-preact";
 import type { InstanceAnswer, JournalAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
 import { get, part } from "../api.ts";
 import { useAsked } from "../asked.ts";
-import { lifecycles } from "../known.ts";
+import { lifecycleNamed } from "../known.ts";
 import { watchInstance } from "../live.ts";
 import { Diagram } from "../parts/diagram.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -130,7 +130,7 @@ function Walk({ instance, journal }: Pick<Told, "instance" | "journal">) {
     () => get<string>(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),
     [lifecycle, builtIns],
   );
-  const states = lifecycles.value.find(({ name }) => name === lifecycle)?.states;
+  const states = lifecycleNamed(lifecycle)?.states;
   if (drawn.answer === undefined || states === undefined) return null;
   return <Diagram svg={drawn.answer} states={states} walked={walked} />;
 }

@@ -4,7 +4,7 @@ import type { LifecycleAnswer } from "../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../api.ts";
 import { useAsked } from "../asked.ts";
 import { copy, save } from "../copy.ts";
-import { countIn, lifecycles } from "../known.ts";
+import { countIn, lifecycleNamed } from "../known.ts";
 import { Diagram } from "../parts/diagram.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { count } from "../parts/tile.tsx";
@@ -28,7 +28,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
   const [chosen, setChosen] = useState<string>();
   const path = `/lifecycles/${part(name)}/diagram`;
   const { answer, error } = useAsked(() => get<string>(path, { format: "svg", builtIns }), [path, builtIns]);
-  const lifecycle = lifecycles.value.find((one) => one.name === name);
+  const lifecycle = lifecycleNamed(name);
   const countOf = useCallback(
     (state: string) => (lifecycle === undefined ? 0 : countIn(lifecycle, state)),
     [lifecycle],

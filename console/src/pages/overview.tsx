@@ -2,7 +2,7 @@ import { Link } from "wouter-preact";
 import type { OverviewAnswer } from "../../../src/http/contract.ts";
 import { get } from "../api.ts";
 import { useAsked } from "../asked.ts";
-import { countIn, isPawls, lifecycles } from "../known.ts";
+import { countIn, lifecycles } from "../known.ts";
 import { Icon } from "../parts/icon.tsx";
 import { count, Tile } from "../parts/tile.tsx";
 import { Length } from "../parts/time.tsx";
@@ -114,13 +114,12 @@ function Needs({ needs }: Pick<OverviewAnswer, "needs">) {
 
 /** Each lifecycle with how its instances stand; the bar shows how much of it has come to what. */
 function Lifecycles() {
-  const own = lifecycles.value.filter(({ name }) => !isPawls(name));
-  if (own.length === 0) return null;
+  if (lifecycles.value.length === 0) return null;
   return (
     <section class="panel lifecycles">
       <h2>Lifecycles</h2>
       <ul>
-        {own.map((lifecycle) => {
+        {lifecycles.value.map((lifecycle) => {
           const sums = { inFlight: 0, done: 0, failed: 0, discarded: 0 };
           for (const state of lifecycle.states) sums[standingOf(state)] += countIn(lifecycle, state.name);
           const total = sums.inFlight + sums.done + sums.failed + sums.discarded;

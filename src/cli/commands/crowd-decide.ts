@@ -31,6 +31,7 @@ export function addCrowdDecisions(crowd: Command, act: Act): void {
   for (const [name, verb, does] of [
     ["look", "lookAtCrowdJob", "let a job look at the marketplace now"],
     ["close", "closeCrowdJob", "take a job back: nobody new may begin, and what was begun is decided and paid"],
+    ["discard", "discardCrowdJob", "end a job for good, also one that was never published; nothing more is decided"],
   ] as const) {
     addCause(crowd.command(name).description(does).argument("<job>", jobMeant)).action(
       act<Cause>((context, options, job) => move(context, verb, { ...jobArgs(job!), ...options })),

@@ -13,7 +13,10 @@ export function addLanes(program: Command, act: Act): void {
   program
     .command("lanes")
     .description("show the lanes in which work waits: how much there is, what holds it back, what is paused and why")
-    .action(act((context) => reached(context, (pawl) => list(context, pawl))));
+    .option("--internal", "also the empty lanes of Pawl's own lifecycles")
+    .action(
+      act<{ internal?: boolean }>((context, { internal }) => reached(context, (pawl) => list(context, pawl, internal))),
+    );
   program
     .command("pause")
     .description("take no more work from a lane, in all processes; what runs is let finish")
@@ -49,8 +52,8 @@ async function reached(context: Context, work: (pawl: Reached) => Promise<void>)
   await withPawl(context, {}, work);
 }
 
-async function list({ terminal }: Context, pawl: Reached): Promise<void> {
-  const lanes = (await pawl.call("lanes", {})) as LaneAnswer[];
+async function list({ terminal }: Context, pawl: Reached, internal: boolean | undefined): Promise<void> {
+  const lanes = (await pawl.call("lanes", { internal })) as LaneAnswer[];
   if (terminal.json) printJson(terminal, lanes);
   else if (lanes.length === 0 && terminal.isTty) terminal.note("Nothing that is declared here needs a worker.");
   else printTable(terminal, lanes, await makeColumns());
@@ -59,7 +62,7 @@ async function list({ terminal }: Context, pawl: Reached): Promise<void> {
 /** What was done, and how the lanes that it was done to stand. */
 async function tell({ terminal }: Context, pawl: Reached, name: string, done: string): Promise<void> {
   const [lifecycle = "", part = ""] = name.replace(/@\d+/, "").split(/(?=[/:])/);
-  const lanes = ((await pawl.call("lanes", {})) as LaneAnswer[]).filter(
+  const lanes = ((await pawl.call("lanes", { internal: true })) as LaneAnswer[]).filter(
     (one) => one.lifecycle === lifecycle && (part === "" || one.lane.endsWith(part)),
   );
   if (terminal.json) printJson(terminal, lanes);

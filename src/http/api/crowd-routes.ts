@@ -86,6 +86,16 @@ export const crowdRoutes: readonly Route[] = [
     answers: job,
   },
   {
+    method: "post",
+    path: "/crowd-jobs/{id}/discard",
+    verb: "discardCrowdJob",
+    may: "operate",
+    tag,
+    summary: "End a job for good, also one that was never published. What was submitted to it stays undecided.",
+    takes: cause,
+    answers: job,
+  },
+  {
     method: "get",
     path: "/submissions",
     verb: "submissions",

@@ -1,3 +1,4 @@
+import { builtInEvents } from "../../definition/model.ts";
 import { callback, callbackStatus, received } from "./callback-routes.ts";
 import { children, instance, journal, permitted, recovery, started } from "./instance-answers.ts";
 import type { Route } from "./route.ts";
@@ -99,6 +100,7 @@ export const instanceRoutes: readonly Route[] = [
     path: "/events/{event}",
     verb: "send",
     may: "send",
+    reserved: { name: "event", values: builtInEvents, may: "operate" },
     summary: "Send an event.",
     takes: { ...sending, ...cause },
     answers: instance,

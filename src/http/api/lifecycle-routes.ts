@@ -39,6 +39,7 @@ export const lifecycleRoutes: readonly Route[] = [
     may: "look",
     tag: "Lifecycles",
     summary: "The lifecycles that this process declares, with how many instances stand in each state.",
+    takes: { internal: about(flag, "Also Pawl's own lifecycles: samples, assignments, and what crowds are asked.") },
     answers: listOf(lifecycle),
   },
   {

@@ -7,7 +7,7 @@ import { answerProblem, problem } from "../problem.ts";
 import { type DoorOptions, visitorOf } from "../visitors.ts";
 import { beside } from "./beside.ts";
 import { gather, labelerIn } from "./gather.ts";
-import { namesIn, operationOf, type Route } from "./route.ts";
+import { namesIn, operationOf, type Route, rightsFor } from "./route.ts";
 import { routes } from "./routes.ts";
 import { canBeNull } from "./schema.ts";
 
@@ -41,7 +41,7 @@ function placeOf(path: string): string {
 
 async function carryOut(pawl: Pawl, context: Context, route: Route, options: DoorOptions): Promise<Response> {
   const visitor = await visitorOf(pawl, context, options);
-  const rights = [route.may].flat();
+  const rights = rightsFor(route, (name) => context.req.param(name));
   if (!rights.some((right) => may(visitor.role, right))) {
     const message = `${operationOf(route)} needs the right to ${rights.join(" or ")}, which the role ${visitor.role} of ${visitor.name} does not give.`;
     throw new PawlError("not_allowed", message, { role: visitor.role, needs: rights });

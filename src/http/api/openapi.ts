@@ -90,6 +90,13 @@ class Schemas {
   }
 }
 
+function rightsIn({ may, reserved }: Route): string {
+  const needed = `Needs the right to ${[may].flat().join(" or ")}.`;
+  if (reserved === undefined) return needed;
+  const values = reserved.values.map((value) => `\`${value}\``).join(", ");
+  return `${needed} The ${reserved.name}s ${values} need the right to ${reserved.may}.`;
+}
+
 function operation(route: Route, schemas: Schemas): Document {
   const takes = takesOf(route.verb);
   const taken = Object.entries({ ...route.takes, ...besideIn(takes) }).map(([name, schema]): [string, Schema] => [
@@ -106,7 +113,7 @@ function operation(route: Route, schemas: Schemas): Document {
     operationId: operationOf(route),
     tags: [route.tag],
     summary: route.summary,
-    description: `Needs the right to ${[route.may].flat().join(" or ")}.`,
+    description: rightsIn(route),
     "x-rights": [route.may].flat(),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isGet || taken.length === 0 ? {} : { requestBody: bodyOf(route, taken) }),

@@ -14,6 +14,8 @@ export interface Route {
   readonly operation?: string;
   /** The right that is needed; of several, any. */
   readonly may: Permission | readonly Permission[];
+  /** Values of a name in the path that need another right instead. */
+  readonly reserved?: Reserved;
   readonly tag: Tag;
   readonly summary: string;
   readonly takes?: Readonly<Record<string, Schema>>;
@@ -39,6 +41,18 @@ export type Tag =
   | "Outbox"
   | "Schedules"
   | "Access";
+
+export interface Reserved {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly may: Permission;
+}
+
+/** The rights of which one is needed for a request with these values in its path. */
+export function rightsFor({ may, reserved }: Route, inPath: (name: string) => unknown): readonly Permission[] {
+  const isReserved = reserved?.values.includes(String(inPath(reserved.name))) ?? false;
+  return isReserved ? [reserved!.may] : [may].flat();
+}
 
 /** The names that a path holds, in their order. */
 export function namesIn(path: string): string[] {

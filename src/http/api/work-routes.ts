@@ -70,6 +70,7 @@ export const workRoutes: readonly Route[] = [
     may: "look",
     tag,
     summary: "The lanes in which work waits: how much there is in each, and what holds it back.",
+    takes: { internal: about(flag, "Also the empty ones of Pawl's own lifecycles.") },
     answers: listOf(lane),
   },
   {

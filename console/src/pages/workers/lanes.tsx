@@ -6,7 +6,7 @@ import { apiUrl, get, part, post } from "../../api.ts";
 import { useAsked } from "../../asked.ts";
 import { AskReason, useDialog } from "../../dialogs.tsx";
 import { useFresh } from "../../fresh.ts";
-import { lifecycles } from "../../known.ts";
+import { isInternal, lifecycles } from "../../known.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -19,10 +19,10 @@ import { may } from "../../session.ts";
 /** What waits for workers, lane by lane; a lane can be paused until somebody lets it go on. */
 export function Lanes() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<LaneAnswer[]>("/lanes"), []);
+  const [internal, setInternal] = useState(false);
+  const { answer, error, again } = useAsked(() => get<LaneAnswer[]>("/lanes", { internal: true }), []);
   useFresh(again, 2_000);
-  const [withOwn, setWithOwn] = useState(false);
-  const rows = answer?.filter((lane) => withOwn || !isOwn(lane));
+  const rows = answer?.filter((lane) => internal || !isIdleInternal(lane));
   const pause = (lane: LaneAnswer) =>
     open((close) => (
       <AskReason
@@ -60,7 +60,11 @@ export function Lanes() {
         tools={
           <>
             <label class="inline small">
-              <input type="checkbox" checked={withOwn} onChange={(event) => setWithOwn(event.currentTarget.checked)} />
+              <input
+                type="checkbox"
+                checked={internal}
+                onChange={(event) => setInternal(event.currentTarget.checked)}
+              />
               Also Pawl's own
             </label>
             {may("operate") && (
@@ -82,8 +86,8 @@ export function Lanes() {
 }
 
 /** Of samples, crowd jobs and the like: shown by themselves only while they hold something or are closed. */
-function isOwn({ lifecycle, ready, running, scheduled, closed }: LaneAnswer): boolean {
-  return lifecycle.startsWith("pawl_") && ready + running + scheduled === 0 && closed === null;
+function isIdleInternal({ lifecycle, ready, running, scheduled, closed }: LaneAnswer): boolean {
+  return isInternal(lifecycle) && ready + running + scheduled === 0 && closed === null;
 }
 
 interface AllProps {
