@@ -40,6 +40,7 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
     states,
     edges,
     edgesFrom: (state, event) => index.get(state)?.get(event) ?? none,
+    hasDeadLetterEdges: edges.some(({ deadLetter }) => deadLetter),
     retriable: new Set(
       edges.flatMap(({ deadLetter, to }) => {
         const isWaiting = to !== null && states.get(to)?.kind === "wait" && !states.get(to)?.builtIn;

@@ -19,6 +19,8 @@ export interface LifecycleModel {
   edgesFrom(state: string, event: string): readonly EdgeModel[];
   /** States in which work that was given up waits for a person: a dead letter leads there, and `retry` out of it. */
   readonly retriable: ReadonlySet<string>;
+  /** Whether an edge says `deadLetter: true`: then a dead letter can be open in any state. */
+  readonly hasDeadLetterEdges: boolean;
   /** The events that have an edge from this state, in order of declaration. */
   eventsFrom(state: string): readonly string[];
   readonly data: StandardSchemaV1 | undefined;

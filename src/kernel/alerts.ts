@@ -23,6 +23,10 @@ export type AlertKind =
   | "instance_failed"
   /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
   | "recovery_failed"
+  /** A delayed event, a timeout or a release could not be delivered: its guard or its `before` hook throws. */
+  | "event_failed"
+  /** A parked instance goes on refusing the event that releases it. */
+  | "release_refused"
   /** A definition does not allow what its own step says: the author has to mend one of them. */
   | "definition_faulty"
   /** More work was given up in a day than is usual. */
@@ -66,11 +70,15 @@ function sentenceOf(
 ): string {
   const name = key === null ? `${letter.lifecycle} ${letter.instanceId}` : `${letter.lifecycle} "${key}"`;
   const why = [letter.reason.replaceAll("_", " "), error === null ? null : `${error.name}: ${error.message}`];
-  const what =
-    kind === "recovery_failed"
-      ? `${name}, which failed in ${letter.origin}, could not be recovered`
-      : `${name} failed in ${letter.origin} for good`;
-  return `${what}: ${why.filter((part) => part !== null).join("; ")}.`;
+  const text = `${whatOf(kind, name, letter)}: ${why.filter((part) => part !== null).join("; ")}`;
+  return text.endsWith(".") ? text : `${text}.`;
+}
+
+function whatOf(kind: AlertKind, name: string, letter: DeadLetterRow): string {
+  if (kind === "recovery_failed") return `${name}, which failed in ${letter.origin}, could not be recovered`;
+  if (kind !== "event_failed") return `${name} failed in ${letter.origin} for good`;
+  const { event, source } = JSON.parse(letter.detailsText!) as { event: string; source: string };
+  return `${name} did not get the event ${event} (${source})`;
 }
 
 /** Tells the author once that a step and its definition are at odds. */
@@ -134,9 +142,9 @@ export function tidyAlerts(kernel: Kernel): Promise<number> {
 export function announceAlerts(kernel: Kernel, { alerts, failing, fenced, lifecycle }: Course): void {
   kernel.signals.hint(alertsTopic);
   // Of a step that was the last word on its instance the report tells, and who failed it by a call knows.
-  const isKnown = fenced || failing?.maker.source === "call";
-  if (isKnown && lifecycle.recovery === undefined) return;
+  const isKnown = (fenced || failing?.maker.source === "call") && lifecycle.recovery === undefined;
   for (const { kind, instanceId, key, message, detailsText } of alerts) {
+    if (isKnown && (kind === "instance_failed" || kind === "recovery_failed")) continue;
     const details = JSON.parse(detailsText) as object;
     const fields = { alert: kind, lifecycle: lifecycle.name, instance: instanceId, key, ...details };
     kernel.telemetry.log.error(fields, message);

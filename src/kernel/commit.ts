@@ -6,6 +6,7 @@ import { alike } from "./beside.ts";
 import { commitFamilies } from "./commit-families.ts";
 import { moveCourses } from "./commit-rows.ts";
 import type { Course } from "./course.ts";
+import { logFailedEvents } from "./failed-events.ts";
 import type { Kernel } from "./kernel.ts";
 import { partsOf } from "./parts.ts";
 
@@ -34,8 +35,11 @@ export async function commit(kernel: Kernel, db: Executor, courses: readonly Cou
       throw error;
     }
   }
-  for (const course of courses)
-    if (course.alerts.length > 0 && written.has(course.row.id)) announceAlerts(kernel, course);
+  for (const course of courses) {
+    if (!written.has(course.row.id)) continue;
+    if (course.alerts.length > 0) announceAlerts(kernel, course);
+    if (course.failedEvents.length > 0) logFailedEvents(kernel, course);
+  }
   return written;
 }
 

@@ -1,4 +1,4 @@
-import { storableText } from "../base/json.ts";
+import { cleanText, storableText } from "../base/json.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import { failed, type LifecycleModel, laneOf } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
@@ -11,11 +11,12 @@ import type { InstanceRow } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MovedInstance } from "../store/move-instances.ts";
 import type { Grant, NextStep } from "../store/start-instances.ts";
-import type { TimerRow } from "../store/timers.ts";
+import type { DueTimer, TimerRow } from "../store/timers.ts";
 import { type AlertKind, alertOfLetter } from "./alerts.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
 import { letterOfMove } from "./dead-letter.ts";
 import { deliveriesOf, type Sending } from "./deliveries.ts";
+import type { FailedEvent } from "./failed-events.ts";
 import type { Failing } from "./failing.ts";
 import {
   deadlineAfterMs,
@@ -71,6 +72,7 @@ export interface Family {
 export type Granting = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
 
 const none: readonly never[] = [];
+const noTimers: ReadonlyMap<string, unknown> = new Map();
 
 /**
  * All that happens to one instance in one commit: decisions in their order, each made on what the one before left. They
@@ -81,7 +83,7 @@ export class Course {
   readonly row: InstanceRow;
   /** The instance as the decisions so far leave it. */
   instance: InstanceModel;
-  readonly #newId: () => string;
+  readonly newId: () => string;
   #journal: readonly JournalRow[] = none;
   /** Messages, effects, requests and notes: made when there are any, since most courses are one plain move. */
   #rest: Rows | undefined;
@@ -111,13 +113,19 @@ export class Course {
     this.row = row;
     this.#hasChildren = row.has_children;
     this.instance = modelOf(row);
-    this.#newId = newId;
+    this.newId = newId;
   }
 
   /** All that was decided, in its order. */
   decisions: readonly Decision[] = none;
   /** Decisions with a `before` hook, which holds in a transaction only. */
   hooked: readonly Decision[] = none;
+  /** The timers of those of them that were due. */
+  readonly timersOfHooks = new Map<Decision, string>();
+  /** Due events whose hook threw in an earlier try of the same transaction, by their timers' ids. */
+  failedTimers: ReadonlyMap<string, unknown> = noTimers;
+  /** Due events that failed and are set back, or given up, with this course. */
+  failedEvents: readonly FailedEvent[] = none;
   /** What kept this course from being decided: nothing of it is written. */
   failure: unknown;
   /** Callbacks that have come and that no state has taken yet. */
@@ -185,19 +193,19 @@ export class Course {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
     const journal = journalRow(id, this.lifecycle, decision, maker, said.messages?.length || null);
-    const messages = messageRows(said.messages, this.lifecycle, decision, this.#newId);
-    const effects = effectRows(decision, this.#newId);
+    const messages = messageRows(said.messages, this.lifecycle, decision, this.newId);
+    const effects = effectRows(decision, this.newId);
     const changesData = decision.patch !== null || decision.cleared !== null;
     const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
     this.#journal = [...this.#journal, journal];
     if (messages.length > 0) this.#more.messages.push(...messages);
     if (effects.length > 0) this.#more.effects.push(...effects);
     if (said.sends !== undefined && said.sends.length > 0)
-      this.#more.effects.push(...deliveriesOf(said.sends, { id, visit, run: this.instance.run }, this.#newId));
+      this.#more.effects.push(...deliveriesOf(said.sends, { id, visit, run: this.instance.run }, this.newId));
     if (said.starts !== undefined && said.starts.length > 0) this.#bear(said.starts, version);
     this.#end(decision);
     if (decision.timers.length > 0) {
-      this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.#newId(), visit, timer))];
+      this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.newId(), visit, timer))];
       this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
     }
     if (decision.step !== null)
@@ -215,25 +223,37 @@ export class Course {
     }
     this.decisions = [...this.decisions, decision];
     if (decision.before !== undefined) this.hooked = [...this.hooked, decision];
-    if (decision.deadLetter) this.bury(letterOfMove(this.#newId(), this.lifecycle, decision, maker));
+    if (decision.deadLetter) this.bury(letterOfMove(this.newId(), this.lifecycle, decision, maker));
     if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failing = { decision, maker };
     else if (decision.leaves) this.#letGo(decision);
     this.instance = decision.instance;
   }
 
-  /** It is taken up again, or thrown away: what was said of its failure is decided. */
+  /** It goes on, or is thrown away: what was said of its failure is decided. */
   #letGo(decision: Decision): void {
     const { event, actor, reason } = decision;
     if (decision.to !== failed) this.#failing = undefined;
-    const isOut = this.row.state === failed && decision.from === failed && decision.to !== failed;
-    const isDecided = decision.from !== null && this.lifecycle.retriable.has(decision.from);
-    if (!isOut && !isDecided && event !== "restart" && event !== "discard") return;
-    this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason);
+    if (decision.deadLetter || !this.#mayHaveLetter(decision)) return;
+    if (this.#rest !== undefined) {
+      // One that would have come with an earlier move of this course has nothing left to be decided.
+      const kept = this.#rest.deadLetters.filter(({ kind }) => kind !== "instance");
+      this.#rest.deadLetters.splice(0, this.#rest.deadLetters.length, ...kept);
+    }
+    this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
   }
 
-  /** What was written of its being given up is decided with it. */
+  /** Whether a dead letter about the instance can be open: most lifecycles have one only while they are failed. */
+  #mayHaveLetter({ event, from, to }: Decision): boolean {
+    if (event === "restart" || event === "discard") return true;
+    if (this.row.state === failed && from === failed) return to !== failed;
+    const { hasDeadLetterEdges, states } = this.lifecycle;
+    return hasDeadLetterEdges || (from !== null && states.get(from)?.release !== undefined);
+  }
+
+  /** What was written of its being given up is decided with it. Said again, the last word counts. */
   decideLetters(status: LetterDecision["status"], actor: string | null, reason: string | null): void {
-    this.#more.letterDecisions.push({ instanceId: this.instance.id, status, actor, reason });
+    const { letterDecisions } = this.#more;
+    letterDecisions.splice(0, letterDecisions.length, { instanceId: this.instance.id, status, actor, reason });
   }
 
   /** The failure that this course ends with: before it is written, somebody has to say what follows on it. */
@@ -301,7 +321,17 @@ export class Course {
 
   /** An event for later. */
   delay(timer: Pick<TimerRow, "id" | "afterMs" | "atMs" | "event" | "payloadText" | "actor" | "reason">): void {
-    this.#timers = [...this.#timers, { ...timer, instanceId: this.instance.id, kind: "send", visit: null }];
+    const sent = { kind: "send", visit: null, attempts: 0, requestId: null } as const;
+    this.#timers = [...this.#timers, { ...timer, ...sent, instanceId: this.instance.id }];
+    this.#alarmed = true;
+  }
+
+  /** An event that was due and failed is due again in a while. */
+  retryEvent(timer: DueTimer, afterMs: number): void {
+    const { kind, visit, event, actor, reason, request_id: requestId } = timer;
+    const payloadText = timer.payload === null ? null : JSON.stringify(timer.payload);
+    const again = { kind, visit, event, payloadText, actor, reason, requestId, attempts: timer.attempts + 1 };
+    this.#timers = [...this.#timers, { ...again, id: this.newId(), instanceId: this.instance.id, afterMs, atMs: null }];
     this.#alarmed = true;
   }
 
@@ -332,7 +362,7 @@ export class Course {
   }
 
   /** An event that was refused when its time came; `requestId` is the timer's, where it was one. */
-  refuse(detail: unknown, requestId = this.#newId()): void {
+  refuse(detail: unknown, requestId = this.newId()): void {
     this.note("refused", detail, requestId);
   }
 
@@ -348,13 +378,26 @@ export class Course {
     });
   }
 
+  /** An event that failed, for the history; `attempt` counts its failures. */
+  noteFailure(failure: { requestId: string; attempt: number; detail: unknown }): void {
+    const { requestId: taskId, attempt, detail } = failure;
+    const detailText = storableText(detail, "A note");
+    this.#note({ what: "failed", taskId, token: attempt, lane: null, attempt, detailText });
+  }
+
   #note(note: Omit<NoteRow, "instanceId">): void {
     this.#more.notes.push({ instanceId: this.instance.id, ...note });
     this.#alarmed = true;
   }
 
-  /** A dead letter that is written with it. */
+  /** A dead letter that is written with it. An instance has one open letter at most: an earlier one is superseded. */
   bury(letter: DeadLetterRow): void {
+    if (letter.kind === "instance") {
+      const { deadLetters } = this.#more;
+      const kept = deadLetters.filter(({ kind }) => kind !== "instance");
+      deadLetters.splice(0, deadLetters.length, ...kept);
+      this.decideLetters("discarded", null, `superseded by dead letter ${letter.id}`);
+    }
     this.#more.deadLetters.push(letter);
   }
 
@@ -362,7 +405,15 @@ export class Course {
   giveUp(kind: AlertKind, letter: DeadLetterRow): void {
     this.bury(letter);
     const { lifecycle, instance } = this;
-    this.#more.alerts.push(alertOfLetter(this.#newId(), kind, { lifecycle, key: instance.key }, letter));
+    this.#more.alerts.push(alertOfLetter(this.newId(), kind, { lifecycle, key: instance.key }, letter));
+  }
+
+  /** An alert that comes without a dead letter. */
+  alert(alert: { cause: string; kind: AlertKind; message: string; details: Readonly<Record<string, unknown>> }): void {
+    const { cause, kind, message, details } = alert;
+    const { id: instanceId, key } = this.instance;
+    const about = { lifecycle: this.lifecycle.name, instanceId, key, message: cleanText(message, 1_000) };
+    this.#more.alerts.push({ id: this.newId(), cause, kind, ...about, detailsText: JSON.stringify(details) });
   }
 
   /** What people are told with it. */

@@ -3,6 +3,8 @@ import { readWaitingCallbacks, type WaitingCallback } from "../store/callbacks.t
 import type { Executor } from "../store/db.ts";
 import { type DueTimer, readDueTimers } from "../store/timers.ts";
 import type { Course, Maker } from "./course.ts";
+import { asPawlError } from "./errors.ts";
+import { failEvent } from "./failed-events.ts";
 import { happen } from "./happen.ts";
 import { match } from "./match.ts";
 
@@ -11,8 +13,8 @@ const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 /**
  * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state, with
  * its overdue timers and with the callbacks that came for it, each by its time, so that no outcome depends on when a
- * sweeper ran. One statement for all, and only if the rows say that there is something. A definition that throws here stops
- * its own instance, and nothing is dropped.
+ * sweeper ran. One statement for all, and only if the rows say that there is something. An event whose guard or hook throws
+ * is retried by its own policy and keeps no other event from the instance.
  */
 export async function catchUp(db: Executor, courses: readonly Course[]): Promise<void> {
   for (const course of courses) rename(course);
@@ -87,7 +89,22 @@ function inOrder(course: Course, timers: readonly DueTimer[], callbacks: readonl
   match(course, callbacks.slice(arrived));
 }
 
+/** Fires a timer. An event that throws is retried later, unless the cause is the database. */
 function ring(course: Course, timer: DueTimer): void {
+  const thrownBefore = course.failedTimers.get(timer.id);
+  if (thrownBefore !== undefined) {
+    failEvent(course, timer, thrownBefore);
+    return;
+  }
+  try {
+    send(course, timer);
+  } catch (thrown) {
+    if (timer.kind === "deadline" || asPawlError(thrown).who === "surroundings") throw thrown;
+    failEvent(course, timer, thrown);
+  }
+}
+
+function send(course: Course, timer: DueTimer): void {
   const event = {
     name: timer.event,
     payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
@@ -96,8 +113,10 @@ function ring(course: Course, timer: DueTimer): void {
     pastOwnFailEdge: timer.kind === "deadline",
   };
   // A delayed event carries the mark of the call that sent it, which may have lost its reply.
-  const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.id : null, lease: null };
+  const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.request_id : null, lease: null };
+  const hooked = course.hooked.length;
   const refusal = happen(course, event, maker);
+  for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, timer.id);
   if (refusal === undefined || timer.kind === "deadline") return;
-  course.refuse({ event: timer.event, blockers: refusal.blockers }, timer.id);
+  course.refuse({ event: timer.event, blockers: refusal.blockers }, timer.request_id);
 }

@@ -33,7 +33,7 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
       payload: { reason: "worker_lost", attempts, error: null, type: null },
     };
   }
-  const error = outcome.error === undefined ? null : describe(outcome.error);
+  const error = outcome.error === undefined ? null : describeError(outcome.error);
   const type = error?.name ?? null;
   if (outcome.kind === "gave_up") {
     const reason = cleanText(outcome.reason, 500);
@@ -58,7 +58,8 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
   };
 }
 
-function describe(error: unknown): ThrownError {
+/** What was thrown, as it is stored. */
+export function describeError(error: unknown): ThrownError {
   const message = cleanText(messageOf(error), 2_000);
   if (!(error instanceof Error)) return { name: "thrown", message };
   // An error may be anything underneath: its name a number, its stack a getter that throws.

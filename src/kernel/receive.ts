@@ -11,11 +11,13 @@ import {
   readUnseenCallbacks,
 } from "../store/callbacks.ts";
 import type { Executor, Tx } from "../store/db.ts";
+import { withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
 import { commitArrival, commitArrivals } from "./commit-arrivals.ts";
 import type { Course } from "./course.ts";
 import { lookInto } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "./errors.ts";
+import { withoutFailedEvents } from "./failed-events.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import type { Ref } from "./refs.ts";
@@ -126,7 +128,9 @@ export async function receiveIn(kernel: Kernel, tx: Tx, arrival: Arrival): Promi
   await find(kernel, tx, [one]);
   if (one.result !== undefined) return one.result;
   await commitArrival(tx, rowOf(one));
-  await writeLocked(kernel, tx, one.row!.id, lookInto);
+  await withoutFailedEvents((failedTimers) =>
+    withinSavepoint(tx, () => writeLocked(kernel, tx, one.row!.id, lookInto, failedTimers)),
+  );
   await answer(tx, [one]);
   return one.result!;
 }

@@ -13,6 +13,7 @@ import { letterOfTask } from "./dead-letter.ts";
 import { deliver } from "./deliver.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, isDefinitionFault, refusedError } from "./errors.ts";
+import { withoutFailedEvents } from "./failed-events.ts";
 import { failingOf } from "./failing.ts";
 import { Filing, heldOf, leaseBusy, type Report, type Reported } from "./filing.ts";
 import { runHooks } from "./hooks.ts";
@@ -107,11 +108,13 @@ async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
 async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> {
   let result: Reported | undefined;
   try {
-    await inTransaction(kernel, async (tx) => {
-      await moveLocked(kernel, tx, filing);
-      result = filing.result;
-      filing.result = undefined; // It counts once the transaction is committed.
-    });
+    await withoutFailedEvents((failedTimers) =>
+      inTransaction(kernel, async (tx) => {
+        await moveLocked(kernel, tx, filing, failedTimers);
+        result = filing.result;
+        filing.result = undefined; // It counts once the transaction is committed.
+      }),
+    );
   } catch (error) {
     if (isPawlError(error, "outcome_unknown")) filing.unsure = true;
     throw error;
@@ -152,9 +155,14 @@ async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgai
   for (const { course, filing } of free) if (written.has(course.row.id)) finish(kernel, course, filing);
 }
 
-async function moveLocked(kernel: Kernel, tx: Tx, filing: Filing): Promise<void> {
+async function moveLocked(
+  kernel: Kernel,
+  tx: Tx,
+  filing: Filing,
+  failedTimers: ReadonlyMap<string, unknown>,
+): Promise<void> {
   await lockInstances(tx, [filing.report.taken.row.id]);
-  const [move] = await movesAnew(kernel, tx, [filing]);
+  const [move] = await movesAnew(kernel, tx, [filing], failedTimers);
   if (move === undefined || filing.result !== undefined) return;
   const { course } = move;
   course.hold();
@@ -183,7 +191,12 @@ function movesAsClaimed(kernel: Kernel, filings: readonly Filing[]): Move[] {
 }
 
 /** Reads the instances anew, for those whose lease still holds, and lets what is due come first. */
-async function movesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<Move[]> {
+async function movesAnew(
+  kernel: Kernel,
+  db: Executor,
+  filings: readonly Filing[],
+  failedTimers?: ReadonlyMap<string, unknown>,
+): Promise<Move[]> {
   const ids = filings.map(({ report }) => report.taken.row.id);
   const rows = new Map((await readInstances(db, ids)).map((row) => [row.id, row]));
   const held = await heldOf(db, filings);
@@ -196,6 +209,7 @@ async function movesAnew(kernel: Kernel, db: Executor, filings: readonly Filing[
     if (row === undefined || !held.has(filing.lease.taskId) || isNewer(kernel, row)) filing.result = "lease_lost";
     else moves.push({ course: new Course(lifecycleOf(kernel, row), row, kernel.newId), filing });
   }
+  if (failedTimers !== undefined) for (const { course } of moves) course.failedTimers = failedTimers;
   await catchUp(
     db,
     moves.map(({ course }) => course),

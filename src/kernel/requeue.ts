@@ -94,6 +94,8 @@ export function eventFor(
   if (restart || (lifecycle.job && row.outcome === "failure")) return "restart";
   if (row.state === failed && lifecycle.builtIns) return "recover";
   if (lifecycle.retriable.has(row.state)) return "retry";
+  const release = letter.origin === row.state ? lifecycle.states.get(row.state)?.release : undefined;
+  if (release !== undefined) return release.send;
   throw new PawlError(
     "transition_refused",
     `Dead letter ${letter.id} cannot be requeued: ${nameOf(row)} has gone on from \`${letter.origin}\` to \`${row.state}\`. Send it an event, or discard the dead letter.`,

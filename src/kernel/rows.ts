@@ -189,6 +189,8 @@ export function timerRow(instanceId: string, id: string, visit: number, timer: P
     payloadText: timer.payload === undefined ? null : storableText(timer.payload, "The timer"),
     actor: null,
     reason: null,
+    attempts: 0,
+    requestId: null,
   };
 }
 

@@ -12,6 +12,7 @@ import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "./errors.ts";
+import { withoutFailedEvents } from "./failed-events.ts";
 import { happen } from "./happen.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
@@ -90,10 +91,15 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
 export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
   const pending = sends.map((send) => new Pending(send));
   const alone: Pending[] = [];
-  await sendLocked(kernel, tx, pending, sends.length > 1 ? alone : undefined);
+  await sendLocked(kernel, tx, pending, { alone });
   for (const one of alone) {
     try {
-      await withinSavepoint(tx, () => sendLocked(kernel, tx, [one]));
+      await withoutFailedEvents((failedTimers) =>
+        withinSavepoint(tx, () => {
+          one.outcome = undefined; // A refusal by what an event that failed was to bring does not count.
+          return sendLocked(kernel, tx, [one], { failedTimers });
+        }),
+      );
     } catch (thrown) {
       const error = asPawlError(thrown);
       if (error.who === "surroundings") throw error;
@@ -134,12 +140,16 @@ async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
   await throughLostReplies([one], async () => {
     let outcome: Sent | undefined;
     try {
-      await inTransaction(kernel, async (tx) => {
-        await sendLocked(kernel, tx, [one]);
-        outcome = one.outcome;
-        one.outcome = undefined; // It counts once the transaction is committed.
-        if (outcome?.ok === false) throw outcome.error;
-      });
+      await withoutFailedEvents((failedTimers) =>
+        inTransaction(kernel, async (tx) => {
+          // A refusal by what an event that failed was to bring does not count.
+          if (!one.settled) one.outcome = undefined;
+          await sendLocked(kernel, tx, [one], { failedTimers });
+          outcome = one.outcome;
+          one.outcome = undefined; // It counts once the transaction is committed.
+          if (outcome?.ok === false) throw outcome.error;
+        }),
+      );
     } catch (error) {
       if (isPawlError(error, "outcome_unknown")) one.unsureSince ??= one.decidedOn;
       throw error;
@@ -150,7 +160,12 @@ async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
 }
 
 /** Sends under locks. What has a hook goes into `alone`, where there is one: it is to fail for itself, with what it wrote. */
-async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[], alone?: Pending[]): Promise<void> {
+async function sendLocked(
+  kernel: Kernel,
+  tx: Tx,
+  pending: readonly Pending[],
+  { alone, failedTimers }: { alone?: Pending[]; failedTimers?: ReadonlyMap<string, unknown> },
+): Promise<void> {
   const found = await readWanted(kernel, tx, pending);
   const ids = [...found.keys()].map((course) => course.row.id).sort();
   const rows = new Map((await lockInstances(tx, ids)).map((row) => [row.id, row]));
@@ -164,7 +179,10 @@ async function sendLocked(kernel: Kernel, tx: Tx, pending: readonly Pending[], a
     else for (const one of waiting) one.outcome = { ok: false, error: goneError(kernel, one.send, row) };
   }
   const courses = [...byInstance.keys()];
-  for (const course of courses) course.hold();
+  for (const course of courses) {
+    course.hold();
+    if (failedTimers !== undefined) course.failedTimers = failedTimers;
+  }
   await settleLostReplies(tx, byInstance);
   await catchUp(tx, courses);
   const requests = await readKnownRequests(tx, byInstance);

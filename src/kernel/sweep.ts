@@ -3,6 +3,7 @@ import { type InstanceRow, lockInstances } from "../store/instances.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
 import { asPawlError } from "./errors.ts";
+import { withoutFailedEvents } from "./failed-events.ts";
 import { runHooks } from "./hooks.ts";
 import { inTransaction, type Kernel, lifecycleOf } from "./kernel.ts";
 import { match } from "./match.ts";
@@ -60,15 +61,24 @@ async function writeTogether(kernel: Kernel, courses: readonly Course[]): Promis
 
 /** One instance in a transaction of its own: it has a hook to run. */
 export function writeAlone(kernel: Kernel, id: string, decide: Decide): Promise<boolean> {
-  return inTransaction(kernel, (tx) => writeLocked(kernel, tx, id, decide));
+  return withoutFailedEvents((failedTimers) =>
+    inTransaction(kernel, (tx) => writeLocked(kernel, tx, id, decide, failedTimers)),
+  );
 }
 
 /** The same within a transaction that somebody else commits. */
-export async function writeLocked(kernel: Kernel, tx: Tx, id: string, decide: Decide): Promise<boolean> {
+export async function writeLocked(
+  kernel: Kernel,
+  tx: Tx,
+  id: string,
+  decide: Decide,
+  failedTimers: ReadonlyMap<string, unknown>,
+): Promise<boolean> {
   const [row] = await lockInstances(tx, [id]);
   if (row === undefined) return false;
   const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);
   course.hold();
+  course.failedTimers = failedTimers;
   await decide(tx, [course]);
   course.attempt(() => match(course));
   if (course.failure !== undefined) throw course.failure;

@@ -124,11 +124,11 @@ export async function requeueEffect(
       update pawl.dead_letters
       set status = 'requeued', decided_at = pawl.now(), decided_by = ${actor}::text, decision = ${reason}::text
       where id = ${letterId}::uuid and status = 'open' and kind = 'effect'
-      returning instance_id, work
+      returning instance_id, work, version
     )
     insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, visit, work, since)
     select ${task.id}::uuid, letter.instance_id, 'effect', ${task.lane}::text, 0, ${task.lane}::text,
-      (letter.work ->> 'version')::int, letter.work, pawl.now()
+      coalesce((letter.work ->> 'version')::int, letter.version), letter.work, pawl.now()
     from letter
     returning id::text as id`);
   return rows.length > 0;

@@ -63,8 +63,8 @@ export function keysText(keys: readonly string[] | null): string | null {
 
 /**
  * The moves that these requests made after a version, if they made any: how a lost reply is settled. An event for later
- * has made none, and is found while it waits, or where it was refused when its time came; a recovery that was asked for is
- * found where that is noted.
+ * has made none, and is found while it waits, or where it was refused or failed when its time came (`token` counts the
+ * failures); a recovery that was asked for is found where that is noted.
  */
 export function readMovesOfRequests(
   db: Executor,
@@ -85,8 +85,8 @@ export function readMovesOfRequests(
       where timer.instance_id = asked.id and timer.id = asked.request_id
       union all
       select attempt.task_id, asked.after_version from pawl.attempts as attempt
-      where attempt.instance_id = asked.id and attempt.task_id = asked.request_id and attempt.token = 0
-        and attempt.what in ('refused', 'asked')
+      where attempt.instance_id = asked.id and attempt.task_id = asked.request_id
+        and case attempt.what when 'failed' then attempt.token > 0 else attempt.what in ('refused', 'asked') end
       offset 0
     ) as move`);
 }

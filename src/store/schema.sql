@@ -777,6 +777,21 @@ CREATE TABLE pawl.queues (
     CONSTRAINT queues_source_check CHECK ((source = ANY (ARRAY['code'::text, 'run_time'::text])))
 );
 
+CREATE TABLE pawl.release_failures (
+    instance_id uuid NOT NULL,
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    visit integer NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    attempts integer NOT NULL,
+    reason text NOT NULL,
+    error jsonb,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    retry_at timestamp with time zone,
+    CONSTRAINT release_failures_what_check CHECK ((what = ANY (ARRAY['refused'::text, 'failed'::text])))
+);
+
 CREATE TABLE pawl.releases (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -923,6 +938,8 @@ CREATE TABLE pawl.timers (
     payload jsonb,
     actor text,
     reason text,
+    attempts integer DEFAULT 0 NOT NULL,
+    request_id uuid,
     CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['timeout'::text, 'deadline'::text, 'send'::text]))),
     CONSTRAINT timers_timeout_has_visit CHECK (((kind = 'timeout'::text) = (visit IS NOT NULL)))
 )
@@ -1052,6 +1069,9 @@ ALTER TABLE ONLY pawl.pruned
 ALTER TABLE ONLY pawl.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY pawl.release_failures
+    ADD CONSTRAINT release_failures_pkey PRIMARY KEY (instance_id);
+
 ALTER TABLE ONLY pawl.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (lifecycle, state);
 
@@ -1167,6 +1187,8 @@ CREATE UNIQUE INDEX pauses_open ON pawl.pauses USING btree (lifecycle, part) WHE
 
 CREATE INDEX queues_unchecked ON pawl.queues USING btree (name) WHERE (eligibility > eligibility_checked);
 
+CREATE INDEX release_failures_due ON pawl.release_failures USING btree (lifecycle, state, retry_at) WHERE (retry_at IS NOT NULL);
+
 CREATE INDEX samples_of_queue ON pawl.samples USING btree (queue, id);
 
 CREATE INDEX samples_unsettled ON pawl.samples USING btree (id) WHERE (changes > settled);
@@ -1233,6 +1255,9 @@ ALTER TABLE ONLY pawl.edges
 
 ALTER TABLE ONLY pawl.operation_letters
     ADD CONSTRAINT operation_letters_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES pawl.operations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pawl.release_failures
+    ADD CONSTRAINT release_failures_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES pawl.instances(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pawl.tickets
     ADD CONSTRAINT tickets_letter_id_fkey FOREIGN KEY (letter_id) REFERENCES pawl.dead_letters(id) ON DELETE CASCADE;

@@ -13,15 +13,19 @@ export interface TimerRow {
   readonly payloadText: string | null;
   readonly actor: string | null;
   readonly reason: string | null;
+  /** Deliveries of its event that have failed so far. */
+  readonly attempts: number;
+  /** The mark of the call that sent it; null: the timer's own id. */
+  readonly requestId: string | null;
 }
 
 /** The timers of those instances that `written` holds. A part of the statements that commit. */
 export function insertTimers(rows: readonly TimerRow[]) {
   return part`
-    insert into pawl.timers (instance_id, id, kind, visit, due_at, event, payload, actor, reason)
+    insert into pawl.timers (instance_id, id, kind, visit, due_at, event, payload, actor, reason, attempts, request_id)
     select timer.instance_id, timer.id, timer.kind, timer.visit,
       coalesce(clock.now + timer.after_ms * interval '1 millisecond', pawl.at(timer.at_ms)), timer.event,
-      timer.payload::jsonb, timer.actor, timer.reason
+      timer.payload::jsonb, timer.actor, timer.reason, timer.attempts, timer.request_id
     from clock, unnest(
       (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
       (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
@@ -32,8 +36,10 @@ export function insertTimers(rows: readonly TimerRow[]) {
       (select ${textArray(rows.map((row) => row.event))}::text)::text[],
       (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
       (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
-      (select ${textArray(rows.map((row) => row.reason))}::text)::text[]
-    ) as timer(instance_id, id, kind, visit, after_ms, at_ms, event, payload, actor, reason)
+      (select ${textArray(rows.map((row) => row.reason))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.attempts))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.requestId))}::text)::uuid[]
+    ) as timer(instance_id, id, kind, visit, after_ms, at_ms, event, payload, actor, reason, attempts, request_id)
     where (timer.instance_id in (select id from written)) is true
     on conflict do nothing`;
 }
@@ -49,13 +55,16 @@ export interface DueTimer {
   readonly payload: unknown;
   readonly actor: string | null;
   readonly reason: string | null;
+  readonly attempts: number;
+  readonly request_id: string;
 }
 
 /** The timers of these instances that are due at the given moment, in the order in which they fell due. */
 export function readDueTimers(db: Executor, due: readonly { id: string; asOfMs: number }[]): Promise<DueTimer[]> {
   return db.rows<DueTimer>(sql`
     select timer.instance_id::text as instance_id, timer.id::text as id, timer.kind, timer.visit,
-      pawl.ms(timer.due_at) as due_ms, timer.event, timer.payload, timer.actor, timer.reason
+      pawl.ms(timer.due_at) as due_ms, timer.event, timer.payload, timer.actor, timer.reason,
+      timer.attempts, coalesce(timer.request_id, timer.id)::text as request_id
     from unnest(
       (select ${textArray(due.map((one) => one.id))}::text)::uuid[],
       (select ${textArray(due.map((one) => one.asOfMs))}::text)::float8[]

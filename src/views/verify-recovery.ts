@@ -25,6 +25,17 @@ export function failuresForgotten(ids: Slice): Statement {
       and (failing.at <= (select pruned.up_to from pawl.pruned as pruned where pruned.what = 'dead_letters')) is not true`;
 }
 
+/** An instance has one open dead letter at most: what it failed of last. */
+export function lettersInExcess(): Statement {
+  return sql`
+    select letter.instance_id::text as instance,
+      format('It has %s open dead letters.', count(*)) as message
+    from pawl.dead_letters as letter
+    where letter.status = 'open' and letter.kind = 'instance'
+    group by letter.instance_id having count(*) > 1
+    limit 1000`;
+}
+
 /** Somebody is wanted for every dead letter that waits for a decision, and for no other one. */
 export function ticketsAstray(): Statement {
   return sql`

@@ -4,7 +4,7 @@ import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./verif
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
 import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
-import { failuresForgotten, ticketsAstray } from "./verify-recovery.ts";
+import { failuresForgotten, lettersInExcess, ticketsAstray } from "./verify-recovery.ts";
 import { deadlinesEarly, timersPassedOver } from "./verify-times.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
@@ -23,6 +23,7 @@ export interface Violation {
     | "children"
     | "recovery"
     | "people"
+    | "dead_letters"
     | "tickets"
     | "counts";
   /** Null when it is not about one instance. */
@@ -66,6 +67,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
     after = ids.upTo;
   }
   for (const found of await db.rows<Found>(messagesBehindNothing())) violations.push({ invariant: "I4", ...found });
+  for (const found of await db.rows<Found>(lettersInExcess())) violations.push({ invariant: "dead_letters", ...found });
   for (const found of await db.rows<Found>(ticketsAstray())) violations.push({ invariant: "tickets", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
   return violations.slice(0, most);
@@ -258,6 +260,8 @@ function setbacksUnclaimed(ids: Slice): Statement {
     from pawl.attempts as setback
     where setback.instance_id > ${ids.after}::uuid and setback.instance_id <= ${ids.upTo}::uuid
       and setback.what not in ('claimed', 'refused', 'asked')
+      -- Without a lane it is an event that failed, and no task.
+      and setback.lane is not null
       and not exists (
         select from pawl.attempts as claim
         where claim.instance_id = setback.instance_id and claim.task_id = setback.task_id and claim.token = setback.token

@@ -31,7 +31,53 @@ const order = lifecycle("order", {
 const email = job("email", { payload: z.object({ to: z.string() }), run: () => {}, retry: once });
 let mail: () => void = () => {};
 
+/** A step with a backup: the dead letter tells of the first way, and the backup may still do it. */
+const speech = lifecycle("speech", {
+  initial: "recognizing",
+  states: {
+    recognizing: {
+      run: async () => {},
+      retry: once,
+      on: { recognized: "done", fail: { to: "backup", deadLetter: true } },
+    },
+    backup: { run: async () => {}, retry: once, on: { recognized: "done" } },
+    done: { final: "success" },
+  },
+});
+
 eachStore((store) => {
+  test("a backup that succeeds decides the letter and the ticket of what failed before it", async () => {
+    await using t = await store.open({ lifecycles: [speech] });
+    await t.pawl.start(speech, { key: "s" });
+    await (await t.claim("speech/recognizing")).fail(new Error("no sound"));
+    const [letter, ...others] = await t.pawl.deadLetters(speech);
+    expect(others).toEqual([]);
+    expect(await t.pawl.dead.tickets()).toHaveLength(1);
+    await t.work();
+    expect(await t.pawl.get(speech, "s")).toMatchObject({ state: "done", outcome: "success" });
+    expect(await t.pawl.deadLetter(letter!.id)).toMatchObject({ status: "requeued" });
+    expect(await t.pawl.dead.tickets()).toEqual([]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("an instance has one open letter: that of its last failure", async () => {
+    await using t = await store.open({ lifecycles: [speech] });
+    await t.pawl.start(speech, { key: "s" });
+    await (await t.claim("speech/recognizing")).fail(new Error("no sound"));
+    const [first] = await t.pawl.deadLetters(speech);
+    await (await t.claim("speech/backup")).fail(new Error("no backup"));
+    const open = await t.pawl.deadLetters(speech);
+    expect(open).toMatchObject([{ origin: "backup", error: { message: "no backup" } }]);
+    expect(await t.pawl.deadLetter(first!.id)).toMatchObject({
+      status: "discarded",
+      decision: `superseded by dead letter ${open[0]!.id}`,
+    });
+    expect(await t.pawl.verify()).toEqual([]);
+    await t.pawl.requeue(open[0]!.id);
+    await t.work();
+    expect(await t.pawl.deadLetters(speech)).toEqual([]);
+  });
+
   async function given(): Promise<TestPawl> {
     const t = await store.open({ lifecycles: [order, email] });
     await t.pawl.start(order, { key: "o", data: { address: "Elm 3" } });
@@ -154,7 +200,7 @@ eachStore((store) => {
     expect(await t.pawl.verify()).toEqual([]);
   });
 
-  test("what an edge left for a person is not requeued once its instance has gone on, only discarded", async () => {
+  test("what an edge left for a person is not requeued where its instance went, and is decided when that goes on", async () => {
     await using t = await given();
     await (await t.claim("order/packing")).giveUp("doubt");
     const [letter] = await t.pawl.deadLetters(order);
@@ -163,8 +209,8 @@ eachStore((store) => {
       code: "transition_refused",
       message: expect.stringContaining("has gone on from `packing` to `reviewing`"),
     });
-    await t.pawl.send(order, "o", "approve");
-    await t.pawl.discard(letter!.id);
+    await t.pawl.send(order, "o", "approve", { actor: "ada" });
+    expect(await t.pawl.deadLetter(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "ada" });
     expect(await t.pawl.deadLetters()).toEqual([]);
   });
 
