@@ -25,7 +25,15 @@ import type { StorableFields, StorableValue } from "./storable.ts";
  * of a name is under `NoInfer`. From an edge nothing is inferred but its event, so that a misspelt key of it stays an
  * error. A `run` is held to what it returns, because its parameter would also accept a step of other outcomes.
  */
-export interface Definition<Own, Labels, Common extends string, Data, Events extends Schemas, BuiltIns> {
+export interface Definition<
+  Own,
+  Labels,
+  Common extends string,
+  Data,
+  Events extends Schemas,
+  BuiltIns,
+  Named extends string = string,
+> {
   /** The schema of an instance's data: zod, valibot, arktype, or any other that follows Standard Schema. */
   readonly data?: Data & StorableFields<Output<NoInfer<Data>>>;
   /** The schemas of the payloads. An event without one takes none. */
@@ -61,7 +69,9 @@ export interface Definition<Own, Labels, Common extends string, Data, Events ext
       Own[Name],
       Name extends keyof Labels ? Labels[Name] : unknown
     >;
-  } & { readonly [Name in keyof Labels]: Asking<Labels[Name]> };
+  } & { readonly [Name in keyof Labels]: Asking<Labels[Name]> } & {
+    readonly [name: string]: Naming<Named>;
+  };
   /** What states of earlier versions are called now. */
   readonly renamed?: { readonly [old: string]: NoInfer<SharedBy<Own, Common, Data, Events, BuiltIns>["declared"]> };
   /** The event that an open child gets when its parent leaves the state that asked it. */
@@ -150,10 +160,17 @@ export interface EdgeDetails<Target, Data, Payload> extends Hooks<Data, Payload>
   readonly to?: NoInfer<Target>;
 }
 
-/** A target, an edge, or a list of them of which the first whose guard holds is taken. */
+/**
+ * A target, an edge, or a list of them of which the first whose guard holds is taken. The tuple makes the compiler take a
+ * list apart: from an array with a function in it nothing would be inferred, not even the name of its event.
+ */
 export type Edge<Target, Data, Payload> =
   | NoInfer<Target>
   | EdgeDetails<Target, Data, Payload>
+  | readonly [
+      NoInfer<Target> | EdgeDetails<Target, Data, Payload>,
+      ...(NoInfer<Target> | EdgeDetails<Target, Data, Payload>)[],
+    ]
   | readonly (NoInfer<Target> | EdgeDetails<Target, Data, Payload>)[];
 
 /** A moment after entering: a duration, or a function of the data; null for none. */
@@ -176,6 +193,14 @@ export type Ask<Data> =
 export interface Asking<Label> {
   readonly ask?: { readonly queue?: Queue<Label>; readonly crowd?: Crowd<Label> };
 }
+
+/**
+ * Where the names of all events are inferred from. `Own` lacks those of a state whose edges are nothing but functions: the
+ * compiler infers nothing from these before it knows their parameters.
+ */
+export type Naming<Named extends string> = {
+  readonly [Key in Exclude<keyof State<Shared, unknown, unknown>, "on">]?: unknown;
+} & { readonly on?: { readonly [Event in Named]?: unknown } };
 
 export interface Recovery<In extends Shared> {
   /** At this many failures it stays failed, for a person to decide. 3 unless given. */

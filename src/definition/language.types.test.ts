@@ -837,6 +837,107 @@ describe("types are inferred from the schemas", () => {
     expect(hooked.edgesFrom("b", "restart")[0]?.after).toBeTypeOf("function");
   });
 
+  test("lists of edges with guards beside an inline handler, in every kind of state", () => {
+    const made = lifecycle("made", {
+      data: z.object({ n: z.number().optional() }),
+      events: {
+        scored: z.object({ score: z.number() }),
+        weighed: z.object({ grams: z.number() }),
+        counted: z.object({ count: z.number() }),
+        noted: z.object({ note: z.string() }),
+      },
+      initial: "working",
+      on: { noted: [{ guard: ({ payload }) => payload.note !== "" || "an empty note" }], closed: "ended" },
+      states: {
+        working: {
+          run: async (step) => {
+            step.set({ n: 1 });
+            return step.go("scored", { score: 1 });
+          },
+          on: {
+            scored: [{ to: "parked", guard: ({ payload }) => payload.score > 3 || "too low" }, { to: "waiting" }],
+            fail: { to: "ended", guard: ({ payload }) => payload.reason !== "" || "no reason" },
+          },
+        },
+        alone: {
+          run: async (step) => step.set({ n: 1 }),
+          on: { ready: [{ to: "parked", guard: ({ data }) => data.n === 1 || "not one" }, "waiting"] },
+        },
+        parked: {
+          release: { every: "1m", atMost: 2, send: "released" },
+          on: { released: [{ to: "joining", guard: ({ data }) => data.n === 1 || "not one" }, { to: "alone" }] },
+        },
+        joining: {
+          join: {},
+          on: { joined: [{ to: "waiting", guard: ({ payload }) => payload.succeeded > 1 || "too few" }] },
+        },
+        asking: {
+          ask: { queue: scores, sample: ({ data }) => ({ n: data.n }) },
+          on: {
+            answered: [
+              { to: "waiting", guard: ({ payload }) => payload.labels.length > 1 || "too few" },
+              { to: "ended", set: ({ payload }) => ({ n: payload.labels.length }) },
+            ],
+            unanswered: [{ to: "ended", guard: ({ payload }) => payload.reason !== "" || "no reason" }],
+          },
+        },
+        waiting: {
+          timeout: { after: "1d", send: "fail" },
+          on: {
+            weighed: [{ to: "asking", guard: ({ payload }) => payload.grams > 3 || "too light" }, { to: "ended" }],
+          },
+        },
+        staying: {
+          timeout: { after: "1d", send: "fail" },
+          on: { counted: [{ set: ({ payload }) => ({ n: payload.count }) }] },
+        },
+        failed: { on: { mended: [{ to: "staying", guard: ({ data }) => data.n === 1 || "not one" }] } },
+        ended: end,
+      },
+    });
+    type Own = Exclude<EventOf<typeof made>, "fail" | "recover" | "restart" | "discard">;
+    expectTypeOf<Own>().toEqualTypeOf<
+      | "scored"
+      | "ready"
+      | "released"
+      | "joined"
+      | "answered"
+      | "unanswered"
+      | "weighed"
+      | "counted"
+      | "noted"
+      | "closed"
+      | "mended"
+    >();
+    expectTypeOf<PayloadOf<typeof made, "weighed">>().toEqualTypeOf<{ grams: number }>();
+    expectTypeOf<PayloadOf<typeof made, "counted">>().toEqualTypeOf<{ count: number }>();
+    expectTypeOf<PayloadOf<typeof made, "ready">>().toEqualTypeOf<undefined>();
+    expect(made.events.size).toBeGreaterThan(0);
+  });
+
+  test("the smallest definition with a list and an inline handler", () => {
+    const small = lifecycle("small", {
+      data: z.object({ n: z.number().optional() }),
+      events: { ev: z.object({ v: z.number() }) },
+      initial: "working",
+      states: {
+        working: {
+          run: async (step) => {
+            step.set({ n: 1 });
+          },
+          on: { done: "waiting" },
+        },
+        waiting: {
+          forever: true,
+          on: { ev: [{ to: "a", guard: ({ payload }) => payload.v > 3 || "no" }, { to: "b" }] },
+        },
+        a: end,
+        b: end,
+      },
+    });
+    expectTypeOf<PayloadOf<typeof small, "ev">>().toEqualTypeOf<{ v: number }>();
+  });
+
   test("handlers in files of their own", () => {
     const made = lifecycle("n", {
       data: Data,

@@ -30,16 +30,17 @@ export function lifecycle<
   // biome-ignore lint/complexity/noBannedTypes: no event with a payload.
   Events extends Schemas = {},
   BuiltIns extends boolean = true,
+  Named extends string = never,
 >(
   name: Name,
-  definition: Definition<Own, Labels, Common, Data, Events, BuiltIns>,
+  definition: Definition<Own, Labels, Common, Data, Events, BuiltIns, Named>,
 ): Lifecycle<{
   readonly name: Name;
   readonly data: Output<Data>;
   readonly input: Input<Data>;
   readonly state: SharedBy<Own, Common, Data, Events, BuiltIns>["state"];
   readonly events: {
-    readonly [Event in EventNames<SharedBy<Own, Common, Data, Events, BuiltIns>>]: PayloadSent<
+    readonly [Event in Named | EventNames<SharedBy<Own, Common, Data, Events, BuiltIns>>]: PayloadSent<
       SharedBy<Own, Common, Data, Events, BuiltIns>,
       Event,
       AnyLabel<Labels>
