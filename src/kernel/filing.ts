@@ -28,14 +28,16 @@ export type Outcome =
   | { readonly kind: "retry_later"; readonly afterMs: number; readonly reason: string | null }
   /** Given back unused: the worker stops. */
   | { readonly kind: "released" }
-  /** Its worker fell silent. */
-  | { readonly kind: "lapsed" };
+  /** Its worker fell silent. Why that spends no attempt, where it does not. */
+  | { readonly kind: "lapsed"; readonly unspent?: "database_away" };
 
 export interface Report {
   readonly taken: Taken;
   readonly outcome: Outcome;
   /** A worker that would stay with the instance: whether it gets the next step, and what it does with it. */
   readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => unknown };
+  /** An earlier try of it failed, and may have been written all the same. */
+  readonly again?: boolean;
 }
 
 /** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */
@@ -53,12 +55,18 @@ export class Filing {
   isBuried = false;
   /** What its definition does not allow. */
   fault: PawlError | undefined;
-  unsure = false;
+  /** It may have been written by a try whose reply was lost: its traces are looked for first. */
+  unsure: boolean;
+  /** What kept it from being written. */
+  obstacle: unknown;
+  /** The next step, which came with it. */
+  granted: Taken | undefined;
   /** A hook has to run, in a transaction of its own. */
   alone = false;
 
   constructor(report: Report) {
     this.report = report;
+    this.unsure = report.again === true;
   }
 
   get lease() {

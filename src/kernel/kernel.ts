@@ -11,6 +11,7 @@ import type { Beside } from "./beside.ts";
 import { BreakerBoard } from "./breaker-board.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import type { Faults } from "./faults.ts";
+import { LeaseExpiry } from "./lease-expiry.ts";
 import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
 import { Timetable } from "./timetable.ts";
@@ -30,6 +31,8 @@ export interface Kernel {
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
   readonly breakers: BreakerBoard;
+  /** When leases may be taken for those of dead workers. */
+  readonly expiry: LeaseExpiry;
   /** Tells what this process has written from what others have. */
   readonly process: string;
   readonly telemetry: Telemetry;
@@ -76,6 +79,7 @@ export function makeKernel(given: {
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),
     breakers: new BreakerBoard(given.lifecycles, given.breakers),
+    expiry: new LeaseExpiry((text) => given.telemetry.log.warn({}, text)),
     process: newId(),
     telemetry: given.telemetry,
     besides: given.besides ?? new Map(),

@@ -36,9 +36,15 @@ export function sort(kernel: Kernel, filing: Filing): void {
     case "faulty":
       setAside(filing, outcome.error);
       return;
+    case "lapsed":
+      if (outcome.unspent !== undefined) {
+        filing.setback = setbackOf(taken, "lapsed", null, true, { reason: outcome.unspent });
+        return;
+      }
+      fail(kernel, filing, failingOf(taken, outcome));
+      return;
     case "failed":
     case "gave_up":
-    case "lapsed":
       fail(kernel, filing, failingOf(taken, outcome));
   }
 }

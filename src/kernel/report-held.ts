@@ -31,14 +31,9 @@ export async function setBack(kernel: Kernel, filings: readonly Filing[]): Promi
 }
 
 /** Effects that were carried out, or given up after their last attempt. */
-export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  const stray = filings.find((filing) => filing.report.taken.kind !== "effect");
-  if (stray !== undefined) {
-    throw new PawlError(
-      "option_invalid",
-      "A step ends with an event of its state; only an after-effect is simply done.",
-    );
-  }
+export async function end(kernel: Kernel, given: readonly Filing[]): Promise<void> {
+  for (const filing of given) if (filing.report.taken.kind !== "effect") filing.obstacle = notAnEffect();
+  const filings = given.filter((filing) => filing.obstacle === undefined);
   const made = filings.filter((filing) => filing.delivered !== undefined && filing.report.outcome.kind === "deliver");
   await endAll(kernel, made);
   const saying = filings.filter(({ report: { outcome } }) => outcome.kind === "done" && saysMore(outcome));
@@ -65,6 +60,13 @@ export async function end(kernel: Kernel, filings: readonly Filing[]): Promise<v
     // An effect that is done leaves nothing; its row goes in no other way without a word.
     isTrace: ({ report }, what) => what === (report.outcome.kind === "done" ? undefined : "failed"),
   });
+}
+
+function notAnEffect(): PawlError {
+  return new PawlError(
+    "option_invalid",
+    "A step ends with an event of its state; only an after-effect is simply done.",
+  );
 }
 
 function saysMore({ starts = [], sends = [] }: Said): boolean {
@@ -101,7 +103,7 @@ interface HeldWriting {
 async function writeHeld(kernel: Kernel, filings: readonly Filing[], { write, isTrace }: HeldWriting): Promise<void> {
   if (filings.length === 0) return;
   const open = () => filings.filter((filing) => filing.result === undefined);
-  let unsure = false;
+  let unsure = filings.some((filing) => filing.unsure);
   await untilAnswered(async () => {
     const written = await write(open()).catch((error: unknown) => {
       unsure ||= isPawlError(error, "outcome_unknown");
@@ -119,7 +121,7 @@ async function writeHeld(kernel: Kernel, filings: readonly Filing[], { write, is
       filing.result = traces !== undefined && isTrace(filing, traces.get(taskId)) ? "written" : "lease_lost";
     }
     if (open().length > 0) throw leaseBusy();
-  });
+  }, unsure);
 }
 
 async function tracesOf(db: Executor, filings: readonly Filing[]): Promise<Map<string, string>> {

@@ -4,7 +4,8 @@ import { readSetbacks } from "../store/attempts.ts";
 import type { Executor, Tx } from "../store/db.ts";
 import { lockInstances, readInstances } from "../store/instances.ts";
 import { readMovesOfTasks } from "../store/journal.ts";
-import { readLapsedLeases } from "../store/tasks.ts";
+import { type LapsedTask, readLapsedLeases, readLeasedTasks } from "../store/tasks.ts";
+import { logFailure } from "../telemetry/log.ts";
 import { raiseFault } from "./alerts.ts";
 import { judge } from "./calls.ts";
 import { commit } from "./commit.ts";
@@ -35,40 +36,116 @@ const unwritableFailurePauseMs = 60_000;
  * on what the claim returned, and fenced by the lease: a worker that lost its lease changes nothing.
  */
 export async function report(kernel: Kernel, reports: readonly Report[]): Promise<Reported[]> {
+  const answers = await reportEach(kernel, reports);
+  return answers.map((answer) => {
+    if (typeof answer === "object") throw answer.error;
+    return answer;
+  });
+}
+
+/** A report that could not be written, and why. It may have been: the reply can be what was lost. */
+export interface Unwritten {
+  readonly error: unknown;
+}
+
+/** The same, each with an answer of its own: what stops a part of the batch hides nothing that was written before it. */
+export async function reportEach(kernel: Kernel, reports: readonly Report[]): Promise<(Reported | Unwritten)[]> {
   const filings = reports.map((one) => new Filing(one));
   for (const filing of filings) sort(kernel, filing);
   if (kernel.faults !== undefined) await kernel.faults.at("report.before");
-  await move(
-    kernel,
-    filings.filter((filing) => filing.move !== undefined),
+  const open = () => filings.filter((filing) => filing.result === undefined && filing.obstacle === undefined);
+  await part(
+    open,
+    (filing) => filing.move !== undefined,
+    (list) => move(kernel, list),
   );
+  handOver(filings);
   await keepLateResults(kernel, filings);
-  const deliveries = filings.filter((filing) => filing.report.outcome.kind === "deliver");
-  if (deliveries.length > 0) await bringAll(kernel, deliveries);
-  await setBack(
-    kernel,
-    filings.filter((filing) => filing.setback !== undefined && filing.result === undefined),
+  await part(
+    open,
+    (filing) => filing.report.outcome.kind === "deliver",
+    (list) => bringAll(kernel, list),
   );
-  await end(
-    kernel,
-    filings.filter((filing) => filing.result === undefined),
+  await part(
+    open,
+    (filing) => filing.setback !== undefined,
+    (list) => setBack(kernel, list),
+  );
+  await part(
+    open,
+    () => true,
+    (list) => end(kernel, list),
   );
   if (kernel.faults !== undefined) await kernel.faults.at("report.after");
-  tally(kernel, filings);
-  await judge(kernel, filings);
-  for (const { report: about, fault } of filings) if (fault !== undefined) await raiseFault(kernel, about.taken, fault);
-  return filings.map((filing) => filing.result!);
+  await conclude(kernel, filings);
+  return filings.map(({ result, obstacle }) => result ?? { error: obstacle });
 }
 
-/** Gives back the tasks of silent workers. A lapse is an outcome like any other: the predicate is looked at again. */
+/** One part of a batch. What it fails of keeps those reports from being written that it was about, and no others. */
+async function part(
+  open: () => readonly Filing[],
+  isMeant: (filing: Filing) => boolean,
+  write: (list: readonly Filing[]) => Promise<void>,
+): Promise<void> {
+  const list = open().filter(isMeant);
+  if (list.length === 0) return;
+  try {
+    await write(list);
+  } catch (error) {
+    for (const filing of list) if (filing.result === undefined) filing.obstacle = error;
+  }
+}
+
+/** The next steps go to the worker before anything else can fail: they are leased to it already. */
+function handOver(filings: readonly Filing[]): void {
+  for (const { result, granted, report } of filings)
+    if (result === "written" && granted !== undefined) report.stay?.take(granted);
+}
+
+/** What is counted, judged and announced once reports are written. That it fails changes nothing about them. */
+async function conclude(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  const written = filings.filter((filing) => filing.result !== undefined);
+  try {
+    tally(kernel, written);
+    await judge(kernel, written);
+    for (const { report: about, fault } of written)
+      if (fault !== undefined) await raiseFault(kernel, about.taken, fault);
+  } catch (error) {
+    logFailure(kernel.telemetry.log, error);
+  }
+}
+
+/**
+ * Gives back the tasks of silent workers, unless nobody could speak. A lapse is an outcome like any other: the predicate is
+ * looked at again.
+ */
 export async function reportLapsed(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
-  const lapsed = await readLapsedLeases(kernel.db, lanes, limit);
+  const lapsed = await lapsedLeases(kernel, lanes, limit);
   if (kernel.faults !== undefined) await kernel.faults.at("lapse.read");
+  if (lapsed.length === 0) return 0;
   const results = await report(
     kernel,
-    lapsed.flatMap((task) => takenOf(kernel, task)).map((taken) => ({ taken, outcome: { kind: "lapsed" as const } })),
+    lapsed.flatMap((task) => {
+      const taken = takenOf(kernel, task);
+      const unspent = kernel.expiry.wasGap(task.leased_until_ms) ? ("database_away" as const) : undefined;
+      return Array.isArray(taken) ? [] : [{ taken, outcome: { kind: "lapsed" as const, unspent } }];
+    }),
   );
   return results.filter((result) => result === "written").length;
+}
+
+async function lapsedLeases(kernel: Kernel, lanes: readonly string[], limit: number): Promise<LapsedTask[]> {
+  const { db, expiry } = kernel;
+  const askedMs = performance.now();
+  const rows = await readLapsedLeases(db, lanes, limit).catch((error: unknown) => {
+    expiry.failed(error);
+    throw error;
+  });
+  const { now_ms: nowMs, clock_ms: clockMs, started_ms } = rows[0]!;
+  // An embedded database was started by this process: whoever held a lease before is gone.
+  const startedMs = db.kind === "pglite" ? null : started_ms;
+  if (!expiry.observe({ nowMs, clockMs, startedMs }, askedMs)) return [];
+  return rows.filter((row) => row.task_id !== null);
 }
 
 async function bringAll(kernel: Kernel, deliveries: readonly Filing[]): Promise<void> {
@@ -116,6 +193,7 @@ async function moveInTransaction(kernel: Kernel, filing: Filing): Promise<void> 
       }),
     );
   } catch (error) {
+    filing.granted = undefined;
     if (isPawlError(error, "outcome_unknown")) filing.unsure = true;
     throw error;
   }
@@ -201,7 +279,7 @@ async function movesAnew(
   const rows = new Map((await readInstances(db, ids)).map((row) => [row.id, row]));
   const held = await heldOf(db, filings);
   // Last of all: an earlier try of ours that ended the visit or the lease between these looks is found by now.
-  await settleLostReplies(db, filings);
+  await settleLostReplies(kernel, db, filings);
   const open = filings.filter((filing) => filing.result === undefined);
   const moves: Move[] = [];
   for (const filing of open) {
@@ -217,7 +295,7 @@ async function movesAnew(
   return moves;
 }
 
-async function settleLostReplies(db: Executor, filings: readonly Filing[]): Promise<void> {
+async function settleLostReplies(kernel: Kernel, db: Executor, filings: readonly Filing[]): Promise<void> {
   const unsure = filings.filter((filing) => filing.unsure && filing.result === undefined);
   if (unsure.length === 0) return;
   const leases = unsure.map(({ report, lease }) => ({ id: report.taken.row.id, ...lease }));
@@ -229,6 +307,24 @@ async function settleLostReplies(db: Executor, filings: readonly Filing[]): Prom
   const ended = unsure.some(({ report }) => isRecovery(report.taken)) ? await readSetbacks(db, leases) : [];
   const made = new Set([...moves, ...ended].map((one) => one.task_id));
   for (const filing of unsure) if (made.has(filing.lease.taskId)) filing.result = "written";
+  await findGranted(kernel, db, unsure, moves);
+}
+
+/** The next steps that came leased with moves whose replies were lost, where they still are. */
+async function findGranted(
+  kernel: Kernel,
+  db: Executor,
+  filings: readonly Filing[],
+  moves: Awaited<ReturnType<typeof readMovesOfTasks>>,
+): Promise<void> {
+  const leases = moves.flatMap(({ task_id: taskId, granted: token }) => (token === null ? [] : [{ taskId, token }]));
+  if (leases.length === 0 || filings.every(({ report }) => report.stay === undefined)) return;
+  const granted = new Map((await readLeasedTasks(db, leases)).map((task) => [task.task_id, task]));
+  for (const filing of filings) {
+    const task = granted.get(filing.lease.taskId);
+    const taken = task === undefined ? [] : takenOf(kernel, task);
+    if (!Array.isArray(taken)) filing.granted = taken;
+  }
 }
 
 function decideMove(kernel: Kernel, course: Course, filing: Filing): void {
@@ -279,8 +375,7 @@ function finish(kernel: Kernel, course: Course, filing: Filing): void {
   filing.result = course.fenced ? "written" : "lease_lost";
   filing.isBuried = course.buries;
   kernel.signals.hint(course.instance.id);
-  const granted = course.grantedTask;
   // The next step, leased to the worker that made the move: a claim like any other, without the claiming.
-  if (granted !== undefined) filing.report.stay?.take(granted);
+  filing.granted = course.grantedTask;
   for (const lane of course.lanes) kernel.signals.hint(lane);
 }

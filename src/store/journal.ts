@@ -95,9 +95,9 @@ export function readMovesOfRequests(
 export function readMovesOfTasks(
   db: Executor,
   asked: readonly { id: string; taskId: string; token: number; afterVersion: number }[],
-): Promise<{ task_id: string; token: number; version: number }[]> {
+): Promise<{ task_id: string; token: number; version: number; granted: number | null }[]> {
   return db.rows(sql`
-    select move.task_id::text as task_id, move.token::float8 as token, move.version
+    select move.task_id::text as task_id, move.token::float8 as token, move.version, move.granted::float8 as granted
     from unnest(
       (select ${textArray(asked.map((one) => one.id))}::text)::uuid[],
       (select ${textArray(asked.map((one) => one.taskId))}::text)::uuid[],
@@ -105,7 +105,7 @@ export function readMovesOfTasks(
       (select ${textArray(asked.map((one) => one.afterVersion))}::text)::int[]
     ) as asked(id, task_id, token, after_version)
     cross join lateral (
-      select each.task_id, each.token, each.version from pawl.journal as each
+      select each.task_id, each.token, each.version, each.granted from pawl.journal as each
       where each.instance_id = asked.id and each.version > asked.after_version
         and each.task_id = asked.task_id and each.token = asked.token
       offset 0

@@ -287,18 +287,55 @@ export function endEffects(
     select id::text as task_id from ended`);
 }
 
+/** A lease that ran out. */
+export interface LapsedTask extends ClaimedTask {
+  readonly leased_until_ms: number;
+}
+
+/** What a look for lapsed leases tells, with or without any: what time it is, and since when the server runs. */
+export interface LapseRow {
+  readonly clock_ms: number;
+  readonly now_ms: number;
+  readonly started_ms: number;
+}
+
 /** Leases that ran out, in lanes that this process knows: candidates only, whoever acts on them looks again. */
-export function readLapsedLeases(db: Executor, lanes: readonly string[], limit: number): Promise<ClaimedTask[]> {
-  return db.rows<ClaimedTask>(sql`
+export function readLapsedLeases(
+  db: Executor,
+  lanes: readonly string[],
+  limit: number,
+): Promise<(LapseRow & (LapsedTask | { readonly task_id: null }))[]> {
+  return db.rows(sql`
     with clock as materialized (select pawl.now() as now)
-    select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
-      task.visit as task_visit, task.work, ${instanceColumns}
-    from clock cross join lateral (
+    select pawl.ms(clock_timestamp()) as clock_ms, pawl.ms(pg_postmaster_start_time()) as started_ms,
+      task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
+      task.visit as task_visit, task.work, pawl.ms(task.leased_until) as leased_until_ms, ${instanceColumns}
+    from clock left join lateral (
       select * from pawl.tasks as each
       where each.lane = any ((select ${textArray(lanes)}::text)::text[])
         and each.worker is not null and each.leased_until <= clock.now
       order by each.leased_until, each.id
       limit ${limit}::int
+    ) as task on true
+    left join lateral (
+      select * from pawl.instances as each where each.id = task.instance_id offset 0
+    ) as instance on true`);
+}
+
+/** The tasks under these leases, as a claim gives them, as far as the leases still hold. */
+export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise<ClaimedTask[]> {
+  return db.rows<ClaimedTask>(sql`
+    with clock as materialized (select pawl.now() as now)
+    select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
+      task.visit as task_visit, task.work, ${instanceColumns}
+    from clock, unnest(
+      (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
+      (select ${textArray(leases.map((lease) => lease.token))}::text)::bigint[]
+    ) as lease(id, token)
+    cross join lateral (
+      select * from pawl.tasks as each
+      where each.id = lease.id and each.token = lease.token and each.worker is not null
+      offset 0
     ) as task
     cross join lateral (
       select * from pawl.instances as each where each.id = task.instance_id offset 0

@@ -404,7 +404,11 @@ function claimsOf(ids: Slice): Part {
       select one.*, setback.setbacks, lag(one.attempt) over task as earlier_attempt, lag(setback.setbacks) over task as earlier_setbacks
       from granted as one
       left join lateral (
-        select string_agg(each.what, ',') as setbacks from pawl.attempts as each
+        select string_agg(case
+          -- The attempt was given back: its worker could not renew.
+          when each.what = 'lapsed' and each.detail ->> 'reason' in ('database_away', 'not_started') then 'released'
+          else each.what end, ',') as setbacks
+        from pawl.attempts as each
         where each.instance_id = one.instance_id and each.task_id = one.task_id and each.token = one.token
           and each.what not in ('claimed', 'refused', 'asked')
       ) as setback on true

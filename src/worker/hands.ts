@@ -1,10 +1,12 @@
 import { timerMs } from "../base/duration.ts";
-import { PawlError } from "../base/errors.ts";
+import { isPawlError, PawlError } from "../base/errors.ts";
 import type { Granting } from "../kernel/course.ts";
 import { heldOf, type Outcome, type Report, type Reported } from "../kernel/filing.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { report } from "../kernel/report.ts";
+import { longestPauseMs } from "../kernel/lost-reply.ts";
+import { pause } from "../kernel/pause.ts";
+import { report, type Unwritten } from "../kernel/report.ts";
 import type { Taken } from "../kernel/take.ts";
 import { type Loss, whyLost } from "../kernel/why-lost.ts";
 import type { LeaseKeeper } from "../store/db.ts";
@@ -16,14 +18,16 @@ import type { Handler } from "./run.ts";
 import type { Settings } from "./settings.ts";
 import type { WorkerStates } from "./states.ts";
 
+const firstPauseMs = 50;
+
 /** A task in hand: waiting here, running, or being reported. */
 interface Held {
   readonly taken: Taken;
   readonly abort: Abort;
   /** It was given back: whatever its step still says does not count, and must not win over that. */
   isGivenBack: boolean;
-  /** Its outcome is on its way: the move that is seen then is its own. */
-  isReported: boolean;
+  /** How its step ended: that is on its way, and the move that is seen then is its own. */
+  outcome: Outcome | undefined;
 }
 
 export interface HandsOptions {
@@ -45,7 +49,7 @@ export class Hands {
   readonly #kernel: Kernel;
   readonly #options: HandsOptions;
   readonly #pace = new Pace();
-  readonly #reports: Gatherer<Report, Reported>;
+  readonly #reports: Gatherer<Report, Reported | Unwritten>;
   readonly #keeper: LeaseKeeper;
   readonly #looks: Gatherer<Held, boolean>;
   readonly #forgetHints: () => void;
@@ -101,7 +105,7 @@ export class Hands {
     const { meters } = this.#kernel.telemetry;
     for (const one of taken) {
       meters.lane(one.lane).claimed += 1;
-      const held: Held = { taken: one, abort: new Abort(), isGivenBack: false, isReported: false };
+      const held: Held = { taken: one, abort: new Abort(), isGivenBack: false, outcome: undefined };
       this.#held.set(one.lease.taskId, held);
       this.#options.states.slot("Polling", "Claiming");
       if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(held);
@@ -169,32 +173,49 @@ export class Hands {
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
     states.slot("Processing", to);
     this.#fill();
-    held.isReported = true;
-    if (!held.isGivenBack) {
-      try {
-        const reported = await this.#reports.ask({ taken, outcome });
-        this.#pace.finished(1);
-        if (reported === "lease_lost") settings.onFailure(lostBy(taken));
-      } catch (error) {
-        // Nobody knows of this outcome: the lease will lapse, and the attempt counts as one whose worker was lost.
-        settings.onFailure(error);
-      }
-    }
+    held.outcome = outcome;
+    await this.#reportUntilAnswered(held, outcome);
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
     states.slot(to, "Polling");
     this.#release(held);
   }
 
-  /** One batch of reports. The steps that come with it are taken in hand together. */
-  async #report(batch: readonly Report[]): Promise<Reported[]> {
+  /**
+   * Reports how a task ended, and again while the database is away: the step has done its work, its lease is kept or waits
+   * to be renewed, and the report is fenced, so a later try can neither be too late unseen nor count twice.
+   */
+  async #reportUntilAnswered(held: Held, outcome: Outcome): Promise<void> {
+    const { taken } = held;
+    const { onFailure } = this.#options.settings;
+    for (let tries = 0, pauseMs = firstPauseMs; !held.isGivenBack; tries++) {
+      const answer = await this.#reports
+        .ask({ taken, outcome, again: tries > 0 })
+        .catch((error: unknown): Unwritten => ({ error }));
+      if (typeof answer !== "object") {
+        this.#pace.finished(1);
+        if (answer === "lease_lost") onFailure(lostBy(taken));
+        return;
+      }
+      if (tries === 0) onFailure(answer.error);
+      // Else its outcome stays unknown: the lease will lapse, and the attempt counts as one whose worker was lost.
+      if (!isPassing(answer.error)) return;
+      await pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    }
+  }
+
+  /** One batch of reports. The steps that come with it are taken in hand together, also when a part of it fails. */
+  async #report(batch: readonly Report[]): Promise<(Reported | Unwritten)[]> {
     const granted: Taken[] = [];
     const stay = { grant: this.#options.grant, take: (next: Taken) => granted.push(next) };
-    const reported = await reportObserved(
-      this.#kernel,
-      batch.map(({ taken, outcome }) => ({ taken, outcome, stay })),
-    );
-    this.take(granted);
-    return reported;
+    try {
+      return await reportObserved(
+        this.#kernel,
+        batch.map((one) => ({ ...one, stay })),
+      );
+    } finally {
+      this.take(granted);
+    }
   }
 
   #release(held: Held): void {
@@ -218,7 +239,7 @@ export class Hands {
   #hear(topic: string | undefined): void {
     const meant = topic === undefined ? this.#held.values() : [this.#held.get(topic)];
     for (const held of meant) {
-      if (held === undefined || held.isReported) continue;
+      if (held === undefined || held.outcome !== undefined) continue;
       this.#looks.ask(held).catch(() => {}); // A renewal finds it, too.
     }
   }
@@ -230,7 +251,7 @@ export class Hands {
       list.map(({ taken }) => taken),
     );
     const holds = ({ taken }: Held) => holding.has(taken.lease.taskId);
-    const isInHand = (held: Held) => !held.isReported && this.#held.get(held.taken.lease.taskId) === held;
+    const isInHand = (held: Held) => held.outcome === undefined && this.#held.get(held.taken.lease.taskId) === held;
     await this.#lose(list.filter((held) => !holds(held) && isInHand(held)));
     return list.map(holds);
   }
@@ -257,7 +278,12 @@ export class Hands {
     try {
       await report(
         this.#kernel,
-        list.map(({ taken }) => ({ taken, outcome: { kind: "released" as const } })),
+        list.map(({ taken, outcome }) => ({
+          taken,
+          // A step that has ended is not to run again only because its report has not come through yet.
+          outcome: outcome ?? { kind: "released" as const },
+          again: outcome !== undefined,
+        })),
       );
     } catch (error) {
       this.#options.settings.onFailure(error); // Their leases will lapse.
@@ -268,6 +294,11 @@ export class Hands {
 
 function succeeded(outcome: Outcome): boolean {
   return ["event", "done", "deliver", "recover"].includes(outcome.kind);
+}
+
+/** Time may help: the database is away, busy, or refuses for now. */
+function isPassing(error: unknown): boolean {
+  return isPawlError(error) && error.who === "surroundings" && error.code !== "closed";
 }
 
 function lostBy({ lease: { taskId }, lane }: Taken): PawlError {

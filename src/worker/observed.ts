@@ -1,6 +1,6 @@
 import type { Outcome, Report, Reported } from "../kernel/filing.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { report } from "../kernel/report.ts";
+import { reportEach, type Unwritten } from "../kernel/report.ts";
 import type { Taken } from "../kernel/take.ts";
 import { markFailed, type Span } from "../telemetry/tracing.ts";
 import { type RunOptions, run } from "./run.ts";
@@ -15,10 +15,10 @@ export async function takeObserved(kernel: Kernel, take: () => Promise<Taken[]>)
 }
 
 /** Reports tasks, as one span. */
-export function reportObserved(kernel: Kernel, reports: readonly Report[]): Promise<Reported[]> {
+export function reportObserved(kernel: Kernel, reports: readonly Report[]): Promise<(Reported | Unwritten)[]> {
   const { tracing } = kernel.telemetry;
-  if (!tracing.isOn) return report(kernel, reports);
-  return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => report(kernel, reports));
+  if (!tracing.isOn) return reportEach(kernel, reports);
+  return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => reportEach(kernel, reports));
 }
 
 /** Runs a task, as a span where somebody traces. */

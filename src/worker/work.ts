@@ -55,6 +55,8 @@ export class Worker {
   readonly #heartbeat: Heartbeat;
   readonly #beat: BreakerBeat;
   readonly #rest = new Rest();
+  /** Hints of work do not end this one: a database that is away is not asked more often because there is work. */
+  readonly #errorWait = new Rest();
   readonly #beside: readonly { stop(): Promise<void> }[];
   readonly #ended: Promise<void>;
   #stopping = false;
@@ -68,6 +70,7 @@ export class Worker {
     this.#kernel = kernel;
     this.#maintainOnce = maintain;
     this.#settings = settingsOf(options, kernel.telemetry.log);
+    kernel.expiry.cover(this.#settings.leaseMs);
     this.#states = new WorkerStates(options.onMove ?? (() => {}));
     this.#lanes = new Lanes(kernel, options.only);
     this.#claims = new Claims(kernel, this.#lanes, { worker: this.id, leaseMs: this.#settings.leaseMs });
@@ -111,6 +114,7 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#rest.end();
+    this.#errorWait.end();
     this.#heartbeat.now();
     await Promise.all([this.#ended, ...this.#beside.map((one) => one.stop())]);
   }
@@ -144,9 +148,10 @@ export class Worker {
         this.#states.enter("Idle", restMs);
         await this.#rest.take(restMs);
       } catch (error) {
+        this.#kernel.expiry.failed(error);
         this.#settings.onFailure(error);
         this.#states.enter("ErrorWait");
-        if (!this.#stopping) await this.#rest.take(errorWaitMs);
+        if (!this.#stopping) await this.#errorWait.take(errorWaitMs);
       }
     }
     forget();

@@ -1,4 +1,4 @@
-import { openOn } from "../../src/create.ts";
+import { openOn, type PawlOptions } from "../../src/create.ts";
 import { laneOf } from "../../src/definition/model.ts";
 import { lanesOf } from "../../src/kernel/lanes.ts";
 import { type Taken, take } from "../../src/kernel/take.ts";
@@ -41,14 +41,22 @@ function urlOf(serverUrl: string, name: string): URL {
 export type BehindProxy = Awaited<ReturnType<typeof openBehindProxy>>;
 
 /** A Pawl on a database of its own, behind a proxy; and a straight way to the same database, to look and to interfere. */
-export async function openBehindProxy(serverUrl: string, change: (db: Db) => Db = (db) => db) {
+export async function openBehindProxy(
+  serverUrl: string,
+  change: (db: Db) => Db = (db) => db,
+  options: Partial<PawlOptions> = {},
+) {
   const template = templates.get(serverUrl) ?? makeTemplate(serverUrl);
   templates.set(serverUrl, template);
   const url = urlOf(serverUrl, await createDatabase(serverUrl, await template));
   const proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
   const faults = new PlantedFaults();
   const behind = await openPostgres({ url: await proxy.listen(url.href) });
-  const { pawl, kernel } = await openOn(change(behind), { lifecycles: [errand], logger: false }, { faults });
+  const { pawl, kernel } = await openOn(
+    change(behind),
+    { lifecycles: [errand], logger: false, ...options },
+    { faults },
+  );
   const db = await openPostgres({ url: url.href });
   return {
     pawl,

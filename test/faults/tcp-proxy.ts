@@ -47,8 +47,12 @@ export class TcpProxy {
   async listen(databaseUrl: string): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     const url = new URL(databaseUrl);
-    url.port = String((this.#server.address() as { port: number }).port);
+    url.port = String(this.port);
     return url.href;
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port;
   }
 
   /** Cuts every connection with a reset, in the middle of whatever it carries. */

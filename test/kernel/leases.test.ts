@@ -1,5 +1,6 @@
 import { lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
+import { PawlError } from "../../src/base/errors.ts";
 import { report } from "../../src/kernel/report.ts";
 import { take } from "../../src/kernel/take.ts";
 import type { TestPawl, TestWorker } from "../../src/testing/test-pawl.ts";
@@ -87,6 +88,29 @@ eachStoreAndPooler((store) => {
       source: "worker",
       payload: { reason: "worker_lost", attempts: 3 },
     });
+  });
+
+  test("a lease that lapsed while the database was away is left alone for one lease duration, and spends no attempt", async () => {
+    await using t = await open();
+    await t.pawl.start(parcel, { key: "q", data: { address: "Elm 4" } });
+    const ahead = (by: string) => t.db.script(`update pawl.test_clock set now = now + interval '${by}'`);
+    const leaseMs = 300;
+    t.kernel.expiry.cover(leaseMs);
+    await t.maintain();
+    const [alive, dead] = [await t.claim("parcel/labeling"), await t.claim("parcel/labeling")];
+    const awayAt = performance.now();
+    t.kernel.expiry.failed(new PawlError("database_unreachable", "The database cannot be reached."));
+    while (performance.now() - awayAt <= leaseMs / 3) await new Promise(setImmediate);
+    await ahead("60 seconds");
+    expect((await t.maintain()).lapsed).toBe(0);
+    await alive.renew();
+    await ahead("300 milliseconds");
+    expect((await t.maintain()).lapsed).toBe(1);
+    const again = await t.claim("parcel/labeling");
+    expect([again.id, again.attempt]).toEqual([dead.id, 1]);
+    await alive.report("labeled");
+    await again.report("labeled");
+    expect(await t.pawl.verify()).toEqual([]);
   });
 
   test("a lapse that was seen but renewed meanwhile takes nothing away", async () => {
