@@ -6,9 +6,12 @@ import { checkedText } from "../base/text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import {
   deleteToken,
+  insertLinkSession,
   insertToken,
   type NewToken,
+  readSessions,
   readTokens,
+  readValidHashes,
   spendCode,
   type TokenRow,
   useToken,
@@ -28,6 +31,16 @@ export interface Token extends Visitor {
   readonly id: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  readonly usedAt: Date | null;
+}
+
+/** A browser that is signed in, without its secret. */
+export interface OpenSession extends Visitor {
+  readonly id: string;
+  /** The id of the token that it was opened with; null for one that was opened by a link. */
+  readonly token: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
   readonly usedAt: Date | null;
 }
 
@@ -81,8 +94,27 @@ export class Access {
 
   /** Takes a token back: it and the sessions that it opened count no more. */
   async revokeToken(id: string): Promise<void> {
-    if (isId(id) && (await deleteToken(this.#kernel.db, id))) return;
+    if (isId(id) && (await deleteToken(this.#kernel.db, id, "token"))) return;
     throw new PawlError("token_unknown", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
+  }
+
+  /** The browsers that are signed in, by links and with tokens, oldest first. */
+  async sessions(): Promise<OpenSession[]> {
+    const rows = await readSessions(this.#kernel.db);
+    return rows.map((row) => ({ ...tokenOf(row), expiresAt: new Date(row.expires_ms!), token: row.parent_id }));
+  }
+
+  /** Ends a session: its browser has to sign in anew, and its live streams end within seconds. */
+  async revokeSession(id: string): Promise<void> {
+    if (isId(id) && (await deleteToken(this.#kernel.db, id, "session"))) return;
+    throw new PawlError("token_unknown", `There is no session with the id ${JSON.stringify(id)}.`, { session: id });
+  }
+
+  /** Of these secrets of tokens and sessions, those that still count. @internal */
+  async stillValid(secrets: readonly string[]): Promise<ReadonlySet<string>> {
+    const byHash = new Map(secrets.map((secret) => [hashOf(secret), secret]));
+    const valid = await readValidHashes(this.#kernel.db, [...byHash.keys()]);
+    return new Set(valid.map((hash) => byHash.get(hash)!));
   }
 
   /** Who comes with this secret of a token; undefined if nobody. */
@@ -96,7 +128,10 @@ export class Access {
     return (await this.#insert("code", checkedVisitor(options), codeMs)).secret;
   }
 
-  /** Opens a session by a code, which is spent with it, or by a token; undefined if it is neither. */
+  /**
+   * Opens a session by a code, which is spent with it, or by a token; undefined if it is neither. One that is opened by a code
+   * ends those that the same name and role opened by earlier codes.
+   */
   async signIn(secret: string): Promise<Session | undefined> {
     const { db } = this.#kernel;
     const hash = hashOf(secret);
@@ -116,7 +151,7 @@ export class Access {
 
   async signOut(session: string): Promise<void> {
     const row = await useToken(this.#kernel.db, hashOf(session), "session");
-    if (row !== undefined) await deleteToken(this.#kernel.db, row.id);
+    if (row !== undefined) await deleteToken(this.#kernel.db, row.id, "session");
   }
 
   async #insert(
@@ -127,7 +162,8 @@ export class Access {
   ): Promise<{ secret: string; row: TokenRow }> {
     const secret = `pawl_${randomBytes(32).toString("base64url")}`;
     const token = { id: this.#kernel.newId(), kind, hash: hashOf(secret), name, role, labeler, parent, lastsMs };
-    return { secret, row: await insertToken(this.#kernel.db, token) };
+    const insert = kind === "session" && parent === null ? insertLinkSession : insertToken;
+    return { secret, row: await insert(this.#kernel.db, token) };
   }
 }
 

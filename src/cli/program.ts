@@ -22,7 +22,7 @@ import { addServe } from "./commands/serve.ts";
 import { addSignIn } from "./commands/sign-in.ts";
 import { addStart } from "./commands/start.ts";
 import { addStatus } from "./commands/status.ts";
-import { addToken } from "./commands/token.ts";
+import { addSession, addToken } from "./commands/token.ts";
 import { addVerify } from "./commands/verify.ts";
 import { addWork } from "./commands/work.ts";
 import { addWorkers } from "./commands/workers.ts";
@@ -117,6 +117,7 @@ function makeProgram(version: string, act: Act): Command {
     addLabeler,
     addCrowd,
     addToken,
+    addSession,
     addSignIn,
     addCheck,
     addDiagram,

@@ -11,6 +11,8 @@ export const accessVerbs: readonly (readonly [string, Verb])[] = [
   ["tokens", { takes: [], answer: ({ access }) => access.tokens() }],
   ["createToken", { takes: ["name", "role", "labeler", "lasts"], answer: createToken }],
   ["revokeToken", { takes: ["id"], answer: ({ access }, args) => access.revokeToken(args.text("id")) }],
+  ["sessions", { takes: [], answer: ({ access }) => access.sessions() }],
+  ["revokeSession", { takes: ["id"], answer: ({ access }, args) => access.revokeSession(args.text("id")) }],
   ["signInCode", { takes: ["name", "role", "labeler"], answer: signInCode }],
 ];
 

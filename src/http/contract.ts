@@ -1,5 +1,5 @@
 /** What the pages see of Pawl: the answers of its routes, as they are after their way over the wire. Types alone. */
-import type { Token } from "../access/access.ts";
+import type { OpenSession, Token } from "../access/access.ts";
 import type { Permission, Role } from "../access/roles.ts";
 import type { Pawl } from "../pawl.ts";
 import type {
@@ -148,6 +148,7 @@ export interface StateAnswer {
 }
 
 /** A token that was given out. */
+export type OpenSessionAnswer = Wire<OpenSession>;
 export type TokenAnswer = Wire<Token>;
 
 /** A link that signs somebody in once. */

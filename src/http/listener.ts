@@ -1,4 +1,5 @@
 import type { LiveInstance, RateSample } from "./contract.ts";
+import type { Visit } from "./visitors.ts";
 
 type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
@@ -13,6 +14,8 @@ const longestMs = 10 * 60_000;
  */
 export class Listener {
   readonly instance: string | undefined;
+  /** With what its reader came in. */
+  readonly visit: Visit;
   readonly body: ReadableStream<Uint8Array>;
   readonly #onEnd: () => void;
   readonly #endTimer: NodeJS.Timeout;
@@ -23,8 +26,9 @@ export class Listener {
   #ended = false;
   #wake: () => void = () => {};
 
-  constructor(instance: string | undefined, onEnd: () => void) {
+  constructor(instance: string | undefined, visit: Visit, onEnd: () => void) {
     this.instance = instance;
+    this.visit = visit;
     this.#onEnd = onEnd;
     this.#endTimer = setTimeout(() => this.end(), longestMs).unref();
     const encoder = new TextEncoder();

@@ -8,7 +8,7 @@ import { logFailure } from "../telemetry/log.ts";
 import type { LiveInstance } from "./contract.ts";
 import { Listener } from "./listener.ts";
 import { Rates } from "./rates.ts";
-import { type DoorOptions, visitorOf } from "./visitors.ts";
+import { type DoorOptions, type Visit, visitOf } from "./visitors.ts";
 
 export interface LiveOptions extends DoorOptions {
   /** Ends the streams that are open, so that a server can close. */
@@ -16,6 +16,8 @@ export interface LiveOptions extends DoorOptions {
 }
 
 const lookEveryMs = 250;
+/** How soon a stream ends whose token or session was revoked. */
+const checkEveryMs = 2_000;
 /** After a failure: a database that is away is not asked four times a second. */
 const restMs = 2_000;
 
@@ -24,7 +26,8 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
   const live = new Live(pawl);
   options.ends?.addEventListener("abort", () => live.end(), { once: true });
   app.get("/api/live", async (context) => {
-    const visitor = await visitorOf(pawl, context, options);
+    const visit = await visitOf(pawl, context, options);
+    const { visitor } = visit;
     if (!may(visitor.role, "look"))
       throw new PawlError(
         "not_allowed",
@@ -32,7 +35,7 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
       );
     const instance = context.req.query("instance");
     if (instance !== undefined && !isId(instance)) throw new PawlError("option_invalid", "`instance` must be an id.");
-    return live.stream(instance);
+    return live.stream(instance, visit);
   });
 }
 
@@ -44,13 +47,14 @@ class Live {
   #counts: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();
   #looking = false;
   #ended = false;
+  #checkedAt = 0;
 
   constructor(pawl: Pawl) {
     this.#pawl = pawl;
   }
 
-  stream(instance: string | undefined): Response {
-    const listener = new Listener(instance, () => this.#listeners.delete(listener));
+  stream(instance: string | undefined, visit: Visit): Response {
+    const listener = new Listener(instance, visit, () => this.#listeners.delete(listener));
     if (this.#ended) listener.end();
     else {
       this.#listeners.add(listener);
@@ -78,6 +82,7 @@ class Live {
     this.#counts = new Map();
     while (this.#listeners.size > 0) {
       try {
+        await this.#endRevoked();
         await this.#lookOnce();
         await delay(lookEveryMs);
       } catch (error) {
@@ -87,6 +92,23 @@ class Live {
     }
     this.#rates.rest();
     this.#looking = false;
+  }
+
+  /** Ends the streams of those whose token or session counts no more, or whom the application no longer knows. */
+  async #endRevoked(): Promise<void> {
+    if (performance.now() - this.#checkedAt < checkEveryMs) return;
+    const listeners = [...this.#listeners];
+    const secrets = new Set(listeners.flatMap(({ visit }) => visit.secret ?? []));
+    const valid = secrets.size === 0 ? secrets : await this.#pawl.access.stillValid([...secrets]);
+    await Promise.all(
+      listeners.map(async (listener) => {
+        const { secret, isKnown } = listener.visit;
+        // An application that fails to answer has not said that it knows the visitor.
+        const isValid = secret === undefined ? await isKnown().catch(() => false) : valid.has(secret);
+        if (!isValid) listener.end();
+      }),
+    );
+    this.#checkedAt = performance.now();
   }
 
   async #lookOnce(): Promise<void> {

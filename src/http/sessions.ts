@@ -14,7 +14,7 @@ export function mountSessions(
 ): void {
   app.get("/sign-in/:code", async (context) => {
     const session = await pawl.access.signIn(context.req.param("code"));
-    if (session !== undefined) keepSession(context, session);
+    if (session !== undefined) await keepSession(pawl, context, session);
     // A link that was used before leads to where another can be asked for.
     const to = session === undefined ? "sign-in?spent" : session.visitor.role === "labeler" ? "desk" : "";
     return context.redirect(`${options.base ?? ""}/${to}`, 303);
@@ -24,7 +24,7 @@ export function mountSessions(
     const secret = await secretOf(context);
     const session = await pawl.access.signIn(secret);
     if (session === undefined) throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
-    keepSession(context, session);
+    await keepSession(pawl, context, session);
     return context.json(shown(session.visitor));
   });
   app.delete("/api/session", async (context) => {

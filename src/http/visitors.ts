@@ -18,25 +18,43 @@ export interface DoorOptions {
 const cookie = "pawl_session";
 const unknown = "Send `Authorization: Bearer <token>` (`pawl token create` makes one), or sign in.";
 
+/** Who comes, and with what, so that it can be asked later whether that still counts. */
+export interface Visit {
+  readonly visitor: Visitor;
+  /** The secret of a token or a session; undefined where something else says who comes. */
+  readonly secret: string | undefined;
+  /** Asks the application once more whether it knows the visitor. */
+  readonly isKnown: () => Promise<boolean>;
+}
+
 /** Who comes: with a token, in a session, or as the application says. Throws `token_invalid` for a stranger. */
 export async function visitorOf(pawl: Pawl, context: Context, options: DoorOptions): Promise<Visitor> {
+  return (await visitOf(pawl, context, options)).visitor;
+}
+
+export async function visitOf(pawl: Pawl, context: Context, options: DoorOptions): Promise<Visit> {
   const own = await options.authenticate?.(context.req.raw);
   const bearer = bearerOf(context);
   if (own !== undefined) {
     if (bearer === undefined) checkOrigin(context, { isProgramKnown: true });
-    return own;
+    const again = async () => (await options.authenticate?.(context.req.raw)) !== undefined;
+    return { visitor: own, secret: undefined, isKnown: again };
   }
   if (bearer !== undefined) {
-    const visitor = isSame(bearer, options.token) ? configured : await pawl.access.visitorOf(bearer);
-    if (visitor !== undefined) return visitor;
+    if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined, isKnown: always };
+    const visitor = await pawl.access.visitorOf(bearer);
+    if (visitor !== undefined) return { visitor, secret: bearer, isKnown: always };
     throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
   }
   const session = getCookie(context, cookie);
   const visitor = session === undefined ? undefined : await pawl.access.visitorIn(session);
   if (visitor === undefined) throw new PawlError("token_invalid", unknown);
   checkOrigin(context);
-  return visitor;
+  return { visitor, secret: session, isKnown: always };
 }
+
+/** Of what is read from the config, or looked up in the database. */
+const always = async (): Promise<boolean> => true;
 
 const configured: Visitor = { name: "config", role: "admin", labeler: null };
 
@@ -55,8 +73,13 @@ function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
   if (!isOwn) throw new PawlError("not_allowed", "Another site cannot act for whoever is signed in here.");
 }
 
-/** Until the browser is closed, or the session is over, which the database knows. */
-export function keepSession(context: Context, session: Session): void {
+/**
+ * Until the browser is closed, or the session is over, which the database knows. The one that the browser had before ends: a
+ * secret that somebody else may have put there, or kept, must not outlive a sign-in.
+ */
+export async function keepSession(pawl: Pawl, context: Context, session: Session): Promise<void> {
+  const before = getCookie(context, cookie);
+  if (before !== undefined) await pawl.access.signOut(before);
   const secure = new URL(context.req.url).protocol === "https:" || context.req.header("x-forwarded-proto") === "https";
   setCookie(context, cookie, session.secret, {
     httpOnly: true,

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "./db.ts";
+import { type Executor, sql, textArray } from "./db.ts";
 
 /** What somebody has who may come in; never the secret itself. */
 export interface TokenRow {
@@ -9,6 +9,8 @@ export interface TokenRow {
   readonly created_ms: number;
   readonly expires_ms: number | null;
   readonly used_ms: number | null;
+  /** The token by which a session was opened; null for one that was opened by a link, and for all else. */
+  readonly parent_id: string | null;
 }
 
 export interface NewToken {
@@ -23,6 +25,27 @@ export interface NewToken {
   readonly lastsMs: number | null;
 }
 
+/**
+ * Opens a session by a link. It ends those that the same person opened by earlier links: a link that leaked, or a browser
+ * that was left behind, counts no longer than until the next sign-in.
+ */
+export async function insertLinkSession(db: Executor, session: NewToken): Promise<TokenRow> {
+  const { id, hash, name, role, labeler, lastsMs } = session;
+  const [row] = await db.rows<TokenRow>(sql`
+    with over as (delete from pawl.access_tokens where expires_at < pawl.now()),
+    earlier as (
+      delete from pawl.access_tokens
+      where kind = 'session' and parent_id is null and name = ${name}::text and role = ${role}::text
+        and labeler is not distinct from ${labeler}::text and expires_at >= pawl.now()
+    )
+    insert into pawl.access_tokens (id, kind, hash, name, role, labeler, created_at, expires_at)
+    values (${id}::uuid, 'session', ${hash}::text, ${name}::text, ${role}::text, ${labeler}::text, pawl.now(),
+      pawl.now() + ${lastsMs}::float8 * interval '1 ms')
+    returning id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
+      pawl.ms(used_at) as used_ms`);
+  return row!;
+}
+
 /** Writes a token, and forgets those whose time is over. */
 export async function insertToken(db: Executor, token: NewToken): Promise<TokenRow> {
   const [row] = await db.rows<TokenRow>(sql`
@@ -33,7 +56,7 @@ export async function insertToken(db: Executor, token: NewToken): Promise<TokenR
         pawl.now() + ${token.lastsMs}::float8 * interval '1 ms',
         (select parent.expires_at from pawl.access_tokens as parent where parent.id = ${token.parent}::uuid)
       ))
-    returning id, name, role, labeler, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
+    returning id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
       pawl.ms(used_at) as used_ms`);
   return row!;
 }
@@ -45,7 +68,7 @@ export async function useToken(db: Executor, hash: string, kind: "token" | "sess
       update pawl.access_tokens set used_at = pawl.now()
       where hash = ${hash}::text and (used_at is null or used_at < pawl.now() - interval '1 minute')
     )
-    select id, name, role, labeler, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
+    select id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
       pawl.ms(used_at) as used_ms
     from pawl.access_tokens
     where hash = ${hash}::text and kind = ${kind}::text and (expires_at is null or expires_at > pawl.now())`);
@@ -56,7 +79,7 @@ export async function useToken(db: Executor, hash: string, kind: "token" | "sess
 export async function spendCode(db: Executor, hash: string): Promise<TokenRow | undefined> {
   const [row] = await db.rows<TokenRow & { counts: boolean }>(sql`
     delete from pawl.access_tokens where hash = ${hash}::text and kind = 'code'
-    returning id, name, role, labeler, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
+    returning id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
       pawl.ms(used_at) as used_ms, expires_at > pawl.now() as counts`);
   return row?.counts === true ? row : undefined;
 }
@@ -64,13 +87,31 @@ export async function spendCode(db: Executor, hash: string): Promise<TokenRow | 
 /** The tokens that were given out, with how long each lasts. */
 export function readTokens(db: Executor): Promise<TokenRow[]> {
   return db.rows<TokenRow>(sql`
-    select id, name, role, labeler, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
+    select id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
       pawl.ms(used_at) as used_ms
     from pawl.access_tokens where kind = 'token' order by created_at, id`);
 }
 
-/** Takes a token back, and with it the sessions that it opened. */
-export async function deleteToken(db: Executor, id: string): Promise<boolean> {
-  const rows = await db.rows<{ id: string }>(sql`delete from pawl.access_tokens where id = ${id}::uuid returning id`);
+/** The sessions that are open, by links and by tokens. */
+export function readSessions(db: Executor): Promise<TokenRow[]> {
+  return db.rows<TokenRow>(sql`
+    select id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
+      pawl.ms(used_at) as used_ms
+    from pawl.access_tokens where kind = 'session' and expires_at > pawl.now() order by created_at, id`);
+}
+
+/** Of these hashes, those of tokens and sessions that still count. */
+export async function readValidHashes(db: Executor, hashes: readonly string[]): Promise<string[]> {
+  const rows = await db.rows<{ hash: string }>(sql`
+    select hash from pawl.access_tokens
+    where hash = any((select ${textArray(hashes)}::text)::text[]) and kind <> 'code'
+      and (expires_at is null or expires_at > pawl.now())`);
+  return rows.map(({ hash }) => hash);
+}
+
+/** Takes a token back, and with it the sessions that it opened; or ends a session. */
+export async function deleteToken(db: Executor, id: string, kind: "token" | "session"): Promise<boolean> {
+  const rows = await db.rows<{ id: string }>(sql`
+    delete from pawl.access_tokens where id = ${id}::uuid and kind = ${kind}::text returning id`);
   return rows.length > 0;
 }

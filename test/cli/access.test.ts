@@ -25,6 +25,14 @@ onPostgres("pawl token and pawl sign-in", () => {
     expect(stranger).toMatchObject({ code: 2, stderr: expect.stringContaining("viewer, operator") });
   }, 60_000);
 
+  test("list who is signed in, and end it", async () => {
+    expect(await pawl("session")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^id\tname\trole\t.*\n$/) });
+    expect(await pawl("session", "revoke", "01b8dd58-e200-7001-9beb-f7b99343f5ec")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("no session"),
+    });
+  }, 60_000);
+
   test("print a link to the console that is meant", async () => {
     const [here, there, nowhere] = await Promise.all([
       pawl("sign-in", "--name", "ada", "--role", "viewer"),

@@ -190,6 +190,49 @@ describe("a session in a browser", () => {
     expect(await start({ cookie, "sec-fetch-site": "same-origin" })).toBe(409);
   });
 
+  test("a session that a link opened is listed, and ends when it is revoked", async () => {
+    const admin = await bearer("admin");
+    const { cookie } = await visit(`/sign-in/${await t.pawl.access.createCode({ name: "ines", role: "viewer" })}`);
+    const listed = (await ask("/api/sessions", { headers: admin })).body as { id: string; name: string }[];
+    const own = listed.find(({ name }) => name === "ines")!;
+    expect(own).toMatchObject({ role: "viewer", token: null, usedAt: null, expiresAt: expect.stringMatching(/Z$/) });
+    expect(JSON.stringify(listed)).not.toContain("pawl_");
+    expect(await ask("/api/sessions", { headers: await bearer("operator") })).toMatchObject({ status: 403 });
+    const revoke = () => ask(`/api/sessions/${own.id}`, { method: "DELETE", headers: admin });
+    expect(await revoke()).toEqual({ status: 200, body: null });
+    expect(await ask("/api/session", { headers: { cookie } })).toMatchObject({ status: 401 });
+    expect(await revoke()).toMatchObject({ status: 404, body: { code: "token_unknown" } });
+    expect((await t.pawl.access.sessions()).some(({ id }) => id === own.id)).toBe(false);
+  });
+
+  test("a new sign-in ends the session before it: that of the browser, and that of an earlier link for the same name", async () => {
+    const signedIn = async (cookie: string) => (await ask("/api/session", { headers: { cookie } })).status === 200;
+    const link = async (name: string, role: Role = "viewer") =>
+      `/sign-in/${await t.pawl.access.createCode({ name, role })}`;
+    const laptop = await visit(await link("kim"));
+    const other = await visit(await link("sam"));
+    const admin = await visit(await link("kim", "admin"));
+    const phone = await visit(await link("kim"));
+    expect(await Promise.all([laptop, other, admin, phone].map(({ cookie }) => signedIn(cookie)))).toEqual([
+      false, // The same person, by an earlier link.
+      true,
+      true, // Another role is another sign-in.
+      true,
+    ]);
+    const token = await t.pawl.access.createToken({ name: "team", role: "operator" });
+    const post = async (cookie = "") => {
+      const body = JSON.stringify({ token: token.secret });
+      const headers = { "content-type": "application/json", cookie };
+      const response = await app.request("/api/session", { method: "POST", headers, body });
+      return response.headers.get("set-cookie")!.split(";")[0]!;
+    };
+    const [first, second] = [await post(), await post()];
+    expect([await signedIn(first), await signedIn(second)]).toEqual([true, true]); // Two who share a token.
+    const anew = await post(first);
+    expect([await signedIn(first), await signedIn(second), await signedIn(anew)]).toEqual([false, true, true]);
+    expect(await t.pawl.access.sessions()).toContainEqual(expect.objectContaining({ name: "team", token: token.id }));
+  });
+
   test("signing out ends it", async () => {
     const { cookie } = await visit(`/sign-in/${await t.pawl.access.createCode({ name: "linus", role: "viewer" })}`);
     const own = { cookie, "sec-fetch-site": "same-origin" };

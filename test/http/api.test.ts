@@ -304,6 +304,10 @@ describe("everything is answered as it is documented", () => {
       lasts: "1h",
     });
     expect(await api.get("/tokens")).toHaveLength(1);
+    await t.pawl.access.signIn(token.secret);
+    const [session] = await api.get<[Thing]>("/sessions");
+    expect(session).toMatchObject({ name: "grader", token: token.id });
+    expect(await api.delete(`/sessions/${session.id}`)).toBeNull();
     expect(await api.get("/session")).toMatchObject({ name: "grace" });
     expect(await api.post("/session", { token: token.secret })).toMatchObject({ name: "grader" });
     expect(await api.delete("/session")).toBeNull();

@@ -146,6 +146,62 @@ test("when the last one has gone, nobody looks any more", async () => {
   await server.close();
 });
 
+describe("a stream ends", () => {
+  const streamOf = async (visitor: Record<string, string>, app = httpApp(t.pawl)) => {
+    const heard = new Heard(await app.request("/api/live", { headers: visitor }));
+    await heard.until("counts");
+    return heard;
+  };
+
+  test("when its token is revoked, and no other with it", async () => {
+    const app = httpApp(t.pawl);
+    const token = await t.pawl.access.createToken({ name: "eve", role: "viewer" });
+    const [revoked, other] = [
+      await streamOf({ authorization: `Bearer ${token.secret}` }, app),
+      await streamOf(headers, app),
+    ];
+    await t.pawl.access.revokeToken(token.id);
+    await revoked.end();
+    await t.pawl.start(parcel, { key: "after-the-end", data: { weight: 1 } });
+    await other.until<{ parcel?: { packed: number } }>("counts", ({ parcel: states }) => states !== undefined);
+    await other.leave();
+  });
+
+  test("when its session is revoked", async () => {
+    const session = await t.pawl.access.signIn(await t.pawl.access.createCode({ name: "kay", role: "viewer" }));
+    const heard = await streamOf({ cookie: `pawl_session=${session!.secret}` });
+    const [listed] = (await t.pawl.access.sessions()).filter(({ name }) => name === "kay");
+    await t.pawl.access.revokeSession(listed!.id);
+    await heard.end();
+  });
+
+  test("when its time is over", async () => {
+    const { secret } = await t.pawl.access.createToken({ name: "short", role: "viewer", lasts: "1h" });
+    const heard = await streamOf({ authorization: `Bearer ${secret}` });
+    await t.advance("1h");
+    await heard.end();
+  });
+
+  test("when the application no longer knows its reader, or fails to say", async () => {
+    let answer: () => { name: string; role: "viewer"; labeler: null } | undefined = () => ({
+      name: "host",
+      role: "viewer",
+      labeler: null,
+    });
+    const app = httpApp(t.pawl, { authenticate: () => answer() });
+    const known = answer;
+    const first = await streamOf({}, app);
+    answer = () => undefined;
+    await first.end();
+    answer = known;
+    const second = await streamOf({}, app);
+    answer = () => {
+      throw new Error("the session store is away");
+    };
+    await second.end();
+  });
+});
+
 describe("the overview", () => {
   const app = () => httpApp(t.pawl);
   const ask = async (path: string) => (await app().request(path, { headers })).json();

@@ -1,4 +1,4 @@
-import type { TokenAnswer } from "../../../src/http/contract.ts";
+import type { OpenSessionAnswer, TokenAnswer } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, remove } from "../api.ts";
 import { useAsked } from "../asked.ts";
 import { useDialog } from "../dialogs.tsx";
@@ -18,7 +18,13 @@ import "./operating.css";
 
 /** Who may come in, and as what. */
 export function Access() {
-  return may("administer") ? <Tokens /> : <Empty title="Only an admin gives out tokens" />;
+  if (!may("administer")) return <Empty title="Only an admin gives out tokens" />;
+  return (
+    <>
+      <Tokens />
+      <Sessions />
+    </>
+  );
 }
 
 function Tokens() {
@@ -51,7 +57,7 @@ function Tokens() {
         name="tokens"
         rows={answer}
         rowKey={(token) => token.id}
-        columns={columns(revoke)}
+        columns={columns(revoke, "token")}
         asked={{ url: apiUrl("/tokens"), command: commandOf(["token", "list"]) }}
         empty={
           <Empty title="No token was given out">
@@ -78,7 +84,47 @@ function Tokens() {
   );
 }
 
-function columns(revoke: (token: TokenAnswer) => void): readonly Column<TokenAnswer>[] {
+/** The browsers that are signed in. */
+function Sessions() {
+  const [dialog, open] = useDialog();
+  const { answer, error, again } = useAsked(() => get<OpenSessionAnswer[]>("/sessions"), []);
+  useFresh(again, 10_000);
+  const revoke = (session: OpenSessionAnswer) =>
+    open((close) => (
+      <Dialog
+        title={`End the session of ${session.name}`}
+        action="End it"
+        dangerous
+        onDo={async () => {
+          await remove(`/sessions/${part(session.id)}`);
+          tell("The session has ended.");
+          await again();
+        }}
+        onClose={close}
+      >
+        <p>The browser has to sign in anew.</p>
+      </Dialog>
+    ));
+  return (
+    <section>
+      <h2>Sessions</h2>
+      <Trouble error={error} />
+      <Table
+        name="sessions"
+        rows={answer}
+        rowKey={(session) => session.id}
+        columns={columns(revoke, "session")}
+        asked={{ url: apiUrl("/sessions"), command: commandOf(["session", "list"]) }}
+        empty={<Empty title="No browser is signed in" />}
+      />
+      {dialog}
+    </section>
+  );
+}
+
+type Listed = TokenAnswer | OpenSessionAnswer;
+
+function columns<One extends Listed>(revoke: (one: One) => void, what: "token" | "session"): readonly Column<One>[] {
   return [
     { name: "Name", value: (token) => token.name, show: (token) => <b>{token.name}</b> },
     {
@@ -107,7 +153,7 @@ function columns(revoke: (token: TokenAnswer) => void): readonly Column<TokenAns
       name: "Actions",
       show: (token) => (
         <span class="row-actions">
-          <button type="button" aria-label={`Revoke the token of ${token.name}`} onClick={() => revoke(token)}>
+          <button type="button" aria-label={`Revoke the ${what} of ${token.name}`} onClick={() => revoke(token)}>
             Revoke…
           </button>
         </span>

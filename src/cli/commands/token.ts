@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { TokenAnswer } from "../../http/contract.ts";
+import type { OpenSessionAnswer, TokenAnswer } from "../../http/contract.ts";
 import type { Act, Context } from "../program.ts";
 import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
 import { reached } from "./reached.ts";
@@ -29,6 +29,34 @@ export function addToken(program: Command, act: Act): void {
     .description("take a token back: it and the sessions that it opened count no more")
     .argument("<id>")
     .action(act((context, _, id) => revoke(context, id!)));
+}
+
+export function addSession(program: Command, act: Act): void {
+  const session = program.command("session").description("list and end the sessions of browsers that are signed in");
+  session
+    .command("list", { isDefault: true })
+    .description("list the open sessions: whose they are, what they may do, and when they were used last")
+    .action(act((context) => listSessions(context)));
+  session
+    .command("revoke")
+    .description("end a session: its browser has to sign in anew")
+    .argument("<id>")
+    .action(act((context, _, id) => revokeSession(context, id!)));
+}
+
+async function listSessions(context: Context): Promise<undefined> {
+  const { terminal } = context;
+  const all = (await reached(context, (pawl) => pawl.call("sessions", {}))) as OpenSessionAnswer[];
+  if (terminal.json) printJson(terminal, all);
+  else if (all.length === 0 && terminal.isTty) terminal.note("No browser is signed in.");
+  else printTable(terminal, all, await makeColumns());
+}
+
+async function revokeSession(context: Context, id: string): Promise<undefined> {
+  const { terminal } = context;
+  await reached(context, (pawl) => pawl.call("revokeSession", { id }));
+  if (terminal.json) printJson(terminal, { id, revoked: true });
+  else terminal.note("The session has ended.");
 }
 
 async function list(context: Context): Promise<undefined> {

@@ -1,6 +1,6 @@
-import type { SignInAnswer, TokenAnswer } from "../contract.ts";
+import type { OpenSessionAnswer, SignInAnswer, TokenAnswer } from "../contract.ts";
 import type { Route } from "./route.ts";
-import { about, duration, id, listOf, moment, nothing, oneOf, orNull, shape, text } from "./schema.ts";
+import { about, duration, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "./schema.ts";
 
 const role = oneOf("viewer", "operator", "admin", "labeler", "service");
 
@@ -13,6 +13,20 @@ const token = shape<TokenAnswer>({
   expiresAt: orNull(moment),
   usedAt: about(orNull(moment), "Noted once a minute."),
 });
+
+const session = named(
+  "OpenSession",
+  shape<OpenSessionAnswer>({
+    id,
+    name: text,
+    role,
+    labeler: orNull(text),
+    token: about(orNull(id), "The token that it was opened with; null for one that was opened by a link."),
+    createdAt: moment,
+    expiresAt: moment,
+    usedAt: about(orNull(moment), "Noted once a minute."),
+  }),
+);
 
 const visitor = {
   name: about(text, "Who or what it is for; it stands in the journal as the actor."),
@@ -52,6 +66,24 @@ export const accessRoutes: readonly Route[] = [
     may: "administer",
     tag: "Access",
     summary: "Take a token back: it and the sessions that it opened count no more.",
+    answers: nothing,
+  },
+  {
+    method: "get",
+    path: "/sessions",
+    verb: "sessions",
+    may: "administer",
+    tag: "Access",
+    summary: "The browsers that are signed in, by links and with tokens, oldest first.",
+    answers: listOf(session),
+  },
+  {
+    method: "delete",
+    path: "/sessions/{id}",
+    verb: "revokeSession",
+    may: "administer",
+    tag: "Access",
+    summary: "End a session: its browser has to sign in anew, and its live streams end.",
     answers: nothing,
   },
   {
