@@ -9,6 +9,35 @@ import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
 import type { BreakerOptions } from "./policy/breaker.ts";
 
+/** How much one caller may ask for, so that nobody keeps the workers and the other callers from their turn. */
+export interface HttpLimits {
+  /**
+   * Requests a second of one token, session or user. Five times as many may come at once.
+   * @default 200
+   */
+  readonly requestsPerSecond?: number | undefined;
+  /**
+   * Requests of one token, session or user that are served at the same time. Eight times as many wait for their turn.
+   * @default 6
+   */
+  readonly concurrency?: number | undefined;
+  /**
+   * Live streams of one token, session or user.
+   * @default 20
+   */
+  readonly streams?: number | undefined;
+  /**
+   * Failed sign-ins and unknown tokens a minute from one address.
+   * @default 30
+   */
+  readonly failedSignInsPerMinute?: number | undefined;
+  /**
+   * Connections from one address. Behind a reverse proxy every connection comes from the proxy.
+   * @default 250
+   */
+  readonly connectionsPerAddress?: number | undefined;
+}
+
 /** Where Pawl answers over HTTP. */
 export interface HttpConfig {
   /** 7295 unless given; 0 for any that is free. */
@@ -17,6 +46,8 @@ export interface HttpConfig {
   readonly host?: string | undefined;
   /** A token that may do everything, and what `/metrics` asks for, as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
+  /** How much one caller may ask for; false where something in front of it sees to that. */
+  readonly limits?: HttpLimits | false | undefined;
 }
 
 /** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */

@@ -5,7 +5,7 @@ export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
-export { defineConfig, type HttpConfig, type PawlConfig } from "./config.ts";
+export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from "./config.ts";
 export { createPawl, type PawlOptions } from "./create.ts";
 export type { CrowdCounts, CrowdPageOptions, Crowds, ListedCrowd } from "./crowd/crowds.ts";
 export type { Marketplaces } from "./crowd/families.ts";

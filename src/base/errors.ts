@@ -38,6 +38,7 @@ export const errorCodes = {
   not_the_assignee: "caller",
   not_allowed: "caller",
   media_unsupported: "caller",
+  rate_limited: "caller",
   already_given: "caller",
   callback_unknown: "caller",
   callback_decided: "caller",

@@ -1,21 +1,26 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { PawlError } from "../base/errors.ts";
+import type { HttpLimits } from "../config.ts";
 import type { GivenError } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
+import { type AdmissionOptions, limitGuesses, returnTurns } from "./admission.ts";
 import { mountRoutes } from "./api/mount.ts";
 import { openapi } from "./api/openapi.ts";
 import { mountLive } from "./live.ts";
 import { mountPages } from "./pages.ts";
 import { answerProblem, problem, problemOf } from "./problem.ts";
 import { Arguments, maxRequestBytes, parseObject } from "./request.ts";
+import { checkedLimits, RequestLimits } from "./request-limits.ts";
 import { mountSessions } from "./sessions.ts";
 import { bearerOf, type DoorOptions, isSame } from "./visitors.ts";
 
 export interface AppOptions extends DoorOptions {
   /** Where it is mounted in your own server, such as `/pawl`; at its root unless given. */
   readonly base?: string | undefined;
+  /** How much one caller may ask for; false where something in front of it sees to that. */
+  readonly limits?: HttpLimits | false | undefined;
   /** Ends the live streams that are open: abort it before you close a server of your own, which would wait for them. */
   readonly ends?: AbortSignal | undefined;
   /** Where the built pages lie. @internal */
@@ -29,6 +34,9 @@ export interface AppOptions extends DoorOptions {
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   const app = new Hono();
   const base = baseOf(options.base);
+  const limits = options.limits === false ? undefined : new RequestLimits(checkedLimits(options.limits));
+  const admission: AdmissionOptions & Pick<AppOptions, "ends"> = { ...options, limits };
+  returnTurns(app);
   app.use(async (context, next) => {
     await next();
     for (const [name, value] of headers) if (!context.res.headers.has(name)) context.res.headers.set(name, value);
@@ -55,12 +63,14 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   });
   app.use("/api/*", limit);
   app.get("/api/openapi.json", (context) => context.json(openapi(base)));
-  mountSessions(app, pawl, { ...options, base });
-  mountLive(app, pawl, options);
-  mountRoutes(app, pawl, options);
+  mountSessions(app, pawl, { ...admission, base });
+  mountLive(app, pawl, admission);
+  mountRoutes(app, pawl, admission);
   mountPages(app, { base, folder: options.pages });
-  app.post("/callbacks", limit, (context) => takeCallback(pawl, context, bearerOf(context)));
-  app.post("/callbacks/:token", limit, (context) => takeCallback(pawl, context, context.req.param("token")));
+  const receive = (context: Context, token: string | undefined) =>
+    limitGuesses(limits, context, () => takeCallback(pawl, context, token));
+  app.post("/callbacks", limit, (context) => receive(context, bearerOf(context)));
+  app.post("/callbacks/:token", limit, (context) => receive(context, context.req.param("token")));
   return app;
 }
 

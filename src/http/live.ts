@@ -5,12 +5,13 @@ import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
+import { type AdmissionOptions, admitVisit, callerOf } from "./admission.ts";
 import type { LiveInstance } from "./contract.ts";
 import { Listener } from "./listener.ts";
 import { Rates } from "./rates.ts";
-import { type DoorOptions, type Visit, visitOf } from "./visitors.ts";
+import type { Visit } from "./visitors.ts";
 
-export interface LiveOptions extends DoorOptions {
+export interface LiveOptions extends AdmissionOptions {
   /** Ends the streams that are open, so that a server can close. */
   readonly ends?: AbortSignal | undefined;
 }
@@ -26,7 +27,7 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
   const live = new Live(pawl);
   options.ends?.addEventListener("abort", () => live.end(), { once: true });
   app.get("/api/live", async (context) => {
-    const visit = await visitOf(pawl, context, options);
+    const visit = await admitVisit(pawl, context, options);
     const { visitor } = visit;
     if (!may(visitor.role, "look"))
       throw new PawlError(
@@ -35,7 +36,7 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
       );
     const instance = context.req.query("instance");
     if (instance !== undefined && !isId(instance)) throw new PawlError("option_invalid", "`instance` must be an id.");
-    return live.stream(instance, visit);
+    return live.stream(instance, visit, options.limits?.openStream(callerOf(visitor)));
   });
 }
 
@@ -53,8 +54,12 @@ class Live {
     this.#pawl = pawl;
   }
 
-  stream(instance: string | undefined, visit: Visit): Response {
-    const listener = new Listener(instance, visit, () => this.#listeners.delete(listener));
+  /** `onEnd` is called once the stream has ended, by whichever side. */
+  stream(instance: string | undefined, visit: Visit, onEnd: () => void = () => {}): Response {
+    const listener = new Listener(instance, visit, () => {
+      this.#listeners.delete(listener);
+      onEnd();
+    });
     if (this.#ended) listener.end();
     else {
       this.#listeners.add(listener);

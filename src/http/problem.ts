@@ -62,6 +62,7 @@ const callers: Record<Code<"caller">, number> = {
   lease_lost: 409,
   ended_elsewhere: 409,
   media_unsupported: 415,
+  rate_limited: 429,
   payload_invalid: 422,
   data_invalid: 422,
   label_invalid: 422,
@@ -79,6 +80,7 @@ const titles: Readonly<Record<number, string>> = {
   413: "Too large",
   415: "Unsupported media type",
   422: "Cannot be taken",
+  429: "Too many requests",
   500: "Failed",
   503: "Not now",
   504: "Not yet",
@@ -123,6 +125,7 @@ export function problem(status: number, code: string, detail?: string): Problem 
 export function answerProblem(context: Context, told: Problem): Response {
   const more: Record<string, string> = { "content-type": "application/problem+json" };
   if (told.status === 401) more["www-authenticate"] = "Bearer";
+  if (told.status === 429) more["retry-after"] = String(Math.ceil(Number(told.details?.retryAfterMs ?? 1_000) / 1_000));
   if (told.status === 503) more["retry-after"] = "1";
   context.status(told.status as StatusCode);
   return context.body(JSON.stringify(told), undefined, more);

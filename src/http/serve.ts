@@ -5,6 +5,7 @@ import { messageOf, PawlError } from "../base/errors.ts";
 import type { HttpConfig } from "../config.ts";
 import type { Pawl } from "../pawl.ts";
 import { type AppOptions, httpApp } from "./app.ts";
+import { checkedLimits } from "./request-limits.ts";
 
 export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token" | "ends"> {}
 
@@ -30,15 +31,22 @@ const standardHost = "127.0.0.1";
  * ```
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
-  const { port = standardPort, host = standardHost, token, authenticate, base, pages } = checkHttp(options);
+  const { port = standardPort, host = standardHost, token, authenticate, base, pages, limits } = checkHttp(options);
   const ending = new AbortController();
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, { token, authenticate, base, pages, ends: ending.signal }).fetch,
+    fetch: httpApp(pawl, { token, authenticate, base, pages, limits, ends: ending.signal }).fetch,
     createServer,
-    // Whoever is slow on purpose is not waited for.
-    serverOptions: { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
+    // Clients that are slow on purpose are cut off. Node looks for them every 30 s by default, long after their time.
+    serverOptions: {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 5_000,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 16_384,
+    },
   }) as Server;
   server.maxConnections = 1_000;
+  if (limits !== false) limitConnections(server, checkedLimits(limits).connectionsPerAddress);
   const unasked = watchUnasked(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(taken(error, host, port)));
@@ -59,6 +67,25 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
   };
 }
 
+/** One address cannot hold all the connections that the server has. */
+function limitConnections(server: Server, most: number): void {
+  const open = new Map<string, number>();
+  server.on("connection", (socket) => {
+    const address = socket.remoteAddress ?? "";
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > most) {
+      socket.destroy();
+      return;
+    }
+    open.set(address, count);
+    socket.once("close", () => {
+      const left = open.get(address)! - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+}
+
 /** Connections on which nothing was asked yet. Browsers keep some ready, and a server that closes would wait for them. */
 function watchUnasked(server: Server): ReadonlySet<Socket> {
   const unasked = new Set<Socket>();
@@ -72,7 +99,8 @@ function watchUnasked(server: Server): ReadonlySet<Socket> {
 
 /** Throws `option_invalid` for what cannot be, or would be open to strangers. */
 export function checkHttp(options: HttpOptions): HttpOptions {
-  const { port, host, token } = options;
+  const { port, host, token, limits } = options;
+  if (limits !== false) checkedLimits(limits);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new PawlError("option_invalid", "`http.port` must be a whole number from 0 to 65,535.");
   if (host !== undefined && (typeof host !== "string" || host === ""))

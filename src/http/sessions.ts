@@ -3,32 +3,33 @@ import type { Visitor } from "../access/access.ts";
 import { permissions } from "../access/roles.ts";
 import { PawlError } from "../base/errors.ts";
 import type { Pawl } from "../pawl.ts";
+import { type AdmissionOptions, admit, limitGuesses } from "./admission.ts";
 import { Arguments, parseObject } from "./request.ts";
-import { type DoorOptions, endSession, keepSession, visitorOf } from "./visitors.ts";
+import { endSession, keepSession } from "./visitors.ts";
 
 /** Signing in and out: by a link that counts once, or with a token. */
 export function mountSessions(
   app: Hono,
   pawl: Pawl,
-  options: DoorOptions & { readonly base?: string | undefined },
+  options: AdmissionOptions & { readonly base?: string | undefined },
 ): void {
   app.get("/sign-in/:code", async (context) => {
-    const session = await pawl.access.signIn(context.req.param("code"));
+    const session = await limitGuesses(options.limits, context, () => pawl.access.signIn(context.req.param("code")));
     if (session !== undefined) await keepSession(pawl, context, session);
     // A link that was used before leads to where another can be asked for.
     const to = session === undefined ? "sign-in?spent" : session.visitor.role === "labeler" ? "desk" : "";
     return context.redirect(`${options.base ?? ""}/${to}`, 303);
   });
-  app.get("/api/session", async (context) => context.json(shown(await visitorOf(pawl, context, options))));
+  app.get("/api/session", async (context) => context.json(shown(await admit(pawl, context, options))));
   app.post("/api/session", async (context) => {
     const secret = await secretOf(context);
-    const session = await pawl.access.signIn(secret);
+    const session = await limitGuesses(options.limits, context, () => pawl.access.signIn(secret));
     if (session === undefined) throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
     await keepSession(pawl, context, session);
     return context.json(shown(session.visitor));
   });
   app.delete("/api/session", async (context) => {
-    await visitorOf(pawl, context, options);
+    await admit(pawl, context, options);
     await endSession(pawl, context);
     return context.json(null);
   });

@@ -2,9 +2,9 @@ import type { Context, Hono } from "hono";
 import { may } from "../../access/roles.ts";
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { Pawl } from "../../pawl.ts";
+import { type AdmissionOptions, admit, countAsStream } from "../admission.ts";
 import { dispatch, takesOf } from "../dispatch.ts";
 import { answerProblem, problem } from "../problem.ts";
-import { type DoorOptions, visitorOf } from "../visitors.ts";
 import { beside } from "./beside.ts";
 import { gather, labelerIn } from "./gather.ts";
 import { namesIn, operationOf, type Route, rightsFor } from "./route.ts";
@@ -12,7 +12,7 @@ import { routes } from "./routes.ts";
 import { canBeNull } from "./schema.ts";
 
 /** Lets every route be answered, for whoever may. */
-export function mountRoutes(app: Hono, pawl: Pawl, options: DoorOptions): void {
+export function mountRoutes(app: Hono, pawl: Pawl, options: AdmissionOptions): void {
   for (const route of routes) {
     app.on(route.method, placeOf(`/api${route.path}`), (context) => carryOut(pawl, context, route, options));
   }
@@ -39,13 +39,14 @@ function placeOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-async function carryOut(pawl: Pawl, context: Context, route: Route, options: DoorOptions): Promise<Response> {
-  const visitor = await visitorOf(pawl, context, options);
+async function carryOut(pawl: Pawl, context: Context, route: Route, options: AdmissionOptions): Promise<Response> {
+  const visitor = await admit(pawl, context, options);
   const rights = rightsFor(route, (name) => context.req.param(name));
   if (!rights.some((right) => may(visitor.role, right))) {
     const message = `${operationOf(route)} needs the right to ${rights.join(" or ")}, which the role ${visitor.role} of ${visitor.name} does not give.`;
     throw new PawlError("not_allowed", message, { role: visitor.role, needs: rights });
   }
+  if (route.verb === "wait") countAsStream(context, visitor, options);
   const args = await gather(context, route, visitor, takesOf(route.verb));
   const signal = context.req.raw.signal;
   const answer = await dispatch(pawl, { verb: route.verb, args }, { signal }).catch((error: unknown) => {

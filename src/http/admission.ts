@@ -1,0 +1,82 @@
+import type { IncomingMessage } from "node:http";
+import type { Context, Hono } from "hono";
+import type { Visitor } from "../access/access.ts";
+import { isPawlError } from "../base/errors.ts";
+import type { Pawl } from "../pawl.ts";
+import type { RequestLimits } from "./request-limits.ts";
+import { bearerOf, type DoorOptions, type Visit, visitOf } from "./visitors.ts";
+
+export interface AdmissionOptions extends DoorOptions {
+  /** Without any, everybody is admitted as often as they ask. */
+  readonly limits?: RequestLimits | undefined;
+}
+
+/** What gives a request's turn to the next one of its caller, by the request. */
+const turns = new WeakMap<Request, () => void>();
+
+/** Returns the turns of requests that have been answered, whichever way. Comes before the routes that call `admit`. */
+export function returnTurns(app: Hono): void {
+  app.use(async (context, next) => {
+    try {
+      await next();
+    } finally {
+      turns.get(context.req.raw)?.();
+    }
+  });
+}
+
+/** Who sends this request. Refuses strangers, and callers who send more than they may. */
+export async function admit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Visitor> {
+  return (await admitVisit(pawl, context, options)).visitor;
+}
+
+/** The same, with what the visitor was known by. */
+export async function admitVisit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Visit> {
+  const { limits } = options;
+  const visit = await limitGuesses(limits, context, () => visitOf(pawl, context, options));
+  if (limits !== undefined) turns.set(context.req.raw, await limits.enter(callerOf(visit.visitor)));
+  return visit;
+}
+
+/** A request that only waits counts as a stream, so that it keeps its caller's other requests from no turn. */
+export function countAsStream(context: Context, visitor: Visitor, { limits }: AdmissionOptions): void {
+  if (limits === undefined) return;
+  const end = limits.openStream(callerOf(visitor));
+  turns.get(context.req.raw)?.();
+  turns.set(context.req.raw, end);
+}
+
+/** Who is counted as one caller. */
+export function callerOf({ role, name }: Visitor): string {
+  return `${role} ${name}`;
+}
+
+/** Looks up a secret, unless its address has sent too many wrong ones: undefined and `token_invalid` mean wrong. */
+export async function limitGuesses<T>(
+  limits: RequestLimits | undefined,
+  context: Context,
+  lookUp: () => Promise<T>,
+): Promise<T> {
+  const address = addressOf(context);
+  limits?.checkAddress(address);
+  try {
+    const found = await lookUp();
+    if (found === undefined) limits?.noteFailedSignIn(address);
+    return found;
+  } catch (error) {
+    if (isPawlError(error, "token_invalid") && hasSecret(context)) limits?.noteFailedSignIn(address);
+    throw error;
+  }
+}
+
+/** A request without any secret guesses nothing: it is only told to sign in. */
+function hasSecret(context: Context): boolean {
+  const isCallback = context.req.path.includes("/callbacks");
+  return isCallback || bearerOf(context) !== undefined || context.req.header("cookie") !== undefined;
+}
+
+/** The other end of the connection, where it is known; an application's own server may hide it. */
+function addressOf(context: Context): string {
+  const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
+  return incoming?.socket?.remoteAddress ?? "an unknown address";
+}

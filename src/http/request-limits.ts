@@ -1,0 +1,117 @@
+import { PawlError } from "../base/errors.ts";
+import type { HttpLimits } from "../config.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+
+export const defaultLimits: { readonly [Name in keyof HttpLimits]-?: number } = {
+  requestsPerSecond: 200,
+  concurrency: 6,
+  streams: 20,
+  failedSignInsPerMinute: 30,
+  connectionsPerAddress: 250,
+};
+
+const burstSeconds = 5;
+const maxWaitingPerSlot = 8;
+
+/** Throws `option_invalid` for a limit that is none. */
+export function checkedLimits(given: HttpLimits = {}): typeof defaultLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in defaultLimits)) {
+      const known = Object.keys(defaultLimits).join(", ");
+      throw new PawlError("option_invalid", `Unknown limit \`http.limits.${name}\`. Known limits: ${known}.`);
+    }
+    if (value !== undefined && !(typeof value === "number" && value >= 1))
+      throw new PawlError("option_invalid", `\`http.limits.${name}\` must be a number of at least 1.`);
+  }
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(set) };
+}
+
+interface Turns {
+  running: number;
+  streams: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Counts what each caller asks for, in this process. What is refused is answered with 429 and `Retry-After`. */
+export class RequestLimits {
+  readonly #limits: typeof defaultLimits;
+  readonly #requests: RateLimiter;
+  readonly #failedSignIns: RateLimiter;
+  readonly #callers = new Map<string, Turns>();
+
+  constructor(limits: typeof defaultLimits) {
+    this.#limits = limits;
+    this.#requests = new RateLimiter(limits.requestsPerSecond, limits.requestsPerSecond * burstSeconds);
+    this.#failedSignIns = new RateLimiter(limits.failedSignInsPerMinute / 60, limits.failedSignInsPerMinute);
+  }
+
+  /** Refuses an address that tried too many unknown tokens, before anything is looked up for it. */
+  checkAddress(address: string): void {
+    const waitMs = this.#failedSignIns.waitMs(address);
+    if (waitMs > 0) throw tooMany(`Too many failed sign-ins from ${address}.`, waitMs);
+  }
+
+  noteFailedSignIn(address: string): void {
+    this.#failedSignIns.take(address);
+  }
+
+  /** Waits for a turn of this caller. Call what it returns when the request has been answered. */
+  async enter(caller: string): Promise<() => void> {
+    const waitMs = this.#requests.take(caller);
+    if (waitMs > 0)
+      throw tooMany(`${caller} sends more than ${this.#limits.requestsPerSecond} requests a second.`, waitMs);
+    const turns = this.#turnsOf(caller);
+    if (turns.running < this.#limits.concurrency) turns.running += 1;
+    else {
+      if (turns.waiting.length >= this.#limits.concurrency * maxWaitingPerSlot)
+        throw tooMany(`${caller} has ${turns.waiting.length} requests waiting already.`, 1_000);
+      await new Promise<void>((resolve) => turns.waiting.push(resolve)); // The turn is handed over: `running` stays.
+    }
+    return once(() => {
+      const next = turns.waiting.shift();
+      if (next !== undefined) next();
+      else turns.running -= 1;
+      this.#forget(caller, turns);
+    });
+  }
+
+  /** Counts one more live stream. Call what it returns when the stream has ended. */
+  openStream(caller: string): () => void {
+    const turns = this.#turnsOf(caller);
+    if (turns.streams >= this.#limits.streams) {
+      this.#forget(caller, turns);
+      throw tooMany(`${caller} has ${this.#limits.streams} live streams open already. Close one of them.`, 5_000);
+    }
+    turns.streams += 1;
+    return once(() => {
+      turns.streams -= 1;
+      this.#forget(caller, turns);
+    });
+  }
+
+  #turnsOf(caller: string): Turns {
+    const known = this.#callers.get(caller) ?? { running: 0, streams: 0, waiting: [] };
+    this.#callers.set(caller, known);
+    return known;
+  }
+
+  #forget(caller: string, { running, streams, waiting }: Turns): void {
+    if (running === 0 && streams === 0 && waiting.length === 0) this.#callers.delete(caller);
+  }
+}
+
+function once(act: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    act();
+  };
+}
+
+function tooMany(message: string, retryAfterMs: number): PawlError {
+  return new PawlError("rate_limited", `${message} Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`, {
+    retryAfterMs,
+  });
+}

@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { lifecycle } from "pawl";
+import { httpApp, serveHttp } from "pawl/http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
+
+const parcel = lifecycle("parcel", {
+  initial: "packed",
+  states: { packed: { forever: true, on: { sent: "away" } }, away: { final: "success" } },
+});
+
+let t: TestPawl;
+let secret: string;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  t = await testPawl({ lifecycles: [parcel] });
+  ({ secret } = await t.pawl.access.createToken({ name: "ada", role: "viewer" }));
+  headers = { authorization: `Bearer ${secret}` };
+});
+afterAll(() => t.close());
+
+async function other(name: string): Promise<Record<string, string>> {
+  const made = await t.pawl.access.createToken({ name, role: "viewer" });
+  return { authorization: `Bearer ${made.secret}` };
+}
+
+describe("one caller", () => {
+  test("who sends too many requests is answered 429 with when to try again, and others are served", async () => {
+    const app = httpApp(t.pawl, { limits: { requestsPerSecond: 1 } });
+    const answers = await Promise.all(
+      Array.from({ length: 7 }, async () => app.request("/api/lifecycles", { headers })),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect(refused[0]!.headers.get("retry-after")).toBe("1");
+    expect(await refused[0]!.json()).toMatchObject({
+      code: "rate_limited",
+      details: { retryAfterMs: expect.any(Number) },
+    });
+    expect((await app.request("/api/lifecycles", { headers: await other("bob") })).status).toBe(200);
+  });
+
+  test("requests beyond its turns wait for one, and only a crowd of them is refused", async () => {
+    const app = httpApp(t.pawl, { limits: { concurrency: 1 } });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => app.request("/api/lifecycles", { headers })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(9);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(11);
+    // Turns are returned, also those of requests that were refused.
+    expect((await app.request("/api/instances/nonsense", { headers })).status).toBe(404);
+    expect((await app.request("/api/lifecycles", { headers })).status).toBe(200);
+  });
+
+  test("holds so many live streams at most, and one that ended counts no more", async () => {
+    const app = httpApp(t.pawl, { limits: { streams: 2 } });
+    const [first, second] = await Promise.all([1, 2].map(async () => app.request("/api/live", { headers })));
+    expect([first!.status, second!.status]).toEqual([200, 200]);
+    const refused = await app.request("/api/live", { headers });
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+    const its = await app.request("/api/live", { headers: await other("carla") });
+    expect(its.status).toBe(200);
+    await first!.body!.cancel();
+    const third = await app.request("/api/live", { headers });
+    expect(third.status).toBe(200);
+    await Promise.all([second, its, third].map((one) => one!.body!.cancel()));
+  });
+
+  test("waits for instances only so often at a time, and a wait blocks none of its other requests", async () => {
+    const app = httpApp(t.pawl, { limits: { streams: 1, concurrency: 1 } });
+    const { id } = await t.pawl.start(parcel, {});
+    const waiting = app.request(`/api/instances/${id}/wait?until=away&timeout=30s`, { headers });
+    expect((await app.request("/api/lifecycles", { headers })).status).toBe(200);
+    await t.pawl.send(parcel, { id }, "sent");
+    expect((await waiting).status).toBe(200);
+  });
+});
+
+describe("one address", () => {
+  test("cannot guess tokens, sessions, links or callbacks for long, and nothing is looked up for it any more", async () => {
+    const guesses: Record<string, [string, RequestInit]> = {
+      token: ["/api/lifecycles", { headers: { authorization: "Bearer pawl_guessed" } }],
+      session: ["/api/lifecycles", { headers: { cookie: "pawl_session=guessed" } }],
+      link: ["/sign-in/guessed", {}],
+      "sign-in": [
+        "/api/session",
+        { method: "POST", headers: { "content-type": "application/json" }, body: '{"token":"guessed"}' },
+      ],
+      callback: ["/callbacks/guessed", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }],
+    };
+    for (const [kind, [path, init]] of Object.entries(guesses)) {
+      const app = httpApp(t.pawl, { limits: { failedSignInsPerMinute: 3 } });
+      for (let time = 0; time < 3; time++) expect([kind, (await app.request(path, init)).status]).not.toContain(429);
+      const refused = await app.request(path, init);
+      expect([kind, refused.status, refused.headers.get("retry-after")]).toEqual([kind, 429, "20"]);
+      expect((await app.request("/api/lifecycles", { headers })).status).toBe(429);
+    }
+  });
+
+  test("is only told to sign in when it sends no secret at all, however often", async () => {
+    const app = httpApp(t.pawl, { limits: { failedSignInsPerMinute: 1 } });
+    for (let time = 0; time < 5; time++) expect((await app.request("/api/lifecycles")).status).toBe(401);
+    expect((await app.request("/api/lifecycles", { headers })).status).toBe(200);
+  });
+
+  test("cannot hold all connections: what it opens beyond its share is closed", async () => {
+    await using server = await served({ connectionsPerAddress: 3 });
+    const sockets = await Promise.all(Array.from({ length: 3 }, () => open(server.port)));
+    const fourth = connect(server.port, "127.0.0.1");
+    fourth.on("error", () => {});
+    await once(fourth, "close");
+    sockets[0]!.destroy();
+    await expect.poll(async () => (await fetch(`${server.url}/health`).catch(() => undefined))?.status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+test("a server looks for clients that are too slow every second, not when their time is long over", async () => {
+  await using server = await served({});
+  const socket = await open(server.port);
+  const since = performance.now();
+  socket.write("GET /health HTTP/1.1\r\nx-slow: ");
+  socket.resume();
+  await once(socket, "close");
+  // Not a promise about speed: Node's own interval would find it only after half a minute.
+  expect(performance.now() - since).toBeLessThan(25_000);
+});
+
+test.each([
+  [{ limits: { streems: 1 } }, "Unknown limit `http.limits.streems`"],
+  [{ limits: { streams: 0 } }, "at least 1"],
+  [{ limits: { concurrency: "many" } }, "at least 1"],
+])("bad limits are refused before anything listens", async (options, message) => {
+  await expect(serveHttp(t.pawl, { port: 0, ...(options as object) })).rejects.toMatchObject({
+    code: "option_invalid",
+    message: expect.stringContaining(message),
+  });
+});
+
+async function served(limits: object) {
+  const server = await serveHttp(t.pawl, { port: 0, limits });
+  return { ...server, [Symbol.asyncDispose]: () => server.close() };
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
