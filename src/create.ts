@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AlertTarget, sinksOf } from "./alerts/sink.ts";
 import { broken, PawlError } from "./base/errors.ts";
+import { guardListener } from "./base/guard.ts";
 import { askedOf } from "./crowd/asked.ts";
 import { askCrowds } from "./crowd/asker.ts";
 import type { Marketplaces } from "./crowd/families.ts";
@@ -27,7 +28,7 @@ import { Postings } from "./people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
 import type { Db } from "./store/db.ts";
 import { migrate, pendingMigrations } from "./store/migrate.ts";
-import { isLog, type LogOption } from "./telemetry/log.ts";
+import { isLog, type LogOption, logFailure } from "./telemetry/log.ts";
 import { makeTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 
 export interface PawlOptions {
@@ -78,7 +79,9 @@ export interface PawlOptions {
 export async function createPawl(options: PawlOptions): Promise<Pawl> {
   checkOptions(options);
   const telemetry = await makeTelemetry(options.logger);
-  const onWarning = options.onWarning ?? ((text) => telemetry.log.warn({}, text));
+  const onWarning = guardListener(options.onWarning ?? ((text: string) => telemetry.log.warn({}, text)), (error) =>
+    logFailure(telemetry.log, error),
+  );
   const db = await openDatabase({ ...options, onWarning });
   return (await openOn(db, options, { telemetry })).pawl;
 }
@@ -101,8 +104,9 @@ export async function openOn(
     | "deadLetters"
     | "notify"
   >,
-  seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry } = {},
+  seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry; hookLimitMs?: number } = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
+  let close = () => db.close();
   try {
     const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
     await prepare(db, options.migrate ?? true);
@@ -119,10 +123,13 @@ export async function openOn(
     const kernel = makeKernel({ db, lifecycles, schedules, breakers, notify, ...rooms, ...seams, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
-    const close = async () => {
+    close = async () => {
       forget();
-      await kernel.others?.close();
-      await db.close();
+      try {
+        await kernel.others?.close();
+      } finally {
+        await db.close();
+      }
     };
     const pawl = new Pawl(kernel, {
       queues,
@@ -136,7 +143,7 @@ export async function openOn(
     await pawl.crowd.open();
     return { kernel, pawl };
   } catch (error) {
-    await db.close();
+    await close().catch(() => {}); // What was thrown first says more.
     throw error;
   }
 }

@@ -29,6 +29,7 @@ import { publish } from "./kernel/publish.ts";
 import { refOf } from "./kernel/refs.ts";
 import { requestHash } from "./kernel/request-hash.ts";
 import type { Send, Sent } from "./kernel/send.ts";
+import { settleWithin } from "./kernel/time-limit.ts";
 import { Dead } from "./letters/dead.ts";
 import { driveLetters } from "./letters/drive.ts";
 import type { LetterSettings } from "./letters/settings.ts";
@@ -42,6 +43,7 @@ import { peopleLifecycles } from "./people/lifecycles.ts";
 import { People } from "./people/people.ts";
 import type { Instance, SendResult } from "./shown.ts";
 import type { Tx } from "./store/db.ts";
+import { logFailure } from "./telemetry/log.ts";
 import type { WorkOptions } from "./worker/settings.ts";
 import { Worker } from "./worker/work.ts";
 
@@ -54,6 +56,9 @@ interface Surroundings {
   readonly alerts: readonly AlertSink[];
   readonly letters: LetterSettings;
 }
+
+/** For a broker, a sink or a marketplace that is closed. */
+const closeLimitMs = 30_000;
 
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
@@ -73,6 +78,7 @@ export class Pawl extends Looking {
   #closed = false;
   readonly #drivers = new Set<{ stop(): Promise<void> }>();
   #keepsHouse = false;
+  #closing: Promise<void> | undefined;
 
   /** @internal Use `createPawl`. */
   constructor(kernel: Kernel, surroundings: Surroundings) {
@@ -179,11 +185,9 @@ export class Pawl extends Looking {
    */
   maintain(options: { every?: Duration; onFailure?: (error: unknown) => void } = {}): { stop(): Promise<void> } {
     this.#refuseClosed();
-    const driver = driveMaintenance(this.kernel, {
-      everyMs: durationMs(options.every ?? "1s", "every"),
-      onFailure: options.onFailure ?? (() => {}),
-    });
-    this.#drivers.add(driver);
+    const everyMs = durationMs(options.every ?? "1s", "every");
+    const { onFailure } = options;
+    const driver = this.#drive((onStopped) => driveMaintenance(this.kernel, { everyMs, onFailure, onStopped }));
     this.#keepHouse();
     return driver;
   }
@@ -199,9 +203,9 @@ export class Pawl extends Looking {
   work(options: WorkOptions = {}): Worker {
     this.#refuseClosed();
     const { outbox } = this.#surroundings;
-    const beside = outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
-    const worker = new Worker(this.kernel, maintain, options, { beside });
-    this.#drivers.add(worker);
+    const beside = () =>
+      outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
+    const worker = this.#drive((onStopped) => new Worker(this.kernel, maintain, options, { beside, onStopped }));
     this.#keepHouse();
     return worker;
   }
@@ -233,9 +237,8 @@ export class Pawl extends Looking {
    */
   relay(options: Partial<RelayOptions> = {}): Relay {
     this.#refuseClosed();
-    const relay = new Relay(this.kernel, { ...this.#surroundings.outbox, ...options } as RelayOptions);
-    this.#drivers.add(relay);
-    return relay;
+    const all = { ...this.#surroundings.outbox, ...options } as RelayOptions;
+    return this.#drive((onStopped) => new Relay(this.kernel, all, onStopped));
   }
 
   /**
@@ -254,13 +257,34 @@ export class Pawl extends Looking {
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const driver of this.#drivers) await driver.stop();
-    for (const broker of this.#surroundings.outbox?.brokers ?? []) await broker.close();
-    for (const sink of this.#surroundings.alerts) await sink.close?.();
-    for (const marketplace of new Set(this.#surroundings.families.map((family) => family.marketplace))) {
-      await marketplace.end();
-    }
-    await this.#surroundings.close();
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  /** All drivers at once, then what they used, then the database: whatever fails on the way, the rest is closed. */
+  async #close(): Promise<void> {
+    const { outbox, alerts, families, close } = this.#surroundings;
+    const marketplaces = new Set(families.map((family) => family.marketplace));
+    const inTime = (what: string, work: () => unknown) => settleWithin(closeLimitMs, what, work);
+    const ended = [
+      ...(await Promise.allSettled([...this.#drivers].map((driver) => driver.stop()))),
+      ...(await Promise.allSettled([
+        ...(outbox?.brokers ?? []).map((one) => inTime(`Closing the broker \`${one.name}\``, () => one.close())),
+        ...alerts.map((one) => inTime(`Closing the alert sink \`${one.name}\``, () => one.close?.())),
+        ...[...marketplaces].map((one) => inTime("Closing a marketplace", () => one.end())),
+      ])),
+      ...(await Promise.allSettled([close()])),
+    ];
+    const failures = ended.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+    for (const failure of failures) logFailure(this.kernel.telemetry.log, failure);
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Makes a driver that is stopped when this Pawl is closed, and forgotten once it has stopped. */
+  #drive<Driver extends { stop(): Promise<void> }>(begin: (onStopped: () => void) => Driver): Driver {
+    const driver = begin(() => this.#drivers.delete(driver));
+    this.#drivers.add(driver);
+    return driver;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,6 +3,7 @@ import { cleanText } from "../base/json.ts";
 import { PermanentError } from "../base/step-errors.ts";
 import { type AlertKind, noteTold, type TakenAlert, takeDueAlerts, tidyAlerts } from "../kernel/alerts.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
 import type { Alert, AlertSink } from "./sink.ts";
 
@@ -23,7 +24,7 @@ export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): P
 async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAlert): Promise<void> {
   const alert = alertOf(taken);
   const left = sinks.filter((sink) => !taken.told.includes(sink.name));
-  const results = await Promise.allSettled(left.map((sink) => inTime(sink, alert)));
+  const results = await Promise.allSettled(left.map((sink) => settleWithin(patienceMs, "It", () => sink.send(alert))));
   const told = [...taken.told];
   const errors: string[] = [];
   let isOver = true;
@@ -55,17 +56,4 @@ function alertOf(taken: TakenAlert): Alert {
     details: taken.details as Alert["details"],
     at: new Date(taken.at_ms),
   };
-}
-
-/** A sink that never answers is not waited for. */
-async function inTime(sink: AlertSink, alert: Alert): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not answer within ${patienceMs} ms`)), patienceMs);
-  });
-  try {
-    await Promise.race([(async () => sink.send(alert))(), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

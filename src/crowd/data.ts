@@ -5,6 +5,7 @@ import {
   listOf,
   number,
   oneOf,
+  optional,
   orNull,
   record,
   recordSchema,
@@ -68,6 +69,8 @@ export type SubmissionData = {
   readonly feedback: string | null;
   /** What the marketplace is known to have decided by itself, before Pawl did. */
   readonly there: Verdict | null;
+  /** It was recovered since it was last to be decided: the marketplace may know of Pawl's decision already. */
+  readonly retried?: boolean;
   /** The marketplace decided before Pawl did. */
   readonly auto: boolean;
   /** What Pawl wanted where the marketplace had decided otherwise. */
@@ -91,6 +94,7 @@ export const submissionData = recordSchema<SubmissionData>({
   content: json,
   feedback: orNull(text),
   there: orNull(verdict),
+  retried: optional(flag),
   auto: flag,
   conflict: orNull(record<NonNullable<SubmissionData["conflict"]>>({ wanted: verdict, found: verdict })),
   problem: orNull(text),

@@ -12,12 +12,12 @@ type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
  */
 export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wanted) {
   return async (step: Step<SubmissionData, Outcomes<Wanted>>): Promise<Go<Wanted | "overruled", undefined>> => {
-    const { submission, there } = step.data;
+    const { submission, there, retried } = step.data;
     const feedback = step.data.feedback ?? (verdict === "rejected" ? "It was rejected." : null);
     const found = await family.marketplace.decide(submission, { verdict, feedback }, step);
     step.send(family.job, { id: step.parent!.id }, "progress");
-    // In a later attempt it may well have been us: the reply to an earlier one was lost.
-    step.set({ auto: there !== null || (found.already && step.attempt === 1) });
+    // In a later attempt, or after a recovery, it may well have been us: the reply to an earlier one was lost.
+    step.set({ auto: there !== null || (found.already && step.attempt === 1 && retried !== true) });
     if (found.verdict === "approved") step.set({ label: await labelOf(family, step.data) });
     if (found.verdict === verdict) return step.go(verdict);
     step.set({ conflict: { wanted: verdict, found: found.verdict } });

@@ -29,7 +29,7 @@ export function submissionOf(family: Family) {
   const there = { uses: breakerName(family), retry: marketRetry };
   const approve = {
     to: "approving",
-    set: ({ payload }: { payload: Told }) => ({ feedback: payload.feedback, problem: null }),
+    set: ({ payload }: { payload: Told }) => ({ feedback: payload.feedback, problem: null, retried: false }),
   } as const;
   const reject = { ...approve, to: "rejecting" } as const;
   // The marketplace has decided meanwhile: what it says is adopted, on the way that any decision goes.
@@ -58,6 +58,7 @@ export function submissionOf(family: Family) {
     },
     initial: "submitted",
     recovery: { maxFailures: 3, after: "10m" },
+    on: { recover: { set: () => ({ retried: true }) } },
     states: {
       submitted: {
         run: review(family),

@@ -1,4 +1,5 @@
 import { messageOf, PawlError } from "../base/errors.ts";
+import { refusePromise } from "../base/guard.ts";
 import { cleanText } from "../base/json.ts";
 import type { InstanceModel } from "./instance.ts";
 import { acceptLate, type Context, type EdgeModel, failed, type LifecycleModel, type StateModel } from "./model.ts";
@@ -12,7 +13,6 @@ import {
   failedFromOf,
   isPlainObject,
   type LifecycleEvent,
-  refusePromise,
   take,
 } from "./move.ts";
 import { type Validated, validate } from "./validate.ts";

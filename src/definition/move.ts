@@ -1,5 +1,6 @@
 import { parseDuration } from "../base/duration.ts";
-import { messageOf, PawlError } from "../base/errors.ts";
+import { PawlError } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
 import type { InstanceModel } from "./instance.ts";
 import {
   type Context,
@@ -239,25 +240,9 @@ export function failedFromOf(lifecycle: LifecycleModel, { failedFrom }: Instance
 
 function setOf(edge: EdgeModel, context: Context): Record<string, unknown> {
   const what = `The \`set\` of \`${edge.event}\` in \`${edge.from}\``;
-  let set: unknown;
-  try {
-    set = edge.set!(context);
-  } catch (thrown) {
-    throw new PawlError("set_failed", `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
-  }
-  refusePromise("set_failed", set, what);
+  const set: unknown = compute("set_failed", what, () => edge.set!(context));
   if (isPlainObject(set)) return set;
   throw new PawlError("set_failed", `${what} must return the keys to change, as a plain object.`);
-}
-
-/** Decisions are made in one breath: what an async function answers would come too late to count. */
-export function refusePromise(code: "guard_failed" | "set_failed", given: unknown, what: string): void {
-  if (!(given instanceof Promise)) return;
-  given.catch(() => {}); // Nobody waits for it.
-  throw new PawlError(
-    code,
-    `${what} returned a promise. It decides at once: let it be a plain function of its argument.`,
-  );
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -297,13 +282,7 @@ export function deadlineAt(deadline: PlannedTimer | undefined, nowMs: number): n
 }
 
 function timingMs(timing: Timing, context: Context, what: string): number | null {
-  let given: unknown = timing;
-  try {
-    if (typeof timing === "function") given = timing(context);
-  } catch (thrown) {
-    throw new PawlError("set_failed", `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
-  }
-  refusePromise("set_failed", given, what);
+  const given: unknown = typeof timing === "function" ? compute("set_failed", what, () => timing(context)) : timing;
   if (given === null) return null;
   const ms = parseDuration(given);
   if (typeof ms === "string") throw new PawlError("set_failed", `${what}: ${ms}`);

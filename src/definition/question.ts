@@ -1,9 +1,9 @@
-import { messageOf, PawlError } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
 import { storableText } from "../base/json.ts";
 import type { AnyCrowd } from "./crowd.ts";
 import type { InstanceModel } from "./instance.ts";
 import type { Context, LifecycleModel } from "./model.ts";
-import { contextOf, refusePromise } from "./move.ts";
+import { contextOf } from "./move.ts";
 import type { AnyQueue } from "./queue.ts";
 
 /** Who is asked in a state, and what they are shown. */
@@ -21,13 +21,9 @@ export function askedBy(lifecycle: LifecycleModel, { state }: Pick<InstanceModel
 export function questionOf(lifecycle: LifecycleModel, instance: InstanceModel, asked: Asked, nowMs: number): unknown {
   const what = `The \`sample\` of \`${instance.state}\` in \`${lifecycle.name}\``;
   const event = { name: "ask", payload: undefined, actor: null, reason: null };
-  let shown: unknown;
-  try {
-    shown = asked.sample(contextOf(instance, instance.data, event, nowMs));
-  } catch (thrown) {
-    throw new PawlError("set_failed", `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
-  }
-  refusePromise("set_failed", shown, what);
+  const shown: unknown = compute("set_failed", what, () =>
+    asked.sample(contextOf(instance, instance.data, event, nowMs)),
+  );
   storableText(shown, what);
   return shown;
 }

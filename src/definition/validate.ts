@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf, PawlError } from "../base/errors.ts";
+import { ignoreRejection, isThenable } from "../base/guard.ts";
 import { cleanText, isTooDeep, tooDeep } from "../base/json.ts";
 
 export interface Validated {
@@ -19,8 +20,8 @@ export function validate(schema: StandardSchemaV1 | undefined, value: unknown, w
   } catch (thrown) {
     return { value: undefined, faults: [`cannot be checked, its schema threw: ${cleanText(messageOf(thrown), 500)}`] };
   }
-  if (result instanceof Promise) {
-    result.catch(() => {}); // Nobody waits for it.
+  if (isThenable(result)) {
+    ignoreRejection(result);
     // Where a nesting breaks their recursion, some libraries try once more asynchronously.
     if (isTooDeep(value)) return { value: undefined, faults: [tooDeep] };
     throw new PawlError(
@@ -28,8 +29,10 @@ export function validate(schema: StandardSchemaV1 | undefined, value: unknown, w
       `${what} has a schema that validates asynchronously; decisions are made in one breath, so use a synchronous one.`,
     );
   }
+  if (typeof result !== "object" || result === null)
+    return { value: undefined, faults: ["cannot be checked, its schema returned no result"] };
   if (result.issues === undefined) return { value: result.value, faults: undefined };
-  return { value: undefined, faults: result.issues.map(sentence) };
+  return { value: undefined, faults: [...result.issues].map(sentence) };
 }
 
 function isEmptyObject(value: unknown): boolean {

@@ -5,6 +5,7 @@ import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { type RestoredLetters, readOldestLetters, removeArchived, restoreLetters } from "../store/archives.ts";
 import { type ArchiveView, readArchives, readArchivesAround } from "../views/archives.ts";
 import type { Kernel } from "./kernel.ts";
+import { settleWithin } from "./time-limit.ts";
 
 export type { RestoredLetters };
 
@@ -26,6 +27,8 @@ const longestFile = 512 * 1024 * 1024;
 const linesAtOnce = 200;
 const mostFiles = 1_000_000;
 const folder = "dead-letters";
+/** For one file: less than a turn at the dead letters is held. */
+const limitMs = 2 * 60_000;
 const [compress, decompress] = [promisify(gzip), promisify(gunzip)];
 
 /**
@@ -45,8 +48,9 @@ export async function archiveOldest(
   const sha256 = sha256Of(content);
   const name = nameOf(kernel, sha256);
   try {
-    await archive.write(name, content);
-    if (sha256Of(await archive.read(name)) !== sha256) throw new Error("what is there is not what was written");
+    await settleWithin(limitMs, "Writing", () => archive.write(name, content));
+    const stored = await settleWithin(limitMs, "Reading", () => archive.read(name));
+    if (sha256Of(stored) !== sha256) throw new Error("what is there is not what was written");
   } catch (error) {
     throw new PawlError(
       "archive_failed",

@@ -3,6 +3,7 @@ import type { Tx } from "../store/db.ts";
 import { forUser, inTurnOn } from "../store/foreign-tx.ts";
 import type { Course } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
+import { settleWithin } from "./time-limit.ts";
 
 /** The `before` hook of an event that was due threw: the event fails, and not the call that came after it. */
 export class HookOfTimerError extends Error {
@@ -21,7 +22,9 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
       const what = `the \`before\` hook of \`${decision.event}\` in \`${decision.from}\``;
       try {
         await inTurnOn(tx, () =>
-          kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx: forUser(tx) })),
+          settleWithin(kernel.hookLimitMs, "It", () =>
+            kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx: forUser(tx) })),
+          ),
         );
       } catch (thrown) {
         // A lost connection or a busy database is no fault of the hook, and may be gone at the next try.

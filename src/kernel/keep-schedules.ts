@@ -1,4 +1,5 @@
-import { messageOf, PawlError } from "../base/errors.ts";
+import { messageOf, type PawlError } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
 import { cleanText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
@@ -114,12 +115,7 @@ function planRun(kernel: Kernel, schedule: AnySchedule, atMs: number): Run {
 export function startOf(kernel: Kernel, schedule: AnySchedule, atMs: number): Start {
   const tick = { schedule: schedule.name, at: new Date(atMs).toISOString() };
   const ask = (what: "key" | "data"): unknown => {
-    try {
-      return schedule[what](tick);
-    } catch (error) {
-      const message = `The \`${what}\` of the schedule \`${schedule.name}\` threw: ${messageOf(error)}`;
-      throw new PawlError("hook_failed", message, { schedule: schedule.name, at: tick.at }, { cause: error });
-    }
+    return compute("hook_failed", `The \`${what}\` of the schedule \`${schedule.name}\``, () => schedule[what](tick));
   };
   return {
     lifecycle: schedule.start as LifecycleModel,

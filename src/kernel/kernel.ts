@@ -25,6 +25,8 @@ export interface Kernel {
   /** Other processes on the same database; undefined where there are none, or none are to be told. */
   readonly others: Others | undefined;
   readonly faults: Faults | undefined;
+  /** How long a `before` hook may take: it holds a connection and a lock. */
+  readonly hookLimitMs: number;
   /** Set while a hook or an embedded transaction runs: a call without `tx` there would wait for itself. */
   readonly inside: AsyncLocalStorage<string>;
   /** Every lifecycle of this process by name. */
@@ -51,6 +53,9 @@ export interface Chore {
   round(kernel: Kernel): Promise<readonly { readonly id: string; readonly error: unknown }[]>;
 }
 
+/** As long as the database waits for a statement at most. */
+const standardHookLimitMs = 30_000;
+
 export function makeKernel(given: {
   db: Db;
   lifecycles: readonly LifecycleModel[];
@@ -61,6 +66,7 @@ export function makeKernel(given: {
   chores?: readonly Chore[];
   clock?: Clock;
   faults?: Faults | undefined;
+  hookLimitMs?: number | undefined;
   telemetry: Telemetry;
   notify?: boolean;
 }): Kernel {
@@ -75,6 +81,7 @@ export function makeKernel(given: {
     signals,
     others: isShared ? new Others(given.db, signals, given.telemetry.log) : undefined,
     faults: given.faults,
+    hookLimitMs: given.hookLimitMs ?? standardHookLimitMs,
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),

@@ -2,7 +2,7 @@ import { parseDuration } from "../base/duration.ts";
 import { isPawlError, messageOf, type PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import type { RetryRule } from "../definition/model.ts";
-import { nextAttemptMs, type RetryPolicy, ruleFor, standardRetry, underRule } from "../policy/retry.ts";
+import { nextAttemptMs, ruleFor, standardRetry, underRule } from "../policy/retry.ts";
 import type { Setback } from "../store/tasks.ts";
 import type { Delivered } from "./deliver.ts";
 import { type Failing, failingOf } from "./failing.ts";
@@ -60,14 +60,13 @@ export function fail(kernel: Kernel, filing: Filing, given: Failing): void {
   const rule = given.thrown === undefined ? undefined : ruleFor(general, given.thrown);
   const failing = rule === undefined ? given : underItsType(given, rule);
   const policy = underRule(general, rule);
-  const pauseMs = failing.final ? undefined : pauseOf(policy, taken.attempt);
+  const pauseMs = failing.final ? undefined : nextAttemptMs(policy, taken.attempt, Math.random());
   if (pauseMs === undefined) {
     if (taken.kind === "step") filing.move = failing;
     return;
   }
   const wantedMs = parseDuration(failing.retryAfterMs ?? pauseMs);
-  const afterMs =
-    failing.what === "lapsed" ? null : typeof wantedMs === "number" ? wantedMs : pauseOf(standardRetry, 1)!;
+  const afterMs = failing.what === "lapsed" ? null : typeof wantedMs === "number" ? wantedMs : pauseMs;
   const deadlineMs = taken.kind === "step" && !isRecovery(taken) ? taken.row.deadline_ms : null;
   if (afterMs !== null && deadlineMs !== null && kernel.clock.nowMs() + afterMs >= deadlineMs)
     filing.move = { ...failing, payload: { ...failing.payload, reason: "deadline" } };
@@ -85,15 +84,6 @@ export function putOff(kernel: Kernel, filing: Filing, { later, failed }: Delive
   if (later !== undefined) {
     filing.setback = setbackOf(taken, "deferred", laterMs, true, { reason: cleanText(later.message, 500) });
   } else if (failed !== undefined) fail(kernel, filing, failingOf(taken, { kind: "failed", error: failed }));
-}
-
-/** A policy of the author's may throw; then the pauses are those of a state without one, and its attempts still end. */
-function pauseOf(policy: RetryPolicy, attempt: number): number | undefined {
-  try {
-    return nextAttemptMs(policy, attempt, Math.random());
-  } catch {
-    return nextAttemptMs({ ...standardRetry, maxAttempts: policy.maxAttempts }, attempt, Math.random());
-  }
 }
 
 export function setbackOf(

@@ -80,10 +80,10 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
   for (let round = 0; open.length > 0 && round < optimisticRounds; round++) {
     const alone: Pending[] = [];
     await throughLostReplies(open, () => sendTogether(kernel, open, alone));
-    for (const one of alone) await sendAlone(kernel, one);
+    await sendEachAlone(kernel, alone);
     open = open.filter((one) => one.outcome === undefined);
   }
-  for (const one of open) await sendAlone(kernel, one);
+  await sendEachAlone(kernel, open);
   return pending.map((one) => one.outcome!);
 }
 
@@ -133,6 +133,18 @@ async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: 
     }
     for (const one of waiting) finish(one, course, answers.get(one), atMs);
     if (atMs !== undefined) announce(kernel, course);
+  }
+}
+
+/** One after the other. What could not be sent now holds up what comes after it for the same instance. */
+async function sendEachAlone(kernel: Kernel, pending: readonly Pending[]): Promise<void> {
+  const delayed = new Map<string, PawlError>();
+  for (const one of pending) {
+    const receiver = JSON.stringify([one.send.lifecycle.name, one.send.ref]);
+    const before = delayed.get(receiver);
+    if (before === undefined) await sendAlone(kernel, one);
+    else one.outcome = { ok: false, error: before };
+    if (one.outcome?.ok === false && one.outcome.error.who === "surroundings") delayed.set(receiver, one.outcome.error);
   }
 }
 

@@ -2,6 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { PermanentError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { noteTicketTold, takeTickets } from "../kernel/tickets.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
 import { readTicket } from "../views/tickets.ts";
 import { type Ticket, ticketOf } from "./shown.ts";
@@ -9,16 +10,18 @@ import { type Ticket, ticketOf } from "./shown.ts";
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
 /** About a day and a half. */
 const mostAttempts = 40;
+/** Less than a ticket is held by whoever notifies of it. */
+const limitMs = 60_000;
 
 /** Tells of tickets that are due, until whoever is told does not throw; gives back how many those were. */
 export async function tellTickets(kernel: Kernel, onTicket: (ticket: Ticket) => unknown): Promise<number> {
   const due = await takeTickets(kernel);
   await Promise.all(
     due.map(async (one) => {
-      const ticket = await readTicket(kernel.db, one.id);
-      if (ticket === undefined) return;
       try {
-        await onTicket(ticketOf(ticket));
+        const ticket = await readTicket(kernel.db, one.id);
+        if (ticket === undefined) return;
+        await settleWithin(limitMs, "`onTicket`", () => onTicket(ticketOf(ticket)));
         await noteTicketTold(kernel, one, null);
       } catch (error) {
         const isOver = error instanceof PermanentError || one.attempts >= mostAttempts;

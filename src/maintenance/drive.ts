@@ -1,30 +1,29 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes.ts";
 import { type PruneOptions, prune } from "../kernel/prune.ts";
-import { logFailure } from "../telemetry/log.ts";
+import { failureListener, logFailure } from "../telemetry/log.ts";
 import { type Repeated, repeat } from "./repeat.ts";
 import { maintain } from "./round.ts";
 
 export interface DriveOptions {
   readonly everyMs: number;
   /** Hears of a round that failed, and of each instance that could not be moved; the next round comes all the same. */
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: ((error: unknown) => void) | undefined;
+  /** Called when it has stopped. */
+  readonly onStopped?: () => void;
 }
 
 /** Repeats rounds of maintenance until it is stopped. */
 export function driveMaintenance(kernel: Kernel, options: DriveOptions): Repeated {
   let lanes: readonly string[] | undefined;
-  const onFailure = (error: unknown): void => {
-    logFailure(kernel.telemetry.log, error);
-    options.onFailure(error);
-  };
+  const onFailure = failureListener(kernel.telemetry.log, options.onFailure);
   const round = async (): Promise<number> => {
     lanes ??= await lanesOf(kernel);
     const { failures } = await maintain(kernel, lanes);
     for (const failure of failures) onFailure(failure.error);
     return options.everyMs;
   };
-  return repeat(round, { restMs: options.everyMs, onFailure });
+  return repeat(round, { restMs: options.everyMs, onFailure, onStopped: options.onStopped });
 }
 
 const pruneEveryMs = 60_000;

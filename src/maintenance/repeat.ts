@@ -11,7 +11,17 @@ export interface Repeated {
  */
 export function repeat(
   round: () => Promise<number>,
-  { restMs, firstMs = 0, onFailure }: { restMs: number; firstMs?: number; onFailure: (error: unknown) => void },
+  {
+    restMs,
+    firstMs = 0,
+    onFailure,
+    onStopped = () => {},
+  }: {
+    restMs: number;
+    firstMs?: number;
+    onFailure: (error: unknown) => void;
+    onStopped?: (() => void) | undefined;
+  },
 ): Repeated {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -37,6 +47,7 @@ export function repeat(
       stopped = true;
       clearTimeout(timer);
       await underWay;
+      onStopped();
     },
   };
 }

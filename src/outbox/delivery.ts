@@ -4,13 +4,15 @@ import { PermanentError, TransientError } from "../base/step-errors.ts";
 import { requeuedTo } from "../kernel/broker-letters.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { MessageOutcome, ReadyMessage } from "../kernel/outbox.ts";
-import { nextAttemptMs } from "../policy/retry.ts";
+import { nextAttemptMs, pauseOf } from "../policy/retry.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "./broker.ts";
 import type { RelaySettings } from "./settings.ts";
 
 /** A broker that does not settle by itself is not waited for much longer. */
 const patienceMs = 500;
 const errorLength = 2_000;
+/** For a broker that is away and does not say for how long. */
+const awayPauseMs = 1_000;
 
 /** Hands messages to their brokers and tells what became of them. */
 export class Delivery {
@@ -30,7 +32,13 @@ export class Delivery {
 
   /** Whether nothing can be sent at all. */
   isAway(): boolean {
-    return this.#settings.brokers.every((broker) => broker.awayMs() > 0);
+    return this.#settings.brokers.every((broker) => {
+      try {
+        return broker.awayMs() > 0;
+      } catch {
+        return false; // Its messages fail of it, each for itself, and are counted.
+      }
+    });
   }
 
   /**
@@ -88,7 +96,13 @@ export class Delivery {
   #failureOf(row: ReadyMessage, thrown: unknown): MessageOutcome {
     const error = cleanText(messageOf(thrown), errorLength);
     if (thrown instanceof BrokerAway) {
-      return { id: row.id, what: "deferred", error, pauseMs: Math.max(10, thrown.retryAfterMs), letter: null };
+      return {
+        id: row.id,
+        what: "deferred",
+        error,
+        pauseMs: Math.max(10, pauseOf(thrown.retryAfterMs) ?? awayPauseMs),
+        letter: null,
+      };
     }
     const isPermanent = thrown instanceof PermanentError;
     const pauseMs = isPermanent ? undefined : this.#pauseAfter(row.retry_count + 1, thrown);
@@ -100,7 +114,7 @@ export class Delivery {
   #pauseAfter(failures: number, thrown: unknown): number | undefined {
     const pauseMs = nextAttemptMs(this.#settings.retry, failures, Math.random());
     if (pauseMs === undefined || !(thrown instanceof TransientError)) return pauseMs;
-    return Math.max(pauseMs, thrown.retryAfterMs ?? 0);
+    return Math.max(pauseMs, pauseOf(thrown.retryAfterMs) ?? 0);
   }
 }
 

@@ -35,14 +35,17 @@ export class Relay {
   readonly #hands = new Set<Promise<void>>();
   readonly #forget: () => void;
   readonly #poll: NodeJS.Timeout;
+  readonly #onStopped: () => void;
   #stopping = false;
   /** Somebody hinted while all hands were busy: there may be more than they have seen. */
   #hinted = false;
   #promotedAt = Number.NEGATIVE_INFINITY;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(kernel: Kernel, options: RelayOptions) {
+  /** Calls `onStopped` when it has stopped. */
+  constructor(kernel: Kernel, options: RelayOptions, onStopped: () => void = () => {}) {
     this.#kernel = kernel;
+    this.#onStopped = onStopped;
     this.#settings = relaySettings(options, kernel.telemetry.log);
     this.#delivery = new Delivery(kernel, this.#settings);
     this.counts = this.#counts;
@@ -58,6 +61,7 @@ export class Relay {
     clearInterval(this.#poll);
     this.#forget();
     while (this.#hands.size > 0) await Promise.all(this.#hands);
+    this.#onStopped();
   }
 
   /** Puts one more hand to work, if one is free. */

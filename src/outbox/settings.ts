@@ -1,7 +1,7 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
-import { type Log, logFailure } from "../telemetry/log.ts";
+import { failureListener, type Log } from "../telemetry/log.ts";
 import type { Broker } from "./broker.ts";
 
 export interface RelayOptions {
@@ -65,10 +65,7 @@ export function relaySettings(options: RelayOptions, log?: Log): RelaySettings {
     concurrency: wholeNumber(options.concurrency ?? 4, "concurrency", 64),
     retry: checkedRetry(options.retry ?? standardRetry),
     keepMs: options.keep === null ? null : durationMs(options.keep ?? "7d", "outbox.keep"),
-    onFailure(error) {
-      if (log !== undefined) logFailure(log, error);
-      options.onFailure?.(error);
-    },
+    onFailure: failureListener(log, options.onFailure),
   };
 }
 

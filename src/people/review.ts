@@ -1,6 +1,6 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { Kernel } from "../kernel/kernel.ts";
+import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { type Sent, sendAllIn } from "../kernel/send.ts";
 import { planStart, startAll } from "../kernel/start.ts";
 import type { Verbs } from "../kernel/verbs.ts";
@@ -63,7 +63,7 @@ export class Reviews {
   async reject(labelId: string, saying: Saying): Promise<Rejected> {
     const label = await this.#reviewable(this.#kernel.db, labelId, saying, "rejected");
     if (label.review === "rejected") return { label: labelOf(label), revision: await this.#revisionOf(label) };
-    const revision = await this.#kernel.db.transaction(async (tx) => {
+    const revision = await inTransaction(this.#kernel, async (tx) => {
       const payload = { labelId, comment: saying.comment };
       const event = { lifecycle: sample, id: label.sample_id, event: "reject_label", payload, actor: saying.actor };
       const [sent] = await sendAllIn(this.#kernel, tx, [eventFor(this.#kernel, event)]);
@@ -89,7 +89,7 @@ export class Reviews {
    * the label takes a slot by the same rules as every other.
    */
   #acceptLate(label: LabelRow, saying: Saying): Promise<void> {
-    return this.#kernel.db.transaction(async (tx) => {
+    return inTransaction(this.#kernel, async (tx) => {
       const [late] = await readAssignments(tx, [label.assignment_id]);
       const open = await this.#openSlot(tx, label, saying);
       const queue = await this.#queues.known(label.queue, tx);

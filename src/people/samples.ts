@@ -1,4 +1,5 @@
-import { messageOf, PawlError } from "../base/errors.ts";
+import { PawlError } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
 import { type Json, storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import { shown } from "../definition/fault.ts";
@@ -118,13 +119,7 @@ export function sampleDataOf(
 
 function rankOf({ name, rank }: AnyQueue, sample: RankedSample): number {
   if (rank === undefined) return 0;
-  let number: unknown;
-  try {
-    number = rank(sample);
-  } catch (thrown) {
-    const message = `The \`order\` of the queue \`${name}\` threw: ${messageOf(thrown)}.`;
-    throw new PawlError("hook_failed", message, { queue: name }, { cause: thrown });
-  }
+  const number: unknown = compute("hook_failed", `The \`order\` of the queue \`${name}\``, () => rank(sample));
   if (typeof number === "number" && Number.isFinite(number)) return number;
   throw new PawlError(
     "option_invalid",

@@ -1,4 +1,5 @@
 import { type Duration, durationMs } from "../base/duration.ts";
+import { ignoreRejection, isThenable } from "../base/guard.ts";
 import type { RetryModel, RetryRule } from "../definition/model.ts";
 
 /** How long to wait after the n-th failed attempt (from 1), given a random number in [0, 1). Milliseconds. */
@@ -36,22 +37,45 @@ export function constant(pause: Duration): Backoff {
 /** What a state gets that names no policy: one attempt and three retries, after 2, 4 and 8 seconds. */
 export const standardRetry: RetryPolicy = { maxAttempts: 4, backoff: exponential() };
 
-/** When an attempt that failed is tried again; undefined when its attempts are used up. */
+const longestPauseMs = 365 * 86_400_000;
+
+/**
+ * When an attempt that failed is tried again; undefined when its attempts are used up. A `backoff` that throws or returns no
+ * number does not decide over that: the pause is then that of the standard policy.
+ */
 export function nextAttemptMs(policy: RetryPolicy, attempt: number, random: number): number | undefined {
-  return attempt >= policy.maxAttempts ? undefined : Math.max(0, policy.backoff(attempt, random));
+  if (attempt >= policy.maxAttempts) return undefined;
+  try {
+    return pauseOf(policy.backoff(attempt, random)) ?? standardRetry.backoff(attempt, random);
+  } catch {
+    return standardRetry.backoff(attempt, random);
+  }
+}
+
+/** A pause as the database can store it; undefined for what is no number of milliseconds. */
+export function pauseOf(given: unknown): number | undefined {
+  ignoreRejection(given);
+  if (typeof given !== "number" || Number.isNaN(given)) return undefined;
+  return Math.min(Math.max(0, given), longestPauseMs);
 }
 
 /** The rule of a policy that an error falls under, if there is one. A rule that throws is none. */
 export function ruleFor({ rules }: RetryPolicy, error: unknown): RetryRule | undefined {
   return rules?.find(({ when }) => {
     try {
-      if (typeof when === "function") return when(error);
+      if (typeof when === "function") return says(when(error));
       const name: unknown = error instanceof Error ? error.name : undefined;
       return typeof name === "string" && [when].flat().includes(name);
     } catch {
       return false;
     }
   });
+}
+
+/** A promise would be taken for a yes. */
+function says(answer: unknown): boolean {
+  ignoreRejection(answer);
+  return Boolean(answer) && !isThenable(answer);
 }
 
 /** A policy as a rule of it changes it. */

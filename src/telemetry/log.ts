@@ -1,5 +1,6 @@
 import type { LoggerOptions } from "pino";
 import { isPawlError, messageOf } from "../base/errors.ts";
+import { guardListener } from "../base/guard.ts";
 
 /** Where Pawl writes what happens: a pino logger, or anything that takes fields and a sentence. */
 export interface Log {
@@ -20,11 +21,21 @@ const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
  */
 export async function makeLog(given: LogOption): Promise<Log> {
   if (given === false) return silent;
-  if (isLog(given)) return given;
+  if (isLog(given)) return guardLog(given);
   const { pino } = await import("pino");
   const options = { name: "pawl", level: "warn", ...given };
   // A transport of its own says itself where it writes.
   return options.transport === undefined ? pino(options, pino.destination({ dest: 2, sync: true })) : pino(options);
+}
+
+/** A logger of the user's cannot harm whoever logs: what it throws is dropped. */
+function guardLog(log: Log): Log {
+  const guarded = (level: keyof Log) =>
+    guardListener(
+      (fields: object, message: string) => log[level](fields, message),
+      () => {},
+    );
+  return { debug: guarded("debug"), info: guarded("info"), warn: guarded("warn"), error: guarded("error") };
 }
 
 export function isLog(given: unknown): given is Log {
@@ -48,4 +59,19 @@ export function errorFields(error: unknown): { err: { type: string; message: str
 export function logFailure(log: Log, error: unknown): void {
   const passes = isPawlError(error) && (error.who === "surroundings" || error.code === "lease_lost");
   log[passes ? "warn" : "error"](errorFields(error), messageOf(error));
+}
+
+/** Logs a failure, then passes it to the user's own listener; what that one throws is logged, too. */
+export function failureListener(
+  log: Log | undefined,
+  listener: ((error: unknown) => unknown) | undefined,
+): (error: unknown) => void {
+  const write = (error: unknown): void => {
+    if (log !== undefined) logFailure(log, error);
+  };
+  const tell = guardListener(listener, write);
+  return (error) => {
+    write(error);
+    tell(error);
+  };
 }

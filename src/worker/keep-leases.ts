@@ -25,7 +25,7 @@ function keepLeasesHere(kernel: Kernel, options: KeeperOptions): LeaseKeeper {
     }
   };
   const timer = setInterval(() => {
-    renewing = renewing.then(round);
+    renewing = renewing.then(round, round);
   }, options.everyMs);
   timer.unref();
   return {

@@ -1,6 +1,7 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { logFailure, type Log as TelemetryLog } from "../telemetry/log.ts";
+import { guardListener } from "../base/guard.ts";
+import { failureListener, logFailure, type Log as TelemetryLog } from "../telemetry/log.ts";
 import type { WorkerMove } from "./states.ts";
 import type { Log } from "./step.ts";
 
@@ -39,6 +40,7 @@ export interface Settings {
   readonly graceMs: number;
   readonly pollMs: number;
   readonly maintainEveryMs: number;
+  readonly onMove: (move: WorkerMove) => void;
   readonly onFailure: (error: unknown) => void;
   readonly log: Log;
 }
@@ -48,19 +50,23 @@ export function settingsOf(options: WorkOptions, log: TelemetryLog): Settings {
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new PawlError("option_invalid", "`concurrency` must be a whole number from 1 to 10,000.");
   }
+  const { prefetch } = options;
+  if (prefetch !== undefined && !(Number.isInteger(prefetch) && prefetch >= 0 && prefetch <= 10_000)) {
+    throw new PawlError("option_invalid", "`prefetch` must be a whole number from 0 to 10,000.");
+  }
   const leaseMs = durationMs(options.lease ?? defaults.lease, "lease");
   if (leaseMs < 100) throw new PawlError("option_invalid", "`lease` must be at least 100 milliseconds.");
   return {
     concurrency,
-    prefetch: options.prefetch,
+    prefetch,
     leaseMs,
     graceMs: durationMs(options.grace ?? defaults.grace, "grace"),
     pollMs: Math.max(10, durationMs(options.poll ?? defaults.poll, "poll")),
     maintainEveryMs: durationMs(options.maintainEvery ?? defaults.maintainEvery, "maintainEvery"),
-    onFailure(error) {
-      logFailure(log, error);
-      options.onFailure?.(error);
-    },
-    log: options.log ?? ((message, fields) => log.info(fields, message)),
+    onMove: guardListener(options.onMove, (error) => logFailure(log, error)),
+    onFailure: failureListener(log, options.onFailure),
+    log: guardListener(options.log ?? ((message, fields) => log.info(fields, message)), (error) =>
+      logFailure(log, error),
+    ),
   };
 }

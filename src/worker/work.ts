@@ -28,8 +28,10 @@ export type Maintain = (
 export interface Company {
   /** Handlers that stand in for the real ones, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
-  /** What runs beside it and is stopped with it: a relay. */
-  readonly beside?: readonly { stop(): Promise<void> }[];
+  /** Starts what is stopped with it: a relay. Called once the options are known to be valid. */
+  readonly beside?: () => readonly { stop(): Promise<void> }[];
+  /** Called when it has stopped. */
+  readonly onStopped?: () => void;
 }
 
 /** How long a worker leaves the database alone that did not answer. */
@@ -58,6 +60,7 @@ export class Worker {
   /** Hints of work do not end this one: a database that is away is not asked more often because there is work. */
   readonly #errorWait = new Rest();
   readonly #beside: readonly { stop(): Promise<void> }[];
+  readonly #onStopped: () => void;
   readonly #ended: Promise<void>;
   #stopping = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
@@ -71,10 +74,9 @@ export class Worker {
     this.#maintainOnce = maintain;
     this.#settings = settingsOf(options, kernel.telemetry.log);
     kernel.expiry.cover(this.#settings.leaseMs);
-    this.#states = new WorkerStates(options.onMove ?? (() => {}));
+    this.#states = new WorkerStates(this.#settings.onMove);
     this.#lanes = new Lanes(kernel, options.only);
     this.#claims = new Claims(kernel, this.#lanes, { worker: this.id, leaseMs: this.#settings.leaseMs });
-    this.#beside = company.beside ?? [];
     this.#hands = new Hands(kernel, {
       settings: this.#settings,
       states: this.#states,
@@ -99,6 +101,8 @@ export class Worker {
     this.#beat = new BreakerBeat(kernel, this.#settings.onFailure);
     kernel.telemetry.meters.workers.add(this);
     kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "A worker begins.");
+    this.#beside = company.beside?.() ?? [];
+    this.#onStopped = company.onStopped ?? (() => {});
     this.#ended = this.#loop().finally(() => this.#tellEnd());
   }
 
@@ -117,6 +121,7 @@ export class Worker {
     this.#errorWait.end();
     this.#heartbeat.now();
     await Promise.all([this.#ended, ...this.#beside.map((one) => one.stop())]);
+    this.#onStopped();
   }
 
   #tellEnd(): void {

@@ -315,6 +315,25 @@ eachStore((store) => {
         expect(told).toEqual(["auto: false"]);
       });
 
+      test(`${verdict}: after a recovery, what Pawl had decided is not taken for the marketplace's own decision`, async () => {
+        const { it, say, one, job } = await open({});
+        await using _ = it;
+        it.market.fail("decide", { after: away, times: 8 });
+        await say();
+        for (let time = 0; time < 7; time++) {
+          await it.t.advance("11m");
+          await it.t.work();
+        }
+        expect(await it.submissions(job)).toEqual({ W1: "failed" });
+        await it.t.advance("10m");
+        await it.t.work();
+        expect(await it.t.pawl.crowd.submission(one.id)).toMatchObject({
+          state: verdict,
+          auto: false,
+          conflict: null,
+        });
+      });
+
       test(`R48 ${verdict}: the crowd is told by an after-effect, which is there as soon as the decision is`, async () => {
         const told: string[] = [];
         const tell = ({ worker }: { worker: string }) => void told.push(worker);

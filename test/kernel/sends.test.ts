@@ -22,6 +22,23 @@ const box = lifecycle("box", {
   },
 });
 
+/** The same, with a hook: each event takes a transaction of its own. */
+const careful = lifecycle("careful", {
+  data: z.object({ held: z.array(z.string()).default([]) }),
+  events: { put: z.object({ what: z.string() }) },
+  initial: "open",
+  states: {
+    open: {
+      forever: true,
+      on: {
+        put: { set: ({ data, payload }) => ({ held: [...data.held, payload.what] }), before: () => {} },
+        shut: "closed",
+      },
+    },
+    closed: { final: "success" },
+  },
+});
+
 /** Sends what a test wants it to. */
 const sender: { say: (step: Pick<Step, "send" | "start">) => unknown } = { say: () => {} };
 const writer = lifecycle("writer", {
@@ -43,7 +60,7 @@ const writer = lifecycle("writer", {
 eachStore((store) => {
   async function open(say: typeof sender.say): Promise<TestPawl> {
     sender.say = say;
-    const t = await store.open({ lifecycles: [writer, box] });
+    const t = await store.open({ lifecycles: [writer, box, careful] });
     await t.pawl.start(box, { key: "b", data: {} });
     await t.pawl.start(writer, { key: "w" });
     return t;
@@ -69,6 +86,21 @@ eachStore((store) => {
       })),
     );
     expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("what cannot be sent now holds up what comes after it for the same instance, and nothing else", async () => {
+    await using t = await open((step) => {
+      for (const what of ["1", "2", "3"]) step.send(careful, "c", "put", { what });
+      step.send(careful, "d", "put", { what: "4" });
+    });
+    for (const key of ["c", "d"]) await t.pawl.start(careful, { key, data: {} });
+    const kept = async (key: string) => (await t.pawl.get(careful, key))!.data.held;
+    t.faults.plant("transaction.locked", () => Promise.reject(new PawlError("database_refused", "No.")));
+    await t.work();
+    expect([await kept("c"), await kept("d")]).toEqual([[], ["4"]]);
+    await t.advance("1h");
+    await t.work();
+    expect([await kept("c"), await kept("d")]).toEqual([["1", "2", "3"], ["4"]]);
   });
 
   test("an attempt that fails has sent nothing", async () => {

@@ -62,6 +62,51 @@ async function rowsOf(t: TestPawl): Promise<Record<string, unknown>[]> {
 }
 
 eachStore((store) => {
+  test.each([
+    [
+      "throws",
+      () => {
+        throw new Error("no such pause");
+      },
+    ],
+    ["returns NaN", () => Number.NaN],
+    ["returns an endless pause", () => Number.POSITIVE_INFINITY],
+    ["returns a promise", () => Promise.reject(new Error("later")) as never],
+  ])("a backoff that %s costs no message that was confirmed, and its attempts still end", async (_, backoff) => {
+    const refuses = (type: string) => {
+      if (type === "bad") throw new Error("refused");
+    };
+    await using it = await open(store, { refuses, outbox: { retry: { maxAttempts: 2, backoff } } });
+    await publish(it.t, "a good", "b bad", "c good");
+    const outcomes = await it.t.relay();
+    expect(outcomes.map(({ what }) => what).sort()).toEqual(["failed", "published", "published"]);
+    expect(it.sent().sort()).toEqual(["a good", "c good"]);
+    expect(await it.t.relay()).toEqual([]);
+    await it.t.advance("400d");
+    expect(await it.t.relay()).toMatchObject([{ what: "dead" }]);
+  });
+
+  test("callbacks and brokers that fail stop no relay", async () => {
+    const broker = memoryBroker();
+    const strange: Broker = {
+      name: "strange",
+      timeoutMs: 1_000,
+      takes: (type) => type === "strange",
+      awayMs: () => {
+        throw new Error("who knows");
+      },
+      publish: () => Promise.reject(new BrokerAway("away", { retryAfterMs: Number.NaN })),
+      close: async () => {},
+    };
+    const onFailure = () => Promise.reject(new Error("a callback rejects")) as never;
+    await using t = await store.open({ lifecycles: [essay], outbox: { brokers: [strange, broker] } });
+    const relay = t.pawl.relay({ onFailure, poll: 10 });
+    await publish(t, "a strange", "b good");
+    await expect.poll(() => broker.messages.length).toBe(1);
+    await relay.stop();
+    expect(await rowsOf(t)).toMatchObject([{ type: "strange", status: "pending" }, { type: "good" }]);
+  });
+
   describe("a relay", () => {
     test("R60 the outbox has the columns and the indexes that outside readers know", async () => {
       await using opened = await open(store);

@@ -160,6 +160,19 @@ eachStore((store) => {
     expect(await sampleStates(t, name)).toEqual({ s1: "agreed" });
   });
 
+  test("what a lead does is hinted at once it is committed, and not at all when it is rolled back", async () => {
+    const name = await newQueue(t, { review: true });
+    const { label } = await labeled(t, name, "ada", cat);
+    const heard: unknown[] = [];
+    const forget = t.kernel.signals.follow((topic) => heard.push(topic));
+    t.faults.plant("start.before", "throw");
+    await expect(t.pawl.people.reject(label.id, { actor: "lea" })).rejects.toThrow("planted");
+    expect(heard).toEqual([]);
+    await t.pawl.people.reject(label.id, { actor: "lea" });
+    expect(heard).not.toEqual([]);
+    forget();
+  });
+
   test("R108 a correction is a new assignment: a rejected label counts no more, and its labeler gets the sample back", async () => {
     const name = await newQueue(t, { overlap: 2, review: true });
     const first = await labeled(t, name, "ada", dog);
