@@ -29,7 +29,7 @@ export type Outcome =
   /** Given back unused: the worker stops. */
   | { readonly kind: "released" }
   /** Its worker fell silent. Why that spends no attempt, where it does not. */
-  | { readonly kind: "lapsed"; readonly unspent?: "database_away" };
+  | { readonly kind: "lapsed"; readonly unspent?: "database_away" | "not_started" };
 
 export interface Report {
   readonly taken: Taken;

@@ -127,11 +127,18 @@ export async function reportLapsed(kernel: Kernel, lanes: readonly string[], lim
     kernel,
     lapsed.flatMap((task) => {
       const taken = takenOf(kernel, task);
-      const unspent = kernel.expiry.wasGap(task.leased_until_ms) ? ("database_away" as const) : undefined;
-      return Array.isArray(taken) ? [] : [{ taken, outcome: { kind: "lapsed" as const, unspent } }];
+      return Array.isArray(taken)
+        ? []
+        : [{ taken, outcome: { kind: "lapsed" as const, unspent: unspent(kernel, task) } }];
     }),
   );
   return results.filter((result) => result === "written").length;
+}
+
+/** Why a lapse spends no attempt: nobody could renew, or the step had not begun. */
+function unspent(kernel: Kernel, { leased_until_ms, begun }: LapsedTask): "database_away" | "not_started" | undefined {
+  if (kernel.expiry.wasGap(leased_until_ms)) return "database_away";
+  return begun ? undefined : "not_started";
 }
 
 async function lapsedLeases(kernel: Kernel, lanes: readonly string[], limit: number): Promise<LapsedTask[]> {

@@ -2,7 +2,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../store/gates.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { readInstances } from "../store/instances.ts";
-import { type Claim, type ClaimedTask, claimTasks, promoteTasks, renewLeases } from "../store/tasks.ts";
+import { type Claim, type ClaimedTask, claimTasks, markBegun, promoteTasks, renewLeases } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
 import { type Delivery, deliveryIn } from "./deliveries.ts";
@@ -40,7 +40,7 @@ export interface EffectWork {
   readonly run: number;
 }
 
-/** Claims up to `limit` tasks from these lanes: one round trip, one attempt spent for each. */
+/** Claims up to `limit` tasks from these lanes in one round trip. Each spends an attempt, once it has begun. */
 export function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
   return takeBy(kernel, () => claimTasks(kernel.db, claim));
 }
@@ -116,6 +116,11 @@ export async function renew(kernel: Kernel, leases: readonly Taken["lease"][], l
   if (kernel.faults !== undefined) await kernel.faults.at("renew.before");
   const held = new Set((await renewLeases(kernel.db, leases, leaseMs)).map((one) => one.task_id));
   return leases.filter((lease) => !held.has(lease.taskId)).map((lease) => lease.taskId);
+}
+
+/** Notes that these tasks have begun; gives back the ids of those of which it is known from now on. */
+export async function begin(kernel: Kernel, leases: readonly Taken["lease"][]): Promise<Set<string>> {
+  return new Set((await markBegun(kernel.db, leases)).map((one) => one.task_id));
 }
 
 /** Puts scheduled tasks whose time has come into their lanes; gives back how many. */

@@ -242,7 +242,8 @@ const movedOn = part`
         leased_until = case
           when task.leased_until between written.now + (written.leased_until - written.now) * 2 / 3 and written.leased_until
           then task.leased_until else written.leased_until end,
-        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now
+        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now,
+        begun = written.worker is null, spared = 0
       from written
       where task.id = written.id and written.leased and written.lane is not null
     ),`;
@@ -256,7 +257,7 @@ const stepped = part`
       on conflict (id) do update set
         lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
         worker = null, leased_until = null, gate = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
-        since = excluded.since
+        since = excluded.since, begun = true, spared = 0
     ),`;
 
 const dropped = part`

@@ -901,6 +901,8 @@ CREATE TABLE pawl.tasks (
     work jsonb,
     since timestamp with time zone NOT NULL,
     gate text COLLATE pg_catalog."C",
+    begun boolean DEFAULT true NOT NULL,
+    spared smallint DEFAULT 0 NOT NULL,
     CONSTRAINT tasks_are_ready_scheduled_or_running CHECK (((num_nonnulls(queue, worker) = 1) AND (num_nonnulls(due_at, worker) < 2))),
     CONSTRAINT tasks_attempt_check CHECK ((attempt >= 0)),
     CONSTRAINT tasks_behind_gates_run CHECK (((gate IS NULL) OR (worker IS NOT NULL))),

@@ -44,6 +44,8 @@ export async function putEffects(tx: Executor, rows: readonly EffectRow[]): Prom
 export interface Holder {
   readonly worker: string;
   readonly leaseMs: number;
+  /** Its tasks wait before they begin, and are marked once they have; else they begin with the claim. */
+  readonly waits?: boolean;
 }
 
 export interface Claim extends Holder {
@@ -108,12 +110,16 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
     ${claimedFew}`);
 }
 
+/** How often a task may lapse before it has begun: a step that kills its worker at once would never come to an end. */
+export const mostSpared = 3;
+
 /** The tasks of `few`, leased: a part of every claim. `gate` is where they count while they run. */
-export function leaseFew({ worker, leaseMs }: Holder, gate: Part) {
+export function leaseFew({ worker, leaseMs, waits = false }: Holder, gate: Part) {
   return part`
     claimed as (
       update pawl.tasks as task
       set queue = null, gate = ${gate}, worker = ${worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
+        begun = not ${waits}::boolean or task.spared >= ${mostSpared}::int,
         leased_until = clock.now + ${leaseMs}::float8 * interval '1 millisecond', since = clock.now
       from few, clock
       where task.id = few.id
@@ -160,6 +166,27 @@ export function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: num
     )
     update pawl.tasks as task
     set leased_until = pawl.now() + ${leaseMs}::float8 * interval '1 millisecond'
+    from held where task.id = held.id
+    returning task.id::text as task_id`);
+}
+
+/** Marks leased tasks as begun: from now on a lapse spends their attempt. Gives back those that are marked. */
+export function markBegun(db: Executor, leases: readonly Lease[]): Promise<{ task_id: string }[]> {
+  return db.rows<{ task_id: string }>(sql`
+    with held as materialized (
+      select task.id
+      from unnest(
+        (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
+        (select ${textArray(leases.map((lease) => lease.token))}::text)::bigint[]
+      ) as lease(id, token)
+      cross join lateral (
+        select each.id from pawl.tasks as each
+        where each.id = lease.id and each.token = lease.token and each.worker is not null
+        for update skip locked
+      ) as task
+      limit (select ${leases.length}::int)
+    )
+    update pawl.tasks as task set begun = true
     from held where task.id = held.id
     returning task.id::text as task_id`);
 }
@@ -236,6 +263,7 @@ export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promis
       set worker = null, leased_until = null, gate = null, queue = task.lane, since = clock.now,
         token = nextval('pawl.tokens'),
         attempt = task.attempt - case when held.refund then 1 else 0 end,
+        spared = task.spared + case when held.what = 'lapsed' and not task.begun then 1 else 0 end,
         due_at = clock.now + held.retry_ms * interval '1 millisecond'
       from held, clock where task.id = held.id
       returning task.id as task_id, task.lane
@@ -290,6 +318,7 @@ export function endEffects(
 /** A lease that ran out. */
 export interface LapsedTask extends ClaimedTask {
   readonly leased_until_ms: number;
+  readonly begun: boolean;
 }
 
 /** What a look for lapsed leases tells, with or without any: what time it is, and since when the server runs. */
@@ -309,7 +338,7 @@ export function readLapsedLeases(
     with clock as materialized (select pawl.now() as now)
     select pawl.ms(clock_timestamp()) as clock_ms, pawl.ms(pg_postmaster_start_time()) as started_ms,
       task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
-      task.visit as task_visit, task.work, pawl.ms(task.leased_until) as leased_until_ms, ${instanceColumns}
+      task.visit as task_visit, task.work, pawl.ms(task.leased_until) as leased_until_ms, task.begun, ${instanceColumns}
     from clock left join lateral (
       select * from pawl.tasks as each
       where each.lane = any ((select ${textArray(lanes)}::text)::text[])

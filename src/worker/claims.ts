@@ -3,6 +3,13 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { type Taken, take, takeGated, takeProbe } from "../kernel/take.ts";
 import type { Lanes } from "./lanes.ts";
 
+/** Who claims; `waits`: what is claimed is marked once it has begun. */
+export interface Holder {
+  readonly worker: string;
+  readonly leaseMs: number;
+  readonly waits?: boolean;
+}
+
 /** While other lanes keep the worker busy, gates are asked this often. */
 const gatesEveryMs = 20;
 /** Somebody else is just claiming behind the same gate: it will not take long. */
@@ -19,7 +26,7 @@ const wholeLookEveryMs = 2_000;
 export class Claims {
   readonly #kernel: Kernel;
   readonly #lanes: Lanes;
-  readonly #holder: { readonly worker: string; readonly leaseMs: number };
+  readonly #holder: Holder;
   readonly #taken = new Map<string, { priority: number; id: string }>();
   #wholeLookAt = Number.NEGATIVE_INFINITY;
   #gatesAt = Number.NEGATIVE_INFINITY;
@@ -27,7 +34,7 @@ export class Claims {
   #urgency = Number.POSITIVE_INFINITY;
   #restMs = Number.POSITIVE_INFINITY;
 
-  constructor(kernel: Kernel, lanes: Lanes, holder: { readonly worker: string; readonly leaseMs: number }) {
+  constructor(kernel: Kernel, lanes: Lanes, holder: Holder) {
     this.#kernel = kernel;
     this.#lanes = lanes;
     this.#holder = holder;

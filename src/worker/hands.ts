@@ -7,23 +7,29 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { longestPauseMs } from "../kernel/lost-reply.ts";
 import { pause } from "../kernel/pause.ts";
 import { report, type Unwritten } from "../kernel/report.ts";
-import type { Taken } from "../kernel/take.ts";
+import { begin, type Taken } from "../kernel/take.ts";
 import { type Loss, whyLost } from "../kernel/why-lost.ts";
 import type { LeaseKeeper } from "../store/db.ts";
 import { Abort, abortedBy } from "./abort.ts";
 import { keepLeases } from "./keep-leases.ts";
 import { reportObserved, runObserved } from "./observed.ts";
-import { Pace } from "./pace.ts";
+import { Pace, windowMs } from "./pace.ts";
 import type { Handler } from "./run.ts";
 import type { Settings } from "./settings.ts";
 import type { WorkerStates } from "./states.ts";
 
 const firstPauseMs = 50;
+const markAfterMs = 50;
+/** What was taken in advance waits no longer than this. */
+const longestWaitMs = 1_000;
 
 /** A task in hand: waiting here, running, or being reported. */
 interface Held {
   readonly taken: Taken;
   readonly abort: Abort;
+  readonly takenAt: number;
+  /** When its step began; undefined while it waits. */
+  beganAt: number | undefined;
   /** It was given back: whatever its step still says does not count, and must not win over that. */
   isGivenBack: boolean;
   /** How its step ended: that is on its way, and the move that is seen then is its own. */
@@ -55,6 +61,10 @@ export class Hands {
   readonly #forgetHints: () => void;
   readonly #held = new Map<string, Held>();
   readonly #waiting: Held[] = [];
+  /** Steps that run, and of which the database does not know yet that they do. */
+  readonly #unmarked = new Set<Held>();
+  #marking: NodeJS.Timeout | undefined;
+  #isEmptied = false;
   #running = 0;
 
   constructor(kernel: Kernel, options: HandsOptions) {
@@ -75,8 +85,17 @@ export class Hands {
 
   /** How many more tasks there is room for. */
   get room(): number {
-    const { concurrency, prefetch = this.#pace.prefetch } = this.#options.settings;
+    const { concurrency, prefetch = this.#pace.prefetch(concurrency - this.#slow) } = this.#options.settings;
     return this.#waiting.length > concurrency ? 0 : concurrency + prefetch - this.#held.size;
+  }
+
+  /** In how many slots a step runs that does not end soon. */
+  get #slow(): number {
+    const now = performance.now();
+    let slow = 0;
+    for (const { beganAt, outcome } of this.#held.values())
+      if (outcome === undefined && beganAt !== undefined && now - beganAt > windowMs) slow += 1;
+    return slow;
   }
 
   /** How many more tasks that count against a limit: no more than can begin soon. */
@@ -105,7 +124,14 @@ export class Hands {
     const { meters } = this.#kernel.telemetry;
     for (const one of taken) {
       meters.lane(one.lane).claimed += 1;
-      const held: Held = { taken: one, abort: new Abort(), isGivenBack: false, outcome: undefined };
+      const held: Held = {
+        taken: one,
+        abort: new Abort(),
+        takenAt: performance.now(),
+        beganAt: undefined,
+        isGivenBack: false,
+        outcome: undefined,
+      };
       this.#held.set(one.lease.taskId, held);
       this.#options.states.slot("Polling", "Claiming");
       if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(held);
@@ -115,9 +141,14 @@ export class Hands {
     this.#fill();
   }
 
-  /** Gives back tasks that wait here and have not begun, their attempts unspent. */
+  /**
+   * Gives back tasks that wait here and have not begun, their attempts unspent: those that are meant, and those that were
+   * to begin at once and wait for slow steps instead. Other workers may have room.
+   */
   async putBack(isMeant: (taken: Taken) => boolean): Promise<void> {
-    await this.#giveBack(this.#takeOut(({ taken }) => isMeant(taken)));
+    const isAsked = this.#options.settings.prefetch !== undefined;
+    const tooLong = performance.now() - longestWaitMs;
+    await this.#giveBack(this.#takeOut(({ taken, takenAt }) => isMeant(taken) || (!isAsked && takenAt < tooLong)));
   }
 
   /** Begins nothing more, lets what runs finish within the grace time, and gives the rest back. */
@@ -129,6 +160,8 @@ export class Hands {
     const given = this.#giveBack(late);
     for (const { taken, abort } of late) abort.abort(abortedBy("stopping", taken));
     await given;
+    this.#isEmptied = true;
+    clearTimeout(this.#marking);
     this.#forgetHints();
     await this.#keeper.stop();
   }
@@ -166,18 +199,49 @@ export class Hands {
     states.slot("Claiming", "Processing");
     if (faults !== undefined) await faults.at("run.before");
     const began = performance.now();
+    held.beganAt = began;
+    this.#noteBegin(held);
     const outcome = await runObserved(this.#kernel, taken, { abort, log: settings.log, fakes });
-    telemetry.meters.lane(taken.lane).ran(performance.now() - began);
+    const tookMs = performance.now() - began;
+    telemetry.meters.lane(taken.lane).ran(tookMs);
     if (faults !== undefined) await faults.at("run.after");
     this.#running -= 1;
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
     states.slot("Processing", to);
     this.#fill();
     held.outcome = outcome;
+    this.#pace.finished(tookMs);
     await this.#reportUntilAnswered(held, outcome);
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
     states.slot(to, "Polling");
     this.#release(held);
+  }
+
+  /** A step that does not end soon is marked as begun: should its worker die, the attempt is spent. Quick ones need no mark. */
+  #noteBegin(held: Held): void {
+    this.#unmarked.add(held);
+    this.#marking ??= setTimeout(() => void this.#markBegun(), markAfterMs).unref();
+  }
+
+  async #markBegun(): Promise<void> {
+    const runs = (held: Held) => held.outcome === undefined && this.#held.get(held.taken.lease.taskId) === held;
+    for (const held of this.#unmarked) if (!runs(held)) this.#unmarked.delete(held);
+    const due = performance.now() - markAfterMs;
+    const list = [...this.#unmarked].filter(({ beganAt }) => beganAt! <= due);
+    try {
+      const marked =
+        list.length === 0
+          ? new Set()
+          : await begin(
+              this.#kernel,
+              list.map(({ taken }) => taken.lease),
+            );
+      for (const held of list) if (marked.has(held.taken.lease.taskId)) this.#unmarked.delete(held);
+    } catch {
+      // The database is away: the mark is tried again as long as the step runs.
+    }
+    const isLeft = this.#unmarked.size > 0 && !this.#isEmptied;
+    this.#marking = isLeft ? setTimeout(() => void this.#markBegun(), markAfterMs).unref() : undefined;
   }
 
   /**
@@ -192,7 +256,6 @@ export class Hands {
         .ask({ taken, outcome, again: tries > 0 })
         .catch((error: unknown): Unwritten => ({ error }));
       if (typeof answer !== "object") {
-        this.#pace.finished(1);
         if (answer === "lease_lost") onFailure(lostBy(taken));
         return;
       }

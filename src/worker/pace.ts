@@ -1,13 +1,18 @@
-const windowMs = 100;
+/** What is held beyond what runs is to begin within this time. */
+export const windowMs = 100;
 const most = 1_000;
+/** How much the newest duration counts in the average. */
+const weight = 1 / 8;
 
 /**
- * How many tasks to hold beyond those that run: as many as were finished in a tenth of a second. Quick steps are then
- * never waited for, and slow ones are left to other workers.
+ * How many tasks to hold beyond those that run: as many as will begin within a tenth of a second. Quick steps are then never
+ * waited for, and slow ones are left to other workers. Two measures bound it: how many ended lately, and how many can end by
+ * how long steps take. The first alone would take sixteen slow steps that end together for quick ones.
  */
 export class Pace {
   #perWindow = 0;
   #finished = 0;
+  #averageMs: number | undefined;
   #since: number;
   readonly #now: () => number;
 
@@ -16,11 +21,15 @@ export class Pace {
     this.#since = now();
   }
 
-  finished(tasks: number): void {
-    this.#finished += tasks;
+  /** A step has ended that ran for so long. */
+  finished(durationMs: number): void {
+    this.#finished += 1;
+    const averageMs = this.#averageMs ?? durationMs;
+    this.#averageMs = averageMs + (durationMs - averageMs) * weight;
   }
 
-  get prefetch(): number {
+  /** `slots`: those in which steps come and go, without those in which one has run for longer than the window. */
+  prefetch(slots: number): number {
     const elapsedMs = this.#now() - this.#since;
     if (elapsedMs >= windowMs / 4) {
       const seen = (this.#finished * windowMs) / elapsedMs;
@@ -28,6 +37,7 @@ export class Pace {
       this.#finished = 0;
       this.#since = this.#now();
     }
-    return Math.min(most, Math.floor(this.#perWindow));
+    const canEnd = this.#averageMs === undefined ? 0 : (slots * windowMs) / this.#averageMs;
+    return Math.floor(Math.min(most, this.#perWindow, canEnd));
   }
 }

@@ -13,7 +13,7 @@ export interface WorkOptions {
    * `"essay:send"` the delivery of what other instances send to it. Everything that this process declares unless given.
    */
   readonly only?: readonly string[];
-  /** How many tasks to hold beyond those that run; as many as are finished in a tenth of a second unless given. */
+  /** How many tasks to hold beyond those that run. Defaults to as many as will begin within a tenth of a second, by how long steps take. */
   readonly prefetch?: number;
   /** How long a task is ours without a sign of life; `"30s"` unless given. */
   readonly lease?: Duration;

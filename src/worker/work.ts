@@ -76,7 +76,11 @@ export class Worker {
     kernel.expiry.cover(this.#settings.leaseMs);
     this.#states = new WorkerStates(this.#settings.onMove);
     this.#lanes = new Lanes(kernel, options.only);
-    this.#claims = new Claims(kernel, this.#lanes, { worker: this.id, leaseMs: this.#settings.leaseMs });
+    this.#claims = new Claims(kernel, this.#lanes, {
+      worker: this.id,
+      leaseMs: this.#settings.leaseMs,
+      waits: true,
+    });
     this.#hands = new Hands(kernel, {
       settings: this.#settings,
       states: this.#states,
