@@ -48,6 +48,11 @@ export interface HttpConfig {
   readonly token?: string | undefined;
   /** How much one caller may ask for; false where something in front of it sees to that. */
   readonly limits?: HttpLimits | false | undefined;
+  /**
+   * Where the desk may load pictures, sound and video from, as sources of a content security policy.
+   * @default ["https:"]
+   */
+  readonly mediaSources?: readonly string[] | undefined;
 }
 
 /** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */

@@ -52,6 +52,8 @@ export interface TokenOptions {
   readonly labeler?: string | undefined;
   /** How long it counts; until it is revoked unless given. */
   readonly lasts?: Duration | undefined;
+  /** Who makes it; recorded in the log. */
+  readonly actor?: string | undefined;
 }
 
 /** A browser that has signed in. */
@@ -84,6 +86,8 @@ export class Access {
     const visitor = checkedVisitor(options);
     const lastsMs = options.lasts === undefined ? null : durationMs(options.lasts, "lasts");
     const { secret, row } = await this.#insert("token", visitor, lastsMs);
+    const { name, role } = visitor;
+    this.#log({ token: row.id, name, role, actor: options.actor ?? null }, "Access token created.");
     return { ...tokenOf(row), secret };
   }
 
@@ -93,8 +97,11 @@ export class Access {
   }
 
   /** Takes a token back: it and the sessions that it opened count no more. */
-  async revokeToken(id: string): Promise<void> {
-    if (isId(id) && (await deleteToken(this.#kernel.db, id, "token"))) return;
+  async revokeToken(id: string, { actor }: { readonly actor?: string | undefined } = {}): Promise<void> {
+    if (isId(id) && (await deleteToken(this.#kernel.db, id, "token"))) {
+      this.#log({ token: id, actor: actor ?? null }, "Access token revoked.");
+      return;
+    }
     throw new PawlError("token_unknown", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
   }
 
@@ -105,8 +112,11 @@ export class Access {
   }
 
   /** Ends a session: its browser has to sign in anew, and its live streams end within seconds. */
-  async revokeSession(id: string): Promise<void> {
-    if (isId(id) && (await deleteToken(this.#kernel.db, id, "session"))) return;
+  async revokeSession(id: string, { actor }: { readonly actor?: string | undefined } = {}): Promise<void> {
+    if (isId(id) && (await deleteToken(this.#kernel.db, id, "session"))) {
+      this.#log({ session: id, actor: actor ?? null }, "Session revoked.");
+      return;
+    }
     throw new PawlError("token_unknown", `There is no session with the id ${JSON.stringify(id)}.`, { session: id });
   }
 
@@ -133,14 +143,27 @@ export class Access {
    * ends those that the same name and role opened by earlier codes.
    */
   async signIn(secret: string): Promise<Session | undefined> {
-    const { db } = this.#kernel;
-    const hash = hashOf(secret);
-    const spent = await spendCode(db, hash);
-    const known = spent ?? (await useToken(db, hash, "token"));
-    if (known === undefined) return undefined;
-    const visitor = visitorOf(known);
-    const made = await this.#insert("session", visitor, sessionMs, spent === undefined ? known.id : null);
+    const byCode = await this.signInByCode(secret);
+    if (byCode !== undefined) return byCode;
+    const token = await useToken(this.#kernel.db, hashOf(secret), "token");
+    return token && this.#openSession(token, token.id);
+  }
+
+  /** Opens a session by a code alone: what stands in a link, and so in histories and logs, must be of no use later. */
+  async signInByCode(code: string): Promise<Session | undefined> {
+    const spent = await spendCode(this.#kernel.db, hashOf(code));
+    return spent && this.#openSession(spent, null);
+  }
+
+  async #openSession(row: TokenRow, parent: string | null): Promise<Session> {
+    const visitor = visitorOf(row);
+    const made = await this.#insert("session", visitor, sessionMs, parent);
+    this.#log({ name: visitor.name, role: visitor.role, session: made.row.id }, "Signed in.");
     return { secret: made.secret, visitor, expiresAt: new Date(made.row.expires_ms!) };
+  }
+
+  #log(fields: object, message: string): void {
+    this.#kernel.telemetry.log.info(fields, message);
   }
 
   /** Who has signed in with this secret of a session; undefined if nobody, or no more. */

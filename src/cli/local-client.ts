@@ -1,4 +1,6 @@
+import { lstat } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
+import { dirname } from "node:path";
 import { type ErrorCode, PawlError } from "../base/errors.ts";
 import { LineCutter, tooLong } from "./lines.ts";
 import type { Answer } from "./local-socket.ts";
@@ -14,14 +16,30 @@ const answeredWithinMs = 60_000;
 /** What takes as long as it takes: another instance is waited for, or a whole marketplace is read. */
 const takeTheirTime: ReadonlySet<string> = new Set(["wait", "reconcileCrowds"]);
 
+/**
+ * Whoever can write to the folder of a socket can put their own in its place, and be told everything that is sent to Pawl.
+ * Windows has pipes instead, with rights of their own.
+ */
+async function refuseForeign(path: string): Promise<void> {
+  const ownId = process.getuid?.();
+  if (ownId === undefined) return;
+  for (const [place, mode] of [[dirname(path), 0o022] as const, [path, 0] as const]) {
+    const found = await lstat(place).catch(() => undefined);
+    if (found === undefined || ((found.uid === ownId || found.uid === 0) && (found.mode & mode) === 0)) continue;
+    const message = `The socket ${path} is not trusted: others can write to ${place}, or own it. Run \`chmod go-w\` on the folder, or move the project to one of your own.`;
+    throw new PawlError("not_allowed", message, { path });
+  }
+}
+
 /** Talks to the Pawl that runs in another process, over its local socket. */
 export class LocalClient {
   readonly #socket: Socket;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
 
-  /** Undefined when nobody listens there. */
-  static connect(path: string): Promise<LocalClient | undefined> {
+  /** Undefined when nobody listens there. Throws `not_allowed` for a socket that another user could have put there. */
+  static async connect(path: string): Promise<LocalClient | undefined> {
+    await refuseForeign(path);
     return new Promise((resolve) => {
       const socket = connect(path);
       socket.once("error", () => resolve(undefined));

@@ -9,15 +9,29 @@ type NewToken = Parameters<Pawl["access"]["createToken"]>[0];
 /** The verbs about who may come in. */
 export const accessVerbs: readonly (readonly [string, Verb])[] = [
   ["tokens", { takes: [], answer: ({ access }) => access.tokens() }],
-  ["createToken", { takes: ["name", "role", "labeler", "lasts"], answer: createToken }],
-  ["revokeToken", { takes: ["id"], answer: ({ access }, args) => access.revokeToken(args.text("id")) }],
+  ["createToken", { takes: ["name", "role", "labeler", "lasts", "actor"], answer: createToken }],
+  [
+    "revokeToken",
+    { takes: ["id", "actor"], answer: ({ access }, args) => access.revokeToken(args.text("id"), actorIn(args)) },
+  ],
   ["sessions", { takes: [], answer: ({ access }) => access.sessions() }],
-  ["revokeSession", { takes: ["id"], answer: ({ access }, args) => access.revokeSession(args.text("id")) }],
+  [
+    "revokeSession",
+    { takes: ["id", "actor"], answer: ({ access }, args) => access.revokeSession(args.text("id"), actorIn(args)) },
+  ],
   ["signInCode", { takes: ["name", "role", "labeler"], answer: signInCode }],
 ];
 
 function createToken({ access }: Pawl, args: Arguments): unknown {
-  return access.createToken({ ...visitorOf(args), lasts: args.value("lasts") as Duration | undefined });
+  return access.createToken({
+    ...visitorOf(args),
+    lasts: args.value("lasts") as Duration | undefined,
+    ...actorIn(args),
+  });
+}
+
+function actorIn(args: Arguments): { readonly actor: string | undefined } {
+  return { actor: args.optionalText("actor") };
 }
 
 /** Only the process that answers knows where its pages are; whoever asks over HTTP has come by them. */

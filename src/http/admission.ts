@@ -76,7 +76,7 @@ function hasSecret(context: Context): boolean {
 }
 
 /** The other end of the connection, where it is known; an application's own server may hide it. */
-function addressOf(context: Context): string {
+export function addressOf(context: Context): string {
   const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
   return incoming?.socket?.remoteAddress ?? "an unknown address";
 }

@@ -1,11 +1,12 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { may } from "../access/roles.ts";
 import { PawlError } from "../base/errors.ts";
 import type { HttpLimits } from "../config.ts";
 import type { GivenError } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
-import { type AdmissionOptions, limitGuesses, returnTurns } from "./admission.ts";
+import { type AdmissionOptions, admit, limitGuesses, returnTurns } from "./admission.ts";
 import { mountRoutes } from "./api/mount.ts";
 import { openapi } from "./api/openapi.ts";
 import { mountLive } from "./live.ts";
@@ -23,6 +24,11 @@ export interface AppOptions extends DoorOptions {
   readonly limits?: HttpLimits | false | undefined;
   /** Ends the live streams that are open: abort it before you close a server of your own, which would wait for them. */
   readonly ends?: AbortSignal | undefined;
+  /**
+   * Where the desk may load pictures, sound and video from, as sources of a content security policy.
+   * @default ["https:"]
+   */
+  readonly mediaSources?: readonly string[] | undefined;
   /** Where the built pages lie. @internal */
   readonly pages?: URL | undefined;
 }
@@ -53,7 +59,10 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
     return context.json({ status: "ready" });
   });
   app.get("/metrics", async (context) => {
-    if (options.token !== undefined && !isSame(bearerOf(context), options.token))
+    if (options.authenticate !== undefined) {
+      const { role, name } = await admit(pawl, context, admission);
+      if (!may(role, "look")) throw new PawlError("not_allowed", `The role ${role} of ${name} may not read metrics.`);
+    } else if (options.token !== undefined && !isSame(bearerOf(context), options.token))
       return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
     return context.body(await pawl.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
@@ -66,7 +75,7 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   mountSessions(app, pawl, { ...admission, base });
   mountLive(app, pawl, admission);
   mountRoutes(app, pawl, admission);
-  mountPages(app, { base, folder: options.pages });
+  mountPages(app, { base, folder: options.pages, mediaSources: options.mediaSources });
   const receive = (context: Context, token: string | undefined) =>
     limitGuesses(limits, context, () => takeCallback(pawl, context, token));
   app.post("/callbacks", limit, (context) => receive(context, bearerOf(context)));

@@ -32,30 +32,34 @@ const places = [
   "/access",
 ];
 
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: https:",
-  "media-src 'self' data: https:",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const policyFor = (media: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: ${media}`,
+    `media-src 'self' data: ${media}`,
+    "connect-src 'self'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 export interface PagesOptions {
   /** Where all of it is mounted; empty for the root. */
   readonly base: string;
   /** Where the built pages lie. */
   readonly folder?: URL | undefined;
+  readonly mediaSources?: readonly string[] | undefined;
 }
 
 /** Serves the console and the desk. They ask nothing of any other host, and run no script but their own. */
-export function mountPages(app: Hono, { base, folder = built }: PagesOptions): void {
+export function mountPages(app: Hono, { base, folder = built, mediaSources = ["https:"] }: PagesOptions): void {
+  const policy = policyFor(checkedSources(mediaSources).join(" "));
   const files = new Files(folder);
   const show = (name: string) => (context: Context) => {
     context.header("content-security-policy", policy);
+    context.header("cross-origin-opener-policy", "same-origin");
     return context.html(files.page(name).replace('<base href="/">', `<base href="${base}/">`));
   };
   for (const place of places) app.get(place, show("index.html"));
@@ -67,6 +71,17 @@ export function mountPages(app: Hono, { base, folder = built }: PagesOptions): v
     const asset = await files.asset(context.req.param("file"));
     return asset === undefined ? context.notFound() : sendAsset(context, asset);
   });
+}
+
+/** A source such as `https://cdn.example.com`; anything else could end the directive and begin another. */
+function checkedSources(given: readonly string[]): readonly string[] {
+  const isSource = (one: unknown) =>
+    typeof one === "string" && /^(?:https?:|(?:https?:\/\/)?[\w*.-]+(?::\d+)?(?:\/[\w./-]*)?)$/.test(one);
+  if (Array.isArray(given) && given.every(isSource)) return given;
+  throw new PawlError(
+    "option_invalid",
+    "`http.mediaSources` must be a list of sources such as https://cdn.example.com.",
+  );
 }
 
 interface Asset {

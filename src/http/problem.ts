@@ -97,7 +97,14 @@ function notNow(code: ErrorCode): number {
 export function problemOf(error: unknown): Problem {
   const code = isPawlError(error) ? error.code : "invariant_broken";
   const who = isPawlError(error) ? error.who : "pawl";
-  const status = who === "caller" ? callers[code as Code<"caller">] : who === "surroundings" ? notNow(code) : 500;
+  const status =
+    code === "definition_invalid"
+      ? 422 // Of a queue that is described over HTTP; the process's own definitions were checked when it started.
+      : who === "caller"
+        ? callers[code as Code<"caller">]
+        : who === "surroundings"
+          ? notNow(code)
+          : 500;
   const isTold = status < 500 || status === patienceEnded;
   const told = {
     ...problem(status, code, isPawlError(error) && isTold ? error.message : undefined),

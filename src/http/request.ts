@@ -118,7 +118,9 @@ export class Arguments {
     const text = this.optionalText(name);
     if (text === undefined) return undefined;
     const moment = new Date(text);
-    return Number.isNaN(moment.getTime()) ? this.#refuse(name, "a moment such as 2026-01-31T12:00:00Z") : moment;
+    // The database knows other first and last days than JavaScript does; nobody means either.
+    const isUsual = moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
+    return !isUsual ? this.#refuse(name, "a moment such as 2026-01-31T12:00:00Z") : moment;
   }
 
   #refuse(name: string, wanted: string): never {

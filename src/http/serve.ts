@@ -31,10 +31,19 @@ const standardHost = "127.0.0.1";
  * ```
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
-  const { port = standardPort, host = standardHost, token, authenticate, base, pages, limits } = checkHttp(options);
+  const {
+    port = standardPort,
+    host = standardHost,
+    token,
+    authenticate,
+    base,
+    pages,
+    limits,
+    mediaSources,
+  } = checkHttp(options);
   const ending = new AbortController();
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, { token, authenticate, base, pages, limits, ends: ending.signal }).fetch,
+    fetch: httpApp(pawl, { token, authenticate, base, pages, limits, mediaSources, ends: ending.signal }).fetch,
     createServer,
     // Clients that are slow on purpose are cut off. Node looks for them every 30 s by default, long after their time.
     serverOptions: {

@@ -3,7 +3,7 @@ import type { Visitor } from "../access/access.ts";
 import { permissions } from "../access/roles.ts";
 import { PawlError } from "../base/errors.ts";
 import type { Pawl } from "../pawl.ts";
-import { type AdmissionOptions, admit, limitGuesses } from "./admission.ts";
+import { type AdmissionOptions, addressOf, admit, limitGuesses } from "./admission.ts";
 import { Arguments, parseObject } from "./request.ts";
 import { endSession, keepSession } from "./visitors.ts";
 
@@ -14,7 +14,11 @@ export function mountSessions(
   options: AdmissionOptions & { readonly base?: string | undefined },
 ): void {
   app.get("/sign-in/:code", async (context) => {
-    const session = await limitGuesses(options.limits, context, () => pawl.access.signIn(context.req.param("code")));
+    // Mail scanners and link previews ask for the headers of a link: that must not spend it.
+    if (context.req.method === "HEAD") return context.body(null, 204);
+    const code = context.req.param("code");
+    const session = await limitGuesses(options.limits, context, () => pawl.access.signInByCode(code));
+    if (session === undefined) logRefused(pawl, context, "A sign-in link was refused: it is unknown, used or expired.");
     if (session !== undefined) await keepSession(pawl, context, session);
     // A link that was used before leads to where another can be asked for.
     const to = session === undefined ? "sign-in?spent" : session.visitor.role === "labeler" ? "desk" : "";
@@ -24,7 +28,10 @@ export function mountSessions(
   app.post("/api/session", async (context) => {
     const secret = await secretOf(context);
     const session = await limitGuesses(options.limits, context, () => pawl.access.signIn(secret));
-    if (session === undefined) throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
+    if (session === undefined) {
+      logRefused(pawl, context, "A sign-in was refused: its token is unknown, revoked or expired.");
+      throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
+    }
     await keepSession(pawl, context, session);
     return context.json(shown(session.visitor));
   });
@@ -33,6 +40,10 @@ export function mountSessions(
     await endSession(pawl, context);
     return context.json(null);
   });
+}
+
+function logRefused(pawl: Pawl, context: Context, message: string): void {
+  pawl.log.warn({ address: addressOf(context), userAgent: context.req.header("user-agent") ?? null }, message);
 }
 
 /** Who somebody is, and what he may do, so that a page shows only that. */

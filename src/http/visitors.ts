@@ -15,7 +15,6 @@ export interface DoorOptions {
   readonly authenticate?: Authenticate | undefined;
 }
 
-const cookie = "pawl_session";
 const unknown = "Send `Authorization: Bearer <token>` (`pawl token create` makes one), or sign in.";
 
 /** Who comes, and with what, so that it can be asked later whether that still counts. */
@@ -28,10 +27,6 @@ export interface Visit {
 }
 
 /** Who comes: with a token, in a session, or as the application says. Throws `token_invalid` for a stranger. */
-export async function visitorOf(pawl: Pawl, context: Context, options: DoorOptions): Promise<Visitor> {
-  return (await visitOf(pawl, context, options)).visitor;
-}
-
 export async function visitOf(pawl: Pawl, context: Context, options: DoorOptions): Promise<Visit> {
   const own = await options.authenticate?.(context.req.raw);
   const bearer = bearerOf(context);
@@ -46,7 +41,7 @@ export async function visitOf(pawl: Pawl, context: Context, options: DoorOptions
     if (visitor !== undefined) return { visitor, secret: bearer, isKnown: always };
     throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
   }
-  const session = getCookie(context, cookie);
+  const session = getCookie(context, cookieOf(context));
   const visitor = session === undefined ? undefined : await pawl.access.visitorIn(session);
   if (visitor === undefined) throw new PawlError("token_invalid", unknown);
   checkOrigin(context);
@@ -78,21 +73,36 @@ function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
  * secret that somebody else may have put there, or kept, must not outlive a sign-in.
  */
 export async function keepSession(pawl: Pawl, context: Context, session: Session): Promise<void> {
+  const cookie = cookieOf(context);
   const before = getCookie(context, cookie);
   if (before !== undefined) await pawl.access.signOut(before);
-  const secure = new URL(context.req.url).protocol === "https:" || context.req.header("x-forwarded-proto") === "https";
   setCookie(context, cookie, session.secret, {
     httpOnly: true,
     sameSite: "Lax",
     path: "/",
-    secure,
+    secure: isSecure(context),
   });
 }
 
+/**
+ * Over HTTPS a name that no other host can set. Without it, a name with the port: cookies are shared between the ports of a
+ * host, and two Pawls on one machine must not sign each other's visitors out.
+ */
+function cookieOf(context: Context): string {
+  if (isSecure(context)) return "__Host-pawl_session";
+  const { port } = new URL(context.req.url);
+  return port === "" ? "pawl_session" : `pawl_session_${port}`;
+}
+
+function isSecure(context: Context): boolean {
+  return new URL(context.req.url).protocol === "https:" || context.req.header("x-forwarded-proto") === "https";
+}
+
 export async function endSession(pawl: Pawl, context: Context): Promise<void> {
+  const cookie = cookieOf(context);
   const session = getCookie(context, cookie);
   if (session !== undefined) await pawl.access.signOut(session);
-  deleteCookie(context, cookie, { path: "/" });
+  deleteCookie(context, cookie, { path: "/", secure: isSecure(context) });
 }
 
 export function bearerOf(context: Context): string | undefined {

@@ -142,8 +142,17 @@ async function readFile(archive: DeadLetterArchive, name: string): Promise<strin
     const message = `The file ${name} in ${archive.name} is not what was written there: its checksum differs.`;
     throw new PawlError("archive_damaged", message, { file: name });
   }
-  const text = (await decompress(content, { maxOutputLength: longestFile })).toString("utf8");
+  const text = await unpack(name, archive, content);
   return text.split("\n").filter((line) => line !== "");
+}
+
+async function unpack(name: string, archive: DeadLetterArchive, content: Buffer): Promise<string> {
+  try {
+    return (await decompress(content, { maxOutputLength: longestFile })).toString("utf8");
+  } catch (error) {
+    const message = `The file ${name} in ${archive.name} cannot be unpacked: ${messageOf(error)}`;
+    throw new PawlError("archive_damaged", message, { file: name }, { cause: error });
+  }
 }
 
 function idIn(line: string): string {

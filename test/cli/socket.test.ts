@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,6 +30,16 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test("a socket in a folder that others can write to is not trusted", async () => {
+  chmodSync(folder, 0o777);
+  const refused = LocalClient.connect(join(folder, "pawl.sock"));
+  await expect(refused).rejects.toMatchObject({ code: "not_allowed", message: expect.stringContaining("chmod go-w") });
+  chmodSync(folder, 0o755);
+  const client = await LocalClient.connect(server.path);
+  expect(client).toBeDefined();
+  client!.close();
 });
 
 /** Writes bytes as they are, and gives back the answers as they come. */

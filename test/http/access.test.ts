@@ -141,6 +141,33 @@ describe("a session in a browser", () => {
     expect(await visit(`/sign-in/${code}`)).toEqual({ status: 303, to: "/sign-in?spent", cookie: "" });
   });
 
+  test("a link takes no token, which would stay in histories and logs", async () => {
+    const { secret } = await t.pawl.access.createToken({ name: "ada", role: "admin" });
+    expect(await visit(`/sign-in/${secret}`)).toEqual({ status: 303, to: "/sign-in?spent", cookie: "" });
+  });
+
+  test("asking for the headers of a link does not spend it", async () => {
+    const code = await t.pawl.access.createCode({ name: "ada", role: "operator" });
+    expect((await app.request(`/sign-in/${code}`, { method: "HEAD" })).status).toBe(204);
+    expect(await visit(`/sign-in/${code}`)).toMatchObject({ to: "/", cookie: expect.stringMatching(/^pawl_session=/) });
+  });
+
+  test("its cookie is bound to the host over HTTPS, and to the port without", async () => {
+    const signIn = async (origin: string, headers: Record<string, string> = {}) => {
+      const code = await t.pawl.access.createCode({ name: "ada", role: "operator" });
+      const response = await app.request(`${origin}/sign-in/${code}`, { headers });
+      const cookie = response.headers.get("set-cookie")!;
+      const again = await app.request(`${origin}/api/session`, {
+        headers: { ...headers, cookie: cookie.split(";")[0]! },
+      });
+      expect(again.status).toBe(200);
+      return cookie;
+    };
+    expect(await signIn("https://pawl.example")).toMatch(/^__Host-pawl_session=[^;]+; Path=\/; HttpOnly; Secure/);
+    expect(await signIn("http://127.0.0.1:7295", { "x-forwarded-proto": "https" })).toMatch(/^__Host-pawl_session=/);
+    expect(await signIn("http://127.0.0.1:7295")).toMatch(/^pawl_session_7295=/);
+  });
+
   test("another site cannot act in its name, and it ends when its token is taken back", async () => {
     const token = await t.pawl.access.createToken({ name: "grace", role: "admin" });
     const headers = { "content-type": "application/json" };

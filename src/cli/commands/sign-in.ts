@@ -17,7 +17,7 @@ export function addSignIn(program: Command, act: Act): void {
   program
     .command("sign-in")
     .description("print a link that signs in to the console once, within a quarter of an hour")
-    .option("--role <role>", "viewer, operator, admin or labeler", "admin")
+    .option("--role <role>", "viewer, operator, admin or labeler", "operator")
     .option("--name <name>", "who signs in; it stands in the journal. You, unless given")
     .option("--at <url>", `where the console is; that of --url or of the running process, else ${standardUrl}`)
     .action(act<Given>((context, given) => signIn(context, given)));
@@ -33,6 +33,8 @@ async function signIn(context: Context, { role, name = ownName(context.env), at 
     return;
   }
   terminal.print(link);
+  if (given === undefined && made.url === null)
+    terminal.note(`No running console was found; the link assumes ${standardUrl}. Give --at if it is elsewhere.`);
   terminal.note(`It signs ${visible(name)} in as ${role}, once, within a quarter of an hour.`);
 }
 

@@ -22,7 +22,7 @@ export async function gather(
     if (schema !== undefined) checkKind(name, schema, value);
     args.set(name, value);
   }
-  takeRepeatKey(context, args, takes);
+  takeRepeatKey(context, route, args, takes);
   const missing = route.needs?.find((name) => (args.get(name) ?? null) === null);
   if (missing !== undefined) throw invalid(`\`${missing}\` is needed.`);
   if (takes.includes("actor")) args.set("actor", actorOf(visitor, args.get("actor")));
@@ -39,10 +39,21 @@ export function besideOf(takes: readonly string[]): readonly string[] {
 export const repeatKeys = ["idempotencyKey", "dedupe"];
 
 /** `Idempotency-Key` says it for every verb in the same way. */
-function takeRepeatKey(context: Context, args: Map<string, unknown>, takes: readonly string[]): void {
+function takeRepeatKey(
+  context: Context,
+  { verb, method }: Route,
+  args: Map<string, unknown>,
+  takes: readonly string[],
+): void {
   const key = context.req.header("idempotency-key");
-  const name = repeatKeys.find((one) => takes.includes(one));
-  if (key !== undefined && name !== undefined && !args.has(name)) args.set(name, key);
+  if (key === undefined || method === "get") return;
+  const name = repeatKeys.find((one) => takes.includes(one)) ?? (verb === "start" ? "key" : undefined);
+  if (name !== undefined && !args.has(name)) args.set(name, key);
+  // A header that promises something and is ignored would be worse than none.
+  else if (verb === "enqueue" && !args.has("key"))
+    throw invalid(
+      "`Idempotency-Key` is not available here: a job that has ended is forgotten. Send `key` in the body.",
+    );
 }
 
 /** Whoever speaks for others says for whom; all else is done in one's own name. */

@@ -46,7 +46,12 @@ export function openapi(base = ""): Document {
     components: {
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "Made with `pawl token create`, or by an admin." },
-        session: { type: "apiKey", in: "cookie", name: "pawl_session", description: "Of a browser that signed in." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-pawl_session",
+          description: "Of a browser that signed in. Without HTTPS: pawl_session_<port>.",
+        },
       },
       schemas: schemas.all,
       responses: { Problem: { description: "It was refused, or failed.", content } },
