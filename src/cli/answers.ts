@@ -127,7 +127,12 @@ export interface OutboxTypeAnswer {
 }
 
 export interface OutboxAnswer {
-  readonly lag: { readonly pending: number; readonly dead: number; readonly oldestPendingMs: number | null };
+  readonly lag: {
+    readonly pending: number;
+    readonly dead: number;
+    readonly unrouted: number;
+    readonly oldestPendingMs: number | null;
+  };
   readonly types: readonly OutboxTypeAnswer[];
 }
 

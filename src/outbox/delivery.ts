@@ -13,6 +13,8 @@ const patienceMs = 500;
 const errorLength = 2_000;
 /** For a broker that is away and does not say for how long. */
 const awayPauseMs = 1_000;
+/** How often a message is tried again that no broker takes. */
+const unroutedPauseMs = 60_000;
 
 /** Hands messages to their brokers and tells what became of them. */
 export class Delivery {
@@ -62,7 +64,7 @@ export class Delivery {
       if (this.#stopping || performance.now() >= sendUntil) return;
       const outcome = await this.#sendOne(message);
       outcomes.push(outcome);
-      isHeld = outcome.what !== "published";
+      isHeld = outcome.what !== "published" && outcome.what !== "unrouted";
     }
   }
 
@@ -70,6 +72,7 @@ export class Delivery {
     const { faults } = this.#kernel;
     try {
       const broker = this.#brokerOf(row.message_type);
+      if (broker === undefined) return unroutedOutcome(row);
       const awayMs = broker.awayMs();
       if (awayMs > 0) throw new BrokerAway(`The broker \`${broker.name}\` is away.`, { retryAfterMs: awayMs });
       const confirmed = confirmedInTime(broker, messageFor(row));
@@ -85,11 +88,11 @@ export class Delivery {
     }
   }
 
-  #brokerOf(type: string): Broker {
+  /** Undefined when no broker takes this type: another process may have one that does, or a later release. */
+  #brokerOf(type: string): Broker | undefined {
     const name = requeuedTo(type);
     const broker = this.#settings.brokers.find((one) => (name === undefined ? one.takes(type) : one.name === name));
     if (broker === undefined && name !== undefined) throw new Error(`None of the brokers is called \`${name}\`.`);
-    if (broker === undefined) throw new Error(`None of the brokers takes \`${type}\`.`);
     return broker;
   }
 
@@ -116,6 +119,12 @@ export class Delivery {
     if (pauseMs === undefined || !(thrown instanceof TransientError)) return pauseMs;
     return Math.max(pauseMs, pauseOf(thrown.retryAfterMs) ?? 0);
   }
+}
+
+/** Its error is reported once, not with every look at it. */
+function unroutedOutcome({ id, message_type, unrouted }: ReadyMessage): MessageOutcome {
+  const error = unrouted ? null : cleanText(`None of the brokers takes \`${message_type}\`.`, errorLength);
+  return { id, what: "unrouted", error, pauseMs: unroutedPauseMs, letter: null };
 }
 
 /** Messages of one aggregate each, in their order. */

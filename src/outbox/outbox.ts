@@ -11,7 +11,9 @@ export interface OutboxLag {
   readonly pending: number;
   /** Messages that were given up and wait for a decision. */
   readonly dead: number;
-  /** How long the oldest one to be sent has waited; null when there is none. */
+  /** Messages of types that no broker takes. They wait for one that does, hold up nothing, and count as no lag. */
+  readonly unrouted: number;
+  /** How long the oldest one to be sent has waited; null when there is none, or no relay has ever run. */
   readonly oldestPendingMs: number | null;
 }
 
@@ -67,11 +69,11 @@ export class Outbox {
     this.#kernel = kernel;
   }
 
-  /** How far behind the relays are, in three numbers. */
+  /** How far behind the relays are, in a few numbers. */
   async lag(): Promise<OutboxLag> {
     refuseInside(this.#kernel, "outbox.lag");
-    const { pending, dead, oldest_age_ms } = await readOutboxLag(this.#kernel.db);
-    return { pending, dead, oldestPendingMs: oldest_age_ms };
+    const { pending, dead, unrouted, oldest_age_ms } = await readOutboxLag(this.#kernel.db);
+    return { pending, dead, unrouted, oldestPendingMs: oldest_age_ms };
   }
 
   /** What waits and what was given up, by type. */

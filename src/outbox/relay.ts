@@ -96,7 +96,7 @@ export class Relay {
   #note({ outcomes, held }: Round): void {
     if (!held) this.#counts.leasesLost += 1;
     for (const { what } of held ? outcomes : []) {
-      if (what === "behind") continue;
+      if (what === "behind" || what === "unrouted") continue;
       this.#counts[what] += 1;
       this.#kernel.telemetry.meters.relayed(what);
     }

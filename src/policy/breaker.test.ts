@@ -26,7 +26,7 @@ test("unless told otherwise: a minute, more than half of ten, thirty seconds, fi
     probes: 5,
     healthy: 0.8,
     rampMs: 10_000,
-    publish: "pawl.breaker",
+    publish: null,
   });
   expect(breakerPolicies({ llm: { minimum: 3 } }).get("llm")).toEqual({ ...standardBreaker, minimum: 3 });
   expect(breakerPolicy("slow", { openFor: "2h" }).openAtMostMs).toBe(7_200_000);

@@ -21,7 +21,7 @@ export interface BreakerOptions {
   readonly healthy?: number;
   /** After it has closed, how long the number of steps at once is held back, doubled each second; `"10s"` unless given. */
   readonly ramp?: Duration;
-  /** The type of the message that each change of its state puts into the outbox; `"pawl.breaker"` unless given, false for none. */
+  /** The type of the message that each change of its state puts into the outbox, such as `"pawl.breaker"`. Defaults to none. */
   readonly publish?: string | false;
 }
 
@@ -71,7 +71,7 @@ export function breakerPolicy(name: string, options: BreakerOptions = {}): Break
     if (typeof part === "number" && part >= 0 && part < 1) return part;
     throw new PawlError("option_invalid", `${of}: \`${key}\` must be a number from 0 to less than 1, such as 0.5.`);
   };
-  const { publish = "pawl.breaker" } = options;
+  const { publish = false } = options;
   const windowMs = time("window", "1m", 1_000);
   const openForMs = time("openFor", "30s", 100);
   return {

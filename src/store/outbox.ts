@@ -90,6 +90,8 @@ export interface ReadyMessage {
   readonly created_ms: number;
   /** An earlier one of its aggregate is held up. */
   readonly behind: boolean;
+  /** A relay has found before that none of its brokers takes it. */
+  readonly unrouted: boolean;
 }
 
 /** What there is to send in leased shards, the oldest first. By what is there, not from a place where somebody stopped. */
@@ -110,8 +112,9 @@ export function readReadyMessages(db: Executor, shards: readonly number[], limit
       exists (
         select from pawl.messages as earlier
         where earlier.aggregate_id = message.aggregate_id and earlier.aggregate_type = message.aggregate_type
-          and earlier.position < message.position and earlier.next_attempt_at is not null
-      ) as behind
+          and earlier.position < message.position and earlier.next_attempt_at is not null and earlier.unrouted_at is null
+      ) as behind,
+      message.unrouted_at is not null as unrouted
     from oldest
     cross join lateral (select * from pawl.messages as each where each.id = oldest.id offset 0) as message
     order by oldest.position`);
@@ -120,10 +123,13 @@ export function readReadyMessages(db: Executor, shards: readonly number[], limit
 /** What became of a message in a relay's hands. */
 export interface MessageOutcome {
   readonly id: string;
-  /** `deferred` was not tried, and `behind` has to wait for another one of its aggregate: neither is an attempt. */
-  readonly what: "published" | "failed" | "dead" | "deferred" | "behind";
+  /**
+   * `deferred` was not tried, `behind` has to wait for another one of its aggregate, and `unrouted` is taken by no broker:
+   * none of these is an attempt.
+   */
+  readonly what: "published" | "failed" | "dead" | "deferred" | "behind" | "unrouted";
   readonly error: string | null;
-  /** When a failed or deferred one may be tried again. */
+  /** When a failed, deferred or unrouted one may be tried again. */
   readonly pauseMs: number | null;
   /** Of a dead one: its dead letter. */
   readonly letter: { readonly id: string; readonly reason: string } | null;
@@ -170,9 +176,14 @@ export async function settleMessages(
       set status = case told.what when 'published' then 'published' when 'dead' then 'dead' else 'pending' end,
         processed_at = case when told.what = 'published' then clock.now end,
         retry_count = message.retry_count + case when told.what in ('failed', 'dead') then 1 else 0 end,
-        error_message = case when told.what in ('published', 'behind') then message.error_message else told.error end,
+        error_message = case
+          when told.what in ('published', 'behind') then message.error_message
+          when told.what = 'unrouted' then coalesce(told.error, message.error_message)
+          else told.error
+        end,
+        unrouted_at = case when told.what = 'unrouted' then coalesce(message.unrouted_at, clock.now) end,
         next_attempt_at = case
-          when told.what in ('failed', 'deferred') then clock.now + told.pause_ms * interval '1 millisecond'
+          when told.what in ('failed', 'deferred', 'unrouted') then clock.now + told.pause_ms * interval '1 millisecond'
           when told.what in ('dead', 'behind') then 'infinity'::timestamptz
         end
       from told, clock

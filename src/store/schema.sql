@@ -655,13 +655,13 @@ CREATE TABLE pawl.memos (
 );
 
 CREATE TABLE pawl.messages (
-    id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
     aggregate_id text NOT NULL COLLATE pg_catalog."C",
     aggregate_type text NOT NULL COLLATE pg_catalog."C",
     message_type text NOT NULL COLLATE pg_catalog."C",
     payload jsonb NOT NULL,
     status text DEFAULT 'pending'::text NOT NULL COLLATE pg_catalog."C",
-    created_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT pawl.now() NOT NULL,
     processed_at timestamp with time zone,
     retry_count integer DEFAULT 0 NOT NULL,
     error_message text,
@@ -670,6 +670,7 @@ CREATE TABLE pawl.messages (
     "position" bigint NOT NULL,
     shard integer GENERATED ALWAYS AS (((hashtextextended(((aggregate_type || '/'::text) || aggregate_id), (0)::bigint) & (63)::bigint))::integer) STORED,
     next_attempt_at timestamp with time zone,
+    unrouted_at timestamp with time zone,
     CONSTRAINT messages_dead_is_held CHECK (((status <> 'dead'::text) OR (next_attempt_at = 'infinity'::timestamp with time zone))),
     CONSTRAINT messages_done_is_processed CHECK (((status = ANY (ARRAY['published'::text, 'discarded'::text])) = (processed_at IS NOT NULL))),
     CONSTRAINT messages_done_waits_for_nothing CHECK (((processed_at IS NULL) OR (next_attempt_at IS NULL))),

@@ -27,7 +27,9 @@ export function readOutboxByType(db: Executor): Promise<OutboxTypeView[]> {
 export interface OutboxLagView {
   readonly pending: number;
   readonly dead: number;
-  /** How long the oldest message that is to be sent has waited; null when there is none. */
+  /** Pending, too: no broker takes them, so they are nobody's lag. */
+  readonly unrouted: number;
+  /** How long the oldest message that is to be sent has waited; null when there is none, or no relay has ever run. */
   readonly oldest_age_ms: number | null;
 }
 
@@ -35,11 +37,19 @@ export interface OutboxLagView {
 export async function readOutboxLag(db: Executor): Promise<OutboxLagView> {
   const [lag] = await db.rows<OutboxLagView>(sql`
     select
-      (select count(*)::int from (select from pawl.messages where status = 'pending' limit 100000) as few) as pending,
+      (
+        select count(*)::int
+        from (select from pawl.messages where status = 'pending' and unrouted_at is null limit 100000) as few
+      ) as pending,
+      (
+        select count(*)::int
+        from (select from pawl.messages where status = 'pending' and unrouted_at is not null limit 100000) as few
+      ) as unrouted,
       (select count(*)::int from (select from pawl.messages where status = 'dead' limit 100000) as few) as dead,
       (
         select greatest(0, pawl.ms(pawl.now()) - pawl.ms(created_at)) from pawl.messages
-        where status = 'pending' order by created_at limit 1
+        where status = 'pending' and unrouted_at is null and exists (select from pawl.shards where token > 0)
+        order by created_at limit 1
       ) as oldest_age_ms`);
   return lag!;
 }

@@ -55,7 +55,9 @@ export function messagesOutOfOrder(ids: Slice): Statement {
       order by each.position limit 1
     ) as sent
     where waiting.aggregate_id > ${ids.after}::text and waiting.aggregate_id <= ${ids.upTo}::text
-      and waiting.status in ('pending', 'dead') and waiting.version is not null`;
+      and waiting.status in ('pending', 'dead') and waiting.version is not null
+      -- What no broker takes holds up nothing.
+      and waiting.unrouted_at is null`;
 }
 
 /** A message waits only as long as there is one before it to wait for. */

@@ -7,7 +7,7 @@ import { essay, grade, llm, some, speech, steps } from "../support/essay.ts";
 import { KeptLog } from "../support/kept-log.ts";
 import { metric } from "../support/metric.ts";
 
-const breakers = { llm: { minimum: 3, probes: 2 }, quiet: { publish: false } } as const;
+const breakers = { llm: { minimum: 3, probes: 2, publish: "pawl.breaker" }, quiet: {} } as const;
 
 eachStore((store) => {
   const open = async (logger?: KeptLog) => {
@@ -89,7 +89,7 @@ eachStore((store) => {
     expect(await t.pawl.breakerFlips("llm")).toMatchObject([{ flip: 6 }, { flip: 5 }, { flip: 4 }, {}, {}, {}]);
   });
 
-  test("every flip is kept and published, in order, with what led to it; unless it is not to be", async () => {
+  test("every flip is kept and, only where `publish` is set, published, in order, with what led to it", async () => {
     await using t = await open();
     await grade(t, { good: 1, failed: 2 });
     await t.advance("30s");

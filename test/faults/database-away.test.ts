@@ -30,9 +30,10 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
     },
   };
   const tries = { callbacks: 0, dead: 0 };
+  const failures: string[] = [];
 
   beforeAll(async () => {
-    [server, url] = await Promise.all([startPostgres(), rabbitmqUrl()]);
+    [server, url] = await Promise.all([startPostgres({ durable: true }), rabbitmqUrl()]);
     connection = await connect(url);
     channel = await connection.createChannel();
   }, 180_000);
@@ -66,6 +67,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       url,
       queue: inbox,
       topology,
+      onFailure: (error) => failures.push(String(error)),
       read: ({ json }) => {
         const { key, score } = json as { key: string; score: number };
         return { lifecycle: submission, instance: key, event: "graded", payload: { score }, dedupe: key };
@@ -98,7 +100,11 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       });
       await pause(outageMs);
       await server.restart();
-      await vi.waitFor(async () => expect((await pawl.counts(submission)).scored).toBe(callbacks), 120_000);
+      await vi.waitFor(async () => {
+        const died = (await pawl.deadLetters()).filter(({ origin }) => origin === inbox);
+        expect(died, failures.join("\n")).toEqual([]);
+        expect(await pawl.counts(submission)).toMatchObject({ scored: callbacks });
+      }, 120_000);
       await vi.waitFor(async () => expect(await pawl.deadLetters()).toHaveLength(dead), 60_000);
       await consumer.stop();
       expect(await Promise.all([left(inbox), left(graveyard)])).toEqual([0, 0]);

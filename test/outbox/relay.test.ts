@@ -115,13 +115,13 @@ eachStore((store) => {
         from information_schema.columns where table_schema = 'pawl' and table_name = 'messages'`);
       expect(columns.map((row) => row.column)).toEqual(
         expect.arrayContaining([
-          "id uuid",
+          "id uuid default gen_random_uuid()",
           "aggregate_id text",
           "aggregate_type text",
           "message_type text",
           "payload jsonb",
           "status text default 'pending'::text",
-          "created_at timestamp with time zone",
+          "created_at timestamp with time zone default pawl.now()",
           "processed_at timestamp with time zone",
           "retry_count integer default 0",
           "error_message text",
@@ -138,22 +138,27 @@ eachStore((store) => {
       const batches: number[] = [];
       await using opened = await open(store, { outbox: { concurrency: 1 } });
       const { t } = opened;
-      const ids = Array.from({ length: 120 }, (_, n) => String(n).padStart(3, "0"));
+      // Not in the order of their names, nor of their shards: in that of their writing.
+      const ids = Array.from({ length: 230 }, (_, n) => String((n * 101) % 230).padStart(3, "0"));
       await t.pawl.transaction(async (tx) => {
         for (const id of ids) await t.pawl.publish("a", { id }, { aggregate: { type: "thing", id }, tx });
       });
-      t.faults.plant("relay.afterMark", async () => {
+      await t.pawl.publish("a", {}, { aggregate: { type: "thing", id: "sent before" } });
+      await t.db.script(
+        "update pawl.messages set status = 'published', processed_at = pawl.now() where aggregate_id = 'sent before'",
+      );
+      const note = async () => {
         const [row] = await t.db.rows<{ sent: number }>(
           sql`select count(*)::int as sent from pawl.messages where status = 'published' and processed_at is not null`,
         );
-        batches.push(row!.sent);
-      });
-      expect(await t.relay()).toHaveLength(120);
-      expect(opened.sent().sort()).toEqual(ids.map((id) => `${id} a`));
-      // All shards were leased in the first round, and the hundred oldest of them sent.
-      expect(batches).toEqual([100]);
-      expect(opened.sent().slice(0, 100).sort()).toEqual(ids.slice(0, 100).map((id) => `${id} a`));
-      expect(await t.pawl.outbox.lag()).toEqual({ pending: 0, dead: 0, oldestPendingMs: null });
+        batches.push(row!.sent - 1);
+      };
+      for (const round of [1, 2, 3]) t.faults.plant("relay.afterMark", note, round);
+      expect(await t.relay()).toHaveLength(230);
+      // Each round leases all shards that have something, and sends the hundred oldest messages of them.
+      expect(opened.sent()).toEqual(ids.map((id) => `${id} a`));
+      expect(batches).toEqual([100, 200, 230]);
+      expect(await t.pawl.outbox.lag()).toEqual({ pending: 0, dead: 0, unrouted: 0, oldestPendingMs: null });
     });
 
     test("R62 a message is marked as published, with the time, once it was sent: not before", async () => {
@@ -352,11 +357,44 @@ eachStore((store) => {
       expect((await rowsOf(t)).map((row) => row.status)).toEqual(["published", "published", "published"]);
     });
 
-    test("a message that no broker takes fails, and says so", async () => {
-      await using opened = await open(store, { outbox: { brokers: [memoryBroker({ types: ["known.*"] })] } });
-      await publish(opened.t, "1 unknown");
-      await opened.t.relay();
-      expect(await rowsOf(opened.t)).toMatchObject([{ retry_count: 1, error: "None of the brokers takes `unknown`." }]);
+    test("a message that no broker takes spends no attempt, holds up nothing, and counts as no lag", async () => {
+      const broker = memoryBroker({ types: ["known.*"] });
+      await using opened = await open(store, { outbox: { brokers: [broker] } });
+      const { t } = opened;
+      await publish(t, "1 unknown", "1 known.first", "1 unknown", "1 known.second");
+      await t.relay();
+      expect(broker.messages.map(({ type }) => type)).toEqual(["known.first", "known.second"]);
+      const stray = { status: "pending", retry_count: 0, error: "None of the brokers takes `unknown`." };
+      expect((await rowsOf(t)).filter(({ type }) => type === "unknown")).toMatchObject([stray, stray]);
+      expect(await t.pawl.outbox.lag()).toEqual({ pending: 0, dead: 0, unrouted: 2, oldestPendingMs: null });
+      for (let day = 0; day < 30; day++) {
+        await t.advance("1d");
+        await t.relay();
+      }
+      expect(await t.pawl.outbox.lag()).toMatchObject({ dead: 0, unrouted: 2 });
+      expect((await t.pawl.overview()).needs).toEqual([]);
+      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.deadLetters()).toEqual([]);
+    });
+
+    test("where no relay has ever run, what waits is no lag and needs nobody", async () => {
+      await using t = await store.open({ lifecycles: [] });
+      await t.db.script("update pawl.shards set token = 0"); // The database of another test, perhaps.
+      await t.pawl.publish("a", {}, { aggregate: { type: "thing", id: "1" } });
+      await t.advance("1d");
+      expect(await t.pawl.outbox.lag()).toMatchObject({ pending: 1, oldestPendingMs: null });
+      expect((await t.pawl.overview()).needs).toEqual([]);
+    });
+
+    test("a statement of one's own needs neither an id nor a time", async () => {
+      await using opened = await open(store);
+      const { t } = opened;
+      await t.db.script(
+        "insert into pawl.messages (aggregate_id, aggregate_type, message_type, payload) values ('1', 'thing', 'a', '{}')",
+      );
+      await t.relay();
+      expect(opened.sent()).toEqual(["1 a"]);
+      expect(await t.pawl.outbox.messages({ status: "published" })).toMatchObject([{ createdAt: t.now() }]);
     });
 
     test("a broker that never answers is not waited for, and a dead relay's shards come free", async () => {

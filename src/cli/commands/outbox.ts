@@ -63,9 +63,10 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
   }
   const { ago } = await import("../show-instance.ts");
   printTable(terminal, answer.types, typeColumns(ago));
-  const { pending, dead, oldestPendingMs } = answer.lag;
+  const { pending, dead, unrouted, oldestPendingMs } = answer.lag;
   const waited = oldestPendingMs === null ? "" : `, the oldest for ${Math.round(oldestPendingMs / 1_000)} s`;
-  if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} wait${waited}; ${dead} are dead.`));
+  const stray = unrouted === 0 ? "" : ` ${unrouted} are of types that no broker takes.`;
+  if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} wait${waited}; ${dead} are dead.${stray}`));
 }
 
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions): Promise<void> {

@@ -25,6 +25,7 @@ const outbox = shape<OutboxAnswer>({
   lag: shape<OutboxAnswer["lag"]>({
     pending: about(whole, "Messages that are to be sent; a hundred thousand at most are counted."),
     dead: about(whole, "Messages that were given up and wait for a decision."),
+    unrouted: about(whole, "Messages of types that no broker takes; they count as no lag."),
     oldestPendingMs: orNull(number),
   }),
   types: listOf(
