@@ -148,6 +148,19 @@ describe("a server that is not there, or not what it seems", () => {
     }
   });
 
+  test("several hosts, and what chooses between them, are refused instead of ignored", async () => {
+    const urls = [
+      "postgres://ada:secret@one.example,two.example/name",
+      "postgres://ada:secret@one.example:5432,two.example:5433/name",
+      "postgres:///name?host=one.example,two.example",
+      "postgres://ada:secret@one.example/name?target_session_attrs=read-write",
+    ];
+    for (const database of urls) {
+      const error = await refused({ lifecycles, database }, "option_invalid", /is not supported\. Name one host/);
+      expect(error.message).not.toContain("secret");
+    }
+  });
+
   test("a host that does not exist", async () => {
     const database = "postgres://ada:secret@no-such-host.invalid/name";
     await refused({ lifecycles, database }, "database_unreachable", /no-such-host\.invalid/);

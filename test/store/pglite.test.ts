@@ -692,6 +692,20 @@ describe("the lock", () => {
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
+  test("a folder that was copied together with its lock is not open, and the original stays so", async () => {
+    const folder = newFolder();
+    const original = await open(folder);
+    const copy = newFolder();
+    cpSync(`${folder}.lock`, `${copy}.lock`);
+    expect(await readLock(copy)).toMatchObject({ pid: process.pid, liveness: "dead" });
+    const other = await open(copy);
+    expect(await readLock(folder)).toMatchObject({ liveness: "alive" });
+    expect(await readLock(copy)).toMatchObject({ liveness: "alive" });
+    expect(await failure(openPglite({ folder: copy }))).toMatchObject({ code: "folder_locked" });
+    await other.close();
+    await original.close();
+  });
+
   test("the CLI learns where the holder listens", async () => {
     const folder = newFolder();
     const holder = await open(folder);

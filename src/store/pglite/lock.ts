@@ -14,6 +14,8 @@ export interface LockHolder {
   /** When the process began, as its system counts it: a number that was given to another process since differs. */
   readonly startedAt: string | null;
   readonly host: string;
+  /** The device and the number of the lock file itself: a copy of it, made with its folder, has others. */
+  readonly file?: string;
   /** Where the process listens for the CLI. */
   readonly socket?: string;
 }
@@ -27,7 +29,8 @@ const writtenWithinMs = 10_000;
 /** Who has the folder open, if anybody: for the CLI, which talks to that process instead of opening the folder. */
 export async function readLock(folder: string): Promise<(LockHolder & { readonly liveness: Liveness }) | undefined> {
   const found = await read(lockPath(await canonicalPath(folder)));
-  return found?.holder === undefined ? undefined : { ...found.holder, liveness: livenessOf(found.holder) };
+  if (found?.holder === undefined) return undefined;
+  return { ...found.holder, liveness: found.isCopy ? "dead" : livenessOf(found.holder) };
 }
 
 export class FolderLock {
@@ -106,14 +109,23 @@ interface Found {
   /** Undefined when the file cannot be read as a lock. */
   readonly holder: LockHolder | undefined;
   readonly ageMs: number;
+  /** It was copied together with its folder: its holder has the original open, and nobody this one. */
+  readonly isCopy: boolean;
 }
 
 async function read(path: string): Promise<Found | undefined> {
   try {
     const text = await readFile(path, "utf8");
-    const { ino, mtimeMs } = await stat(path);
+    const { dev, ino, mtimeMs } = await stat(path, { bigint: true });
     const holder = parse(text);
-    return { id: holder?.id ?? `${ino}-${Math.round(mtimeMs)}`, holder, ageMs: Math.abs(Date.now() - mtimeMs) };
+    // Another machine sees other numbers of a shared file.
+    const isOurs = holder?.host === hostname() && holder.file !== undefined;
+    return {
+      id: holder?.id ?? `${ino}-${mtimeMs}`,
+      holder,
+      ageMs: Math.abs(Date.now() - Number(mtimeMs)),
+      isCopy: isOurs && holder.file !== `${dev}:${ino}`,
+    };
   } catch (error) {
     return ignoreMissing(error);
   }
@@ -129,7 +141,8 @@ function parse(text: string): LockHolder | undefined {
   }
 }
 
-function refuseUnlessDead(folder: string, { holder, ageMs }: Found): void {
+function refuseUnlessDead(folder: string, { holder, ageMs, isCopy }: Found): void {
+  if (isCopy) return;
   if (holder === undefined) {
     if (ageMs > writtenWithinMs) return;
     throw locked(folder, "is being opened by another process", "Try again in some seconds.", {});
@@ -217,6 +230,9 @@ async function replace(path: string, holder: LockHolder): Promise<void> {
 async function writeDraft(lock: string, holder: LockHolder): Promise<string> {
   const draft = `${lock}-draft-${holder.id}`;
   await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
+  // It keeps these when it is linked or renamed.
+  const { dev, ino } = await stat(draft, { bigint: true });
+  await writeFile(draft, JSON.stringify({ ...holder, file: `${dev}:${ino}` }));
   return draft;
 }
 

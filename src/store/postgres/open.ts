@@ -94,6 +94,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
 
 /** A client reads its URL when it is made. What it says is kept back: it may hold the password. */
 function checkUrl(url: string): void {
+  refuseSeveralHosts(url);
   try {
     new pg.Client({ connectionString: url });
   } catch {
@@ -104,10 +105,29 @@ function checkUrl(url: string): void {
   }
 }
 
+/** The driver connects to one host, and reads over what libpq would choose between several by. */
+function refuseSeveralHosts(url: string): void {
+  const [address = "", query = ""] = url.split("?", 2);
+  const authority = address.replace(/^[a-z]+:\/\//i, "").split("/")[0]!;
+  const asked = new URLSearchParams(query);
+  const attributes = asked.get("target_session_attrs") ?? "any";
+  const several = [authority.slice(authority.lastIndexOf("@") + 1), asked.get("host") ?? ""].some((host) =>
+    host.includes(","),
+  );
+  if (!several && attributes === "any") return;
+  const what = several ? "names several hosts" : "asks for `target_session_attrs`";
+  throw new PawlError(
+    "option_invalid",
+    `The database URL ${what}, which is not supported. Name one host: the primary's own, or that of a proxy (such as HAProxy or PgBouncer) that leads to it.`,
+  );
+}
+
 class PostgresDb implements Db {
   readonly kind = "postgres";
   readonly #url: string;
   readonly #pool: pg.Pool;
+  /** How many connections somebody has at the moment. */
+  #lent = 0;
   /** Not through a pooler, as far as it shows. */
   readonly #direct: boolean;
   /** Off behind a pooler that does not know about prepared statements. */
@@ -189,9 +209,10 @@ class PostgresDb implements Db {
     try {
       client = await this.#pool.connect();
     } catch (error) {
-      throw translate(error, "connecting");
+      throw this.#lent >= this.#pool.options.max ? usedUp(this.#pool, error) : translate(error, "connecting");
     }
     let lost: Error | undefined;
+    this.#lent += 1;
     try {
       return await work(client);
     } catch (error) {
@@ -202,9 +223,20 @@ class PostgresDb implements Db {
       if (error instanceof PawlError && error.code === "outcome_unknown") lost = error;
       throw error;
     } finally {
+      this.#lent -= 1;
       client.release(lost);
     }
   }
+}
+
+function usedUp({ options: { max } }: pg.Pool, cause: unknown): PawlError {
+  const seconds = clientTimeouts.connectionTimeoutMillis / 1_000;
+  return new PawlError(
+    "busy",
+    `All ${max} connections to the database are in use, and none came free within ${seconds} s. Raise \`connections\`, or hold transactions for a shorter time.`,
+    { connections: max },
+    { cause },
+  );
 }
 
 /** A transaction that could not even be rolled back: its connection is lost, and what was thrown in it still counts. */
