@@ -29,7 +29,7 @@ export function validate(schema: StandardSchemaV1 | undefined, value: unknown, w
       `${what} has a schema that validates asynchronously; decisions are made in one breath, so use a synchronous one.`,
     );
   }
-  if (typeof result !== "object" || result === null)
+  if (typeof result !== "object" || result === null || !("value" in result || "issues" in result))
     return { value: undefined, faults: ["cannot be checked, its schema returned no result"] };
   if (result.issues === undefined) return { value: result.value, faults: undefined };
   return { value: undefined, faults: [...result.issues].map(sentence) };

@@ -1,4 +1,4 @@
-import { type Broker, job, lifecycle, memoryBroker, queue } from "pawl";
+import { type Broker, job, lifecycle, queue } from "pawl";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openOn, type PawlOptions } from "../../src/create.ts";
@@ -15,14 +15,13 @@ const wait: { until: Promise<void> } = { until: Promise.resolve() };
 /** The database of a test, which says when it is closed. */
 function watched(t: TestPawl): { db: Db; closed: () => number } {
   const close = vi.fn(() => Promise.resolve());
-  const { kind, rows, transaction, script } = t.db;
-  const db = {
-    kind,
-    rows: rows.bind(t.db),
-    transaction: transaction.bind(t.db),
-    script: script.bind(t.db),
+  const db: Db = {
+    kind: t.db.kind,
+    rows: (statement) => t.db.rows(statement),
+    transaction: (work) => t.db.transaction(work),
+    script: (text) => t.db.script(text),
     close,
-  } as Db;
+  };
   return { db, closed: () => close.mock.calls.length };
 }
 
@@ -31,7 +30,6 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [errand] });
     const { db, closed } = watched(t);
     const broker: Broker = {
-      ...memoryBroker(),
       name: "broken",
       timeoutMs: 1_000,
       takes: () => true,

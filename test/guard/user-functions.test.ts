@@ -1,0 +1,310 @@
+import { fileURLToPath } from "node:url";
+import { isPawlError, lifecycle, queue, schedule } from "pawl";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { lanesOf } from "../../src/kernel/lanes.ts";
+import { maintain } from "../../src/maintenance/round.ts";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { eachStore } from "../support/each-store.ts";
+import { userFunctions } from "./user-functions.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const entries = [
+  "src/index.ts",
+  "src/http/index.ts",
+  "src/outbox/brokers/rabbitmq/index.ts",
+  "src/crowd/marketplaces/mturk/index.ts",
+  "src/letters/s3-archive.ts",
+];
+
+/** Broken in every way by the tests below. */
+const brokenHere = [
+  "Ask.sample",
+  "Hooks.before",
+  "Hooks.guard",
+  "Hooks.set",
+  "Moment",
+  "RankOf",
+  "RetryModel.backoff",
+  "RetryRule.when",
+  "ScheduleDefinition.key",
+  "StandardSchemaV1.validate",
+  "StartData",
+];
+
+/** Broken by tests of their own, in the files named. */
+const brokenElsewhere: Record<string, string> = {
+  AlertTarget: "test/alerts/alerts.test.ts",
+  "AlertSink.send": "test/alerts/alerts.test.ts",
+  "AlertSink.close": "test/kernel/closing.test.ts",
+  Authenticate: "test/http/access.test.ts",
+  "Broker.awayMs": "test/outbox/relay.test.ts",
+  "Broker.close": "test/kernel/closing.test.ts",
+  "Broker.publish": "test/outbox/relay.test.ts",
+  "Broker.takes": "test/outbox/relay.test.ts",
+  "CallbackQueueOptions.read": "test/callbacks/rabbitmq.test.ts",
+  "ConsumeOptions.available": "test/outbox/rabbitmq.test.ts",
+  "ConsumeOptions.handler": "test/outbox/rabbitmq.test.ts",
+  "ConsumeOptions.onFailure": "test/outbox/rabbitmq.test.ts",
+  "DeadLetterOptions.handler": "test/outbox/rabbitmq.test.ts",
+  "DeadLetterArchive.list": "test/letters/archive.test.ts",
+  "DeadLetterArchive.read": "test/letters/archive.test.ts",
+  "DeadLetterArchive.write": "test/letters/archive.test.ts",
+  "DeadLetterCare.onTicket": "test/letters/many.test.ts",
+  Log: "test/worker/callbacks.test.ts",
+  "Log.debug": "test/worker/callbacks.test.ts",
+  "Log.error": "test/worker/callbacks.test.ts",
+  "Log.info": "test/worker/callbacks.test.ts",
+  "Log.warn": "test/worker/callbacks.test.ts",
+  "Pawl.maintain(options).onFailure": "src/base/guard.test.ts",
+  "PawlOptions.onWarning": "src/base/guard.test.ts",
+  "QueueDefinition.rules": "src/people/check-label.test.ts",
+  "QueueDefinition.validate": "src/people/check-label.test.ts",
+  "RelayOptions.onFailure": "test/outbox/relay.test.ts",
+  "WebhooksOptions.endpoint": "test/outbox/webhooks.test.ts",
+  "WebhooksOptions.onDisabled": "src/base/guard.test.ts",
+  "WorkOptions.onFailure": "test/worker/callbacks.test.ts",
+  "WorkOptions.onMove": "test/worker/callbacks.test.ts",
+};
+
+/** Run by a worker as a step or an after-effect, or called by one: what they do is the outcome of an attempt. */
+const attempts = [
+  "CrowdDefinition.onApproved",
+  "CrowdDefinition.onJobFinished",
+  "CrowdDefinition.onRejected",
+  "CrowdDefinition.onSubmitted",
+  "Hooks.after",
+  "JobDefinition.run",
+  "Marketplace.balance",
+  "Marketplace.bonus",
+  "Marketplace.check",
+  "Marketplace.close",
+  "Marketplace.decide",
+  "Marketplace.dispose",
+  "Marketplace.end",
+  "Marketplace.extend",
+  "Marketplace.job",
+  "Marketplace.jobs",
+  "Marketplace.publish",
+  "Marketplace.submissions",
+  "MturkOptions.answer",
+  "MturkOptions.question",
+  "Recovery.reset.run",
+  "State.run",
+  "Work.call(work)",
+  "Work.once(work)",
+];
+
+/** Called while a message is published, whose attempt then fails. */
+const publishing = ["RabbitmqOptions.headers", "RabbitmqOptions.route"];
+
+/** Called by a call of the user, who gets what they throw; or no functions of the user at all. */
+const callers = [
+  "Dead.finish(options).onProgress",
+  "DeadLetterSource.open",
+  "DeadLetterSource.open().stop",
+  "DeadLetterSource.open(given).available",
+  "DeadLetterSource.open(given).keep",
+  "Handler",
+  "LabelStudioOptions.completedBy",
+  "MemoryMarketplaceOptions.now",
+  "MturkOptions.credentials",
+  "MturkOptions.now",
+  "Pawl.transaction(work)",
+  "PawlConfig.seed",
+  "S3ArchiveOptions.credentials",
+  "Storable",
+  "TransactionLike.query",
+  "fromDrizzle(sql).join",
+  "fromDrizzle(sql).param",
+  "fromDrizzle(sql).raw",
+  "fromDrizzle(transaction).execute",
+  "fromKysely(trx).executeQuery",
+  "fromPrisma(transaction).$queryRawUnsafe",
+];
+
+test("every function that a user supplies is listed here, with the tests that break it", () => {
+  const listed = [...brokenHere, ...Object.keys(brokenElsewhere), ...attempts, ...publishing, ...callers].sort();
+  expect(userFunctions(root, entries)).toEqual(listed);
+});
+
+const huge = { text: "x".repeat(2 * 1024 * 1024) };
+const ways: Record<string, () => unknown> = {
+  throws: () => {
+    throw new Error("broken on purpose");
+  },
+  rejects: () => Promise.reject(new Error("broken on purpose")),
+  "returns NaN": () => Number.NaN,
+  "returns something huge": () => huge,
+  "returns what cannot be stored": () => ({ at: new Date(), count: 1n }),
+  "never settles": () => new Promise(() => {}),
+};
+
+type Broken = { readonly breaks: string; readonly how: string };
+const data = z.object({ breaks: z.string(), how: z.string() });
+
+/** What a function of a definition does: what it should, or what a test wants to see survived. */
+// biome-ignore lint/suspicious/noExplicitAny: it stands in for functions of any type.
+function act(name: string, { breaks, how }: Broken, fine: unknown): any {
+  return breaks === name ? ways[how]!() : fine;
+}
+
+const checked = {
+  "~standard": {
+    version: 1 as const,
+    vendor: "test",
+    validate: (value: unknown) => act("StandardSchemaV1.validate", value as Broken, { value }),
+    types: undefined as unknown as { input: Broken; output: Broken },
+  },
+};
+
+const victim = lifecycle("victim", {
+  data: checked,
+  deadline: { within: (context) => act("Moment (deadline)", context.data, "10d") },
+  initial: "waits",
+  states: {
+    waits: {
+      timeout: { after: "1m", send: "go" },
+      on: {
+        go: {
+          to: "timed",
+          guard: (context) => act("Hooks.guard", context.data, true),
+          set: (context) => act("Hooks.set", context.data, {}),
+          before: (context) => act("Hooks.before", context.data, undefined),
+        },
+      },
+    },
+    timed: { timeout: { after: (context) => act("Moment", context.data, "1m"), send: "next" }, on: { next: "works" } },
+    works: {
+      run: (step) => {
+        broken.current = step.data;
+        if (step.attempt === 1) throw new Error("the first attempt");
+      },
+      retry: {
+        maxAttempts: 3,
+        backoff: () => act("RetryModel.backoff", broken.current, 1_000),
+        rules: [{ when: () => act("RetryRule.when", broken.current, false), maxAttempts: 1 }],
+      },
+      on: { worked: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
+const broken: { current: Broken } = { current: { breaks: "", how: "" } };
+const ranks = queue("ranks", {
+  label: z.object({ ok: z.boolean() }),
+  order: (sample) => act("RankOf", sample.data as Broken, 1),
+});
+const asker = lifecycle("asker", {
+  data,
+  initial: "asks",
+  states: {
+    asks: {
+      ask: { queue: ranks, sample: (context) => act("Ask.sample", context.data, context.data) },
+      timeout: { after: "9d", send: "fail" },
+      on: { answered: "done", unanswered: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
+const tick = lifecycle("tick", {
+  data,
+  initial: "ticked",
+  states: { ticked: { forever: true, on: { end: "done" } }, done: { final: "success" } },
+});
+const schedules = ["ScheduleDefinition.key", "StartData"].map((name, index) =>
+  schedule(`s${index}`, {
+    every: "1h",
+    start: tick,
+    key: ({ at }) => act("ScheduleDefinition.key", name === "StartData" ? fine : broken.current, `${index} ${at}`),
+    data: () => act("StartData", name === "StartData" ? broken.current : fine, fine),
+  }),
+);
+const fine: Broken = { breaks: "", how: "" };
+
+eachStore((store) => {
+  let t: TestPawl;
+  beforeAll(async () => {
+    t = await store.open({ lifecycles: [victim, asker, tick], schedules });
+  });
+  afterAll(() => t.close());
+
+  /** A round of maintenance whose hooks may take a moment only. */
+  const round = async () => maintain({ ...t.kernel, hookLimitMs: 100 }, await lanesOf(t.kernel));
+  const later = (time: string) => t.db.script(`update pawl.test_clock set now = now + interval '${time}'`);
+
+  const moves = Object.keys(ways).flatMap((how) =>
+    ["Hooks.guard", "Hooks.set", "Hooks.before", "Moment", "RetryModel.backoff", "RetryRule.when"].map(
+      (breaks) => [breaks, how] as const,
+    ),
+  );
+
+  test.each(moves)("%s that %s is reported for its instance, and others go on", async (breaks, how) => {
+    const [good, bad] = [`good ${breaks} ${how}`, `bad ${breaks} ${how}`];
+    await t.pawl.start(victim, { key: bad, data: { breaks, how } });
+    await t.pawl.start(victim, { key: good, data: fine });
+    const { id } = (await t.pawl.get(victim, bad))!;
+    await later("61 seconds");
+    const failures = [...(await round()).failures];
+    await later("61 seconds");
+    failures.push(...(await round()).failures);
+    for (let turn = 0; turn < 3; turn++) {
+      await t.work();
+      await later("1 minute");
+      await t.pawl.get(victim, good);
+      await round();
+    }
+    expect(await t.pawl.get(victim, good)).toMatchObject({ state: "done" });
+    const { state } = (await t.pawl.get(victim, bad))!;
+    // A retry policy that is broken is replaced, and what a `before` returns is nobody's concern.
+    if (state === "done") {
+      const isHarmless = breaks.startsWith("Retry") || (breaks === "Hooks.before" && how.startsWith("returns"));
+      expect(isHarmless, "it must not pass in silence").toBe(true);
+      return;
+    }
+    const history = await t.pawl.journal(victim, bad, { attempts: true });
+    const isTold = history.some((one) => one.kind === "attempt" && ["failed", "refused"].includes(one.what));
+    expect(isTold || failures.some((one) => one.id === id) || state === "failed").toBe(true);
+  });
+
+  const starts = Object.keys(ways).flatMap((how) =>
+    ["StandardSchemaV1.validate", "Moment (deadline)"].map((breaks) => [breaks, how] as const),
+  );
+
+  test.each(starts)("%s that %s refuses its own start", async (breaks, how) => {
+    const start = (given: Broken) => t.pawl.start(victim, { key: `${given.breaks} ${how}`, data: given });
+    const error = await start({ breaks, how }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(isPawlError(error) && error.who !== "pawl", String(error)).toBe(true);
+    await start(fine);
+  });
+
+  const questions = Object.keys(ways).flatMap((how) =>
+    ["Ask.sample", "RankOf"].map((breaks) => [breaks, how] as const),
+  );
+
+  test.each(questions)("%s that %s fails the instance that asks, and others are asked", async (breaks, how) => {
+    const [good, bad] = [`good ${breaks} ${how}`, `bad ${breaks} ${how}`];
+    await t.pawl.start(asker, { key: bad, data: { breaks, how } });
+    await t.pawl.start(asker, { key: good, data: fine });
+    expect((await round()).failures).toEqual([]);
+    expect(await t.pawl.people.samples(ranks, { key: good } as object)).not.toEqual([]);
+    expect((await t.pawl.get(asker, bad))!.state).toBe("failed");
+  });
+
+  describe.each(["ScheduleDefinition.key", "StartData"])("a schedule's %s", (breaks) => {
+    test.each(Object.keys(ways))("that %s costs its own tick", async (how) => {
+      broken.current = fine;
+      await round();
+      broken.current = { breaks, how };
+      await later("1 hour");
+      const { ticks, failures } = await round();
+      broken.current = fine;
+      expect([ticks, failures.length]).toEqual([2, 1]);
+    });
+  });
+});
