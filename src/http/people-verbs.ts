@@ -32,7 +32,7 @@ export const peopleVerbs: readonly (readonly [string, Verb])[] = [
   ["labels", { takes: ["queue", "late", "limit", "after"], answer: labels }],
   ["acceptLabel", { takes: ["id", "actor", "comment"], answer: acceptLabel }],
   ["rejectLabel", { takes: ["id", "actor", "comment"], answer: rejectLabel }],
-  ["exportLabels", { takes: ["queue", "late", "limit", "after"], answer: exportLabels }],
+  ["exportLabels", { takes: ["queue", "late", "skipped", "limit", "after"], answer: exportLabels }],
   ["quality", { takes: ["queue"], answer: ({ people }, args) => people.quality(args.text("queue")) }],
   ["queueMetrics", { takes: ["queue", "labeler", "from", "to", "by"], answer: metrics }],
 ];
@@ -113,7 +113,8 @@ function labels({ people }: Pawl, args: Arguments): unknown {
 async function exportLabels({ people }: Pawl, args: Arguments): Promise<unknown[]> {
   const { limit = 100, after } = pageOf(args);
   const rows: unknown[] = [];
-  for await (const row of people.exportLabels(args.text("queue"), { late: args.flag("late"), after })) {
+  const wanted = { late: args.flag("late"), skipped: args.flag("skipped"), after };
+  for await (const row of people.exportLabels(args.text("queue"), wanted)) {
     rows.push(row);
     if (rows.length === limit) break;
   }

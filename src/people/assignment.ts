@@ -2,7 +2,17 @@ import type { Json } from "../base/json.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
 import type { Context } from "../definition/model.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
-import { flag, json, number, orNull, record, recordSchema, text, whole } from "../definition/record-schema.ts";
+import {
+  flag,
+  json,
+  number,
+  optional,
+  orNull,
+  record,
+  recordSchema,
+  text,
+  whole,
+} from "../definition/record-schema.ts";
 
 /** What an assignment keeps of its queue: what was agreed when it was given out holds until it ends. */
 export type AssignmentTerms = Pick<
@@ -83,6 +93,15 @@ const assignmentData = recordSchema<AssignmentData>({
   }),
 });
 
+/** A label as it is submitted. */
+export type Submission = {
+  readonly labelId: string;
+  readonly label: Json;
+  readonly isRight: boolean | null;
+  /** For a label that came late and was accepted: how long its labeler had worked on it. */
+  readonly workedMs?: number;
+};
+
 type Given = Context<AssignmentData, unknown>;
 
 export const onlyTheAssignee = "only the labeler to whom it was given can do that";
@@ -109,10 +128,11 @@ function maySkipUnstarted(given: Context<AssignmentData, { reason: string | null
 export const assignment = lifecycle("pawl_assignment", {
   data: assignmentData,
   events: {
-    submit: recordSchema<{ labelId: string; label: Json; isRight: boolean | null }>({
+    submit: recordSchema<Submission>({
       labelId: text,
       label: json,
       isRight: orNull(flag),
+      workedMs: optional(number),
     }),
     skip: recordSchema<{ reason: string | null }>({ reason: orNull(text) }),
   },

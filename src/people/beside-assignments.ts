@@ -7,7 +7,7 @@ import {
   moveAssignments,
 } from "../store/assignments.ts";
 import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts";
-import type { AssignmentData } from "./assignment.ts";
+import type { AssignmentData, Submission } from "./assignment.ts";
 
 /** Slots, samples, labels and the rows of assignments, kept in step with every move of an assignment. */
 export const besideAssignments: Beside = {
@@ -44,7 +44,7 @@ function moveOf(decisions: readonly Decision[]): AssignmentMove {
   const ends = last.instance.outcome !== null;
   const started = decisions.some((one) => one.to === "in_progress");
   const released = last.event === "release";
-  const submitted = to === "completed" ? (last.payload as { label: unknown; isRight: boolean | null }) : undefined;
+  const submitted = to === "completed" ? (last.payload as Submission) : undefined;
   const reassigns = to === "expired" ? terms.reassignExpired || released : to === "skipped" && terms.reassignSkipped;
   return {
     id: last.instance.id,
@@ -57,6 +57,7 @@ function moveOf(decisions: readonly Decision[]): AssignmentMove {
     labelId: data.labelId,
     labelText: submitted === undefined ? null : JSON.stringify(submitted.label),
     isRight: submitted?.isRight ?? null,
+    workedMs: submitted?.workedMs ?? null,
     skipReason: data.skipReason,
     released,
     // Whoever let it expire may try again, a few times; whoever skipped it, or has labeled it, is done with it.

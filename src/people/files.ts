@@ -1,3 +1,4 @@
+import { PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import {
@@ -10,10 +11,11 @@ import { accuracyOnGold, type GoldAccuracy } from "../policy/agreement/gold.ts";
 import type { GivenLabel } from "../policy/agreement/label-columns.ts";
 import { labelShape } from "../policy/agreement/schema-shape.ts";
 import type { Executor } from "../store/db.ts";
-import { type ExportedLabel, readExportedLabels } from "../views/labels.ts";
+import { type ExportedLabel, readExportedLabels, readSampleOfRow } from "../views/labels.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
 import type { ImportCursor } from "./formats/lines.ts";
+import { addUsable, problemOf } from "./formats/usable-samples.ts";
 import { sampleKeyOf } from "./sample-key.ts";
 import type { NewSample } from "./samples.ts";
 
@@ -32,7 +34,7 @@ export interface Imported {
 const mostSamples = 500;
 const mostTold = 1_000;
 
-/** Adds samples as they are read, in batches. A bad line is told and does not end it. */
+/** Adds samples as they are read, in batches. A bad line, or a sample that its queue refuses, is reported and does not end it. */
 export async function importSamples(
   lines: AsyncIterable<ImportedLine>,
   add: (samples: readonly NewSample[]) => Promise<readonly { readonly created: boolean }[]>,
@@ -41,54 +43,90 @@ export async function importSamples(
   let [added, known, badLines]: [number, number, number] = [0, 0, 0];
   let cursor: ImportCursor | null = null;
   let batch: NewSample[] = [];
+  let numbers: number[] = [];
+  const tell = (line: number, problem: string, remedy: string): void => {
+    badLines += 1;
+    if (told.length < mostTold) told.push({ line, problem, remedy });
+  };
   const flush = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    for (const { created } of await add(batch)) {
+    const refuse = (index: number, error: PawlError) => {
+      const { problem, remedy } = problemOf(error);
+      tell(numbers[index]!, problem, remedy);
+    };
+    for (const { created } of await addUsable(batch, add, refuse)) {
       if (created) added += 1;
       else known += 1;
     }
-    batch = [];
+    [batch, numbers] = [[], []];
   };
   for await (const line of lines) {
     if (line.ok) {
       const { key, data, gold } = line.sample;
       batch.push({ data, ...(key === null ? {} : { key }), ...(gold === undefined ? {} : { gold }) });
+      numbers.push(line.line);
       if (batch.length === mostSamples) await flush();
-    } else {
-      badLines += 1;
-      if (told.length < mostTold) told.push({ line: line.line, problem: line.problem, remedy: line.remedy });
-    }
+    } else tell(line.line, line.problem, line.remedy);
     cursor = line.cursor;
   }
   await flush();
-  return { added, known, bad: told, badLines, cursor };
+  const bad = told.toSorted((one, other) => one.line - other.line);
+  return { added, known, bad, badLines, cursor };
 }
 
-const pageSize = 500;
+const pageSize = 200;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-async function* labelsOf(db: Executor, queue: string, after = firstId): AsyncGenerator<ExportedLabel> {
-  for (let afterId = after; ; ) {
-    const page = await readExportedLabels(db, { queue, afterId, limit: pageSize });
-    yield* page;
+/** Everything that was labeled or skipped in a queue, sample by sample. */
+async function* labelsOf(db: Executor, queue: string, first = firstId): AsyncGenerator<ExportedLabel> {
+  for (let afterSampleId = first; ; ) {
+    const page = await readExportedLabels(db, { queue, afterSampleId, limit: pageSize });
+    for (const { rows } of page) yield* rows ?? [];
     if (page.length < pageSize) return;
-    afterId = page.at(-1)!.id;
+    afterSampleId = page.at(-1)!.sample_id;
   }
 }
 
-/** The labels of a queue with what they are about, oldest first; those that count, and late ones if asked. */
-export async function* exportLabels(
-  db: Executor,
-  queue: string,
-  options: { readonly late: boolean; readonly afterId: string | undefined },
-): AsyncGenerator<LabelRow> {
-  for await (const one of labelsOf(db, queue, options.afterId)) {
-    if (!one.counts && !(options.late && one.late)) continue;
+/** Those from the one behind `afterId` on, which is a label or a skipped assignment. */
+async function* labelsAfter(db: Executor, queue: string, afterId: string): AsyncGenerator<ExportedLabel> {
+  const sampleId = await readSampleOfRow(db, afterId);
+  if (sampleId === undefined) {
+    const message = `There is no label ${afterId} to go on behind. Give the last row of the page before.`;
+    throw new PawlError("option_invalid", message);
+  }
+  for await (const one of labelsOf(db, queue, before(sampleId))) {
+    if (one.sample_id !== sampleId || one.id > afterId) yield one;
+  }
+}
+
+/** The id that comes before another in the order of ids. */
+function before(id: string): string {
+  const number = BigInt(`0x${id.replaceAll("-", "")}`) - 1n;
+  return number
+    .toString(16)
+    .padStart(32, "0")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+export interface ExportOptions {
+  /** Also labels that came late and that no lead has accepted. One that was accepted counts, and is exported as such. */
+  readonly late: boolean;
+  /** Also skips, as rows without a label. */
+  readonly skipped: boolean;
+  readonly afterId: string | undefined;
+}
+
+/** The labels of a queue that count, with what they are about, sample by sample, the oldest first. */
+export async function* exportLabels(db: Executor, queue: string, options: ExportOptions): AsyncGenerator<LabelRow> {
+  const { late, skipped, afterId } = options;
+  for await (const one of afterId === undefined ? labelsOf(db, queue) : labelsAfter(db, queue, afterId)) {
+    const isWanted = one.counts || (skipped && one.skipped) || (late && one.late && one.review !== "accepted");
+    if (!isWanted) continue;
     yield {
       id: one.id,
       sample: { id: one.sample_id, key: sampleKeyOf(one.key), data: one.content },
       labeler: one.labeler,
       label: one.value,
+      skipped: one.skipped,
       late: one.late,
       leadMs: one.lead_ms,
       createdAt: new Date(one.at_ms),

@@ -422,7 +422,8 @@ export class People {
   }
 
   /**
-   * Adds the samples of a file. A bad line is told and does not end it; the same key a second time adds nothing, so an
+   * Adds the samples of a file. A bad line, or a gold label that its queue refuses, is reported with its line number and does
+   * not end it; the same key a second time adds nothing, so an
    * import that broke off can simply be repeated, or go on behind its `cursor`.
    *
    * ```ts
@@ -438,8 +439,9 @@ export class People {
   }
 
   /**
-   * The labels of a queue with their samples, oldest first, one at a time: those that count, and with `late: true` those
-   * that came late.
+   * The labels of a queue that count, with their samples, one at a time: sample by sample, the oldest first, so that all labels
+   * of a sample follow each other. With `late: true` also those that came late, and with `skipped: true` also skips, as rows
+   * without a label.
    *
    * ```ts
    * for await (const text of labelsToCsv(pawl.people.exportLabels(essays))) file.write(text);
@@ -447,12 +449,13 @@ export class People {
    */
   async *exportLabels(
     queue: QueueRef,
-    options: Pick<PageOptions, "after"> & { readonly late?: boolean } = {},
+    options: Pick<PageOptions, "after"> & { readonly late?: boolean; readonly skipped?: boolean } = {},
   ): AsyncGenerator<LabelRow> {
     const db = this.#db("exportLabels");
     const { name } = await this.#queues.get(db, nameOf(queue));
     const { beforeId: afterId } = pageOf(options);
-    yield* exportLabels(db, name, { late: options.late === true, afterId: afterId ?? undefined });
+    const { late = false, skipped = false } = options;
+    yield* exportLabels(db, name, { late, skipped, afterId: afterId ?? undefined });
   }
 
   /** How far the labels of a queue agree, field by field; each labeler's agreement with the others; who is right on gold. */

@@ -103,9 +103,11 @@ export class Reviews {
       const gold = late!.gold as Json | null;
       const value = label.value as Json;
       const right = gold === null ? null : isRight(value, gold, queue.form);
+      // A label can come for what was never started; then nothing is known of the work.
+      const workedMs = Math.max(label.at_ms - (late!.started_ms ?? label.at_ms), 0);
       const moves = [
         { event: "start", payload: undefined },
-        { event: "submit", payload: { labelId: this.#kernel.newId(), label: value, isRight: right } },
+        { event: "submit", payload: { labelId: this.#kernel.newId(), label: value, isRight: right, workedMs } },
       ];
       const { id } = started!.instance.model;
       const reason = `The late label was accepted by ${saying.actor}.`;

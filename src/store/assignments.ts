@@ -18,6 +18,8 @@ export interface AssignmentMove {
   readonly labelText: string | null;
   /** Whether it is the label that was known beforehand; null where none was. */
   readonly isRight: boolean | null;
+  /** How long ago the work on it began, where it was begun and completed at once for a label that had come late. */
+  readonly workedMs: number | null;
   readonly skipReason: string | null;
   readonly released: boolean;
   /** Its labeler is not given the sample once more. */
@@ -73,6 +75,7 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
         (select ${textArray(rows.map((row) => row.labelId))}::text)::uuid[],
         (select ${textArray(rows.map((row) => row.labelText))}::text)::text[],
         (select ${textArray(rows.map((row) => row.isRight))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.workedMs))}::text)::float8[],
         (select ${textArray(rows.map((row) => row.skipReason))}::text)::text[],
         (select ${textArray(rows.map((row) => row.released))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.bars))}::text)::boolean[],
@@ -80,7 +83,7 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
         (select ${textArray(rows.map((row) => row.costs))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.restricted))}::text)::boolean[]
       ) as move(
-        id, to_status, attempts, started, finish_ms, grace_ms, ends, label_id, label, is_right, skip_reason, released, bars, reopens, costs, restricted
+        id, to_status, attempts, started, finish_ms, grace_ms, ends, label_id, label, is_right, worked_ms, skip_reason, released, bars, reopens, costs, restricted
       )
       cross join lateral (
         select each.queue, each.sample_id, each.slot, each.labeler, each.started_at, each.attempts
@@ -137,7 +140,7 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
       update pawl.assignments as assignment
       set status = moved.to_status, attempts = moved.attempts, bars = moved.bars, released = moved.released,
         desk = case when not moved.ends then assignment.desk end, label_id = moved.label_id, skip_reason = moved.skip_reason,
-        started_at = case when moved.started then coalesce(assignment.started_at, clock.now) else assignment.started_at end,
+        started_at = case when moved.started then coalesce(assignment.started_at, clock.now - coalesce(moved.worked_ms, 0) * interval '1 millisecond') else assignment.started_at end,
         deadline = case when moved.started then clock.now + moved.finish_ms * interval '1 millisecond' else assignment.deadline end,
         due_at = case
           when moved.ends then null
@@ -165,7 +168,7 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
         count(*) filter (where moved.to_status = 'expired'),
         count(*) filter (where moved.ends and moved.started_at is null and not moved.started),
         sum(moved.attempts - moved.earlier_attempts),
-        coalesce(sum(pawl.ms(clock.now) - pawl.ms(coalesce(moved.started_at, clock.now))) filter (where moved.to_status = 'completed'), 0),
+        coalesce(sum(coalesce(moved.worked_ms, pawl.ms(clock.now) - pawl.ms(coalesce(moved.started_at, clock.now)))) filter (where moved.to_status = 'completed'), 0),
         count(*) filter (where moved.fills and moved.is_right is not null), count(*) filter (where moved.fills and moved.is_right)
       from clock, moved
       group by moved.queue, moved.labeler, clock.now

@@ -32,7 +32,7 @@ export function findLateLabels(db: Executor, page: Page): Promise<LabelRow[]> {
     order by label.queue desc, label.id desc limit ${page.limit}::int`);
 }
 
-/** A label with what it is about, as it is written into files. */
+/** A label with what it is about, or a skip, as it is written into files. */
 export interface ExportedLabel {
   readonly id: string;
   readonly sample_id: string;
@@ -40,38 +40,66 @@ export interface ExportedLabel {
   readonly content: unknown;
   readonly gold: unknown;
   readonly labeler: string;
+  /** Null for a skip. */
   readonly value: unknown;
+  readonly skipped: boolean;
   readonly late: boolean;
+  readonly review: "accepted" | "rejected" | null;
   /** It fills a slot of its sample: neither rejected nor late. */
   readonly counts: boolean;
   readonly lead_ms: number | null;
   readonly at_ms: number;
 }
 
-/** The labels of a queue, oldest first, from the place where the last page ended. */
+/** What an export reads: the samples of a queue in the order in which they were added, all labels and skips of each together. */
 export function readExportedLabels(
   db: Executor,
-  page: { readonly queue: string; readonly afterId: string; readonly limit: number },
-): Promise<ExportedLabel[]> {
-  return db.rows<ExportedLabel>(sql`
-    select label.id::text as id, label.sample_id::text as sample_id, instance.key, instance.data -> 'content' as content, sample.gold,
-      label.labeler, label.value, label.late, coalesce(slot.filled, false) as counts,
-      pawl.ms(label.at) - pawl.ms(assignment.started_at) as lead_ms, pawl.ms(label.at) as at_ms
+  page: { readonly queue: string; readonly afterSampleId: string; readonly limit: number },
+): Promise<{ readonly sample_id: string; readonly rows: readonly ExportedLabel[] | null }[]> {
+  return db.rows(sql`
+    select sample.id::text as sample_id, given.rows
     from (
-      select * from pawl.labels as each
-      where (each.queue, each.id) > (${page.queue}::text, ${page.afterId}::uuid)
+      select each.id, each.gold from pawl.samples as each
+      where (each.queue, each.id) > (${page.queue}::text, ${page.afterSampleId}::uuid)
         and (each.queue, each.id) <= (${page.queue}::text, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
       order by each.queue, each.id limit ${page.limit}::int
-    ) as label
-    cross join lateral (select each.key, each.data from pawl.instances as each where each.id = label.sample_id offset 0) as instance
-    cross join lateral (select each.gold from pawl.samples as each where each.id = label.sample_id offset 0) as sample
+    ) as sample
+    cross join lateral (select each.key, each.data from pawl.instances as each where each.id = sample.id offset 0) as instance
     cross join lateral (
-      select each.started_at from pawl.assignments as each where each.id = label.assignment_id offset 0
-    ) as assignment
-    left join lateral (
-      select each.filled from pawl.slots as each
-      where each.sample_id = label.sample_id and each.no = label.slot and each.assignment_id = label.assignment_id
-      offset 0
-    ) as slot on true
-    order by label.id`);
+      select json_agg(json_build_object(
+        'id', one.id, 'sample_id', sample.id, 'key', instance.key, 'content', instance.data -> 'content', 'gold', sample.gold,
+        'labeler', one.labeler, 'value', one.value, 'skipped', one.skipped, 'late', one.late, 'review', one.review,
+        'counts', one.counts, 'lead_ms', one.lead_ms, 'at_ms', one.at_ms) order by one.id) as rows
+      from (
+        select label.id, label.labeler, label.value, false as skipped, label.late, label.review,
+          coalesce(slot.filled, false) as counts, pawl.ms(label.at) - pawl.ms(assignment.started_at) as lead_ms,
+          pawl.ms(label.at) as at_ms
+        from pawl.labels as label
+        cross join lateral (
+          select each.started_at from pawl.assignments as each where each.id = label.assignment_id offset 0
+        ) as assignment
+        left join lateral (
+          select each.filled from pawl.slots as each
+          where each.sample_id = label.sample_id and each.no = label.slot and each.assignment_id = label.assignment_id
+          offset 0
+        ) as slot on true
+        where label.sample_id = sample.id
+        union all
+        select skip.id, skip.labeler, null, true, false, null, false,
+          pawl.ms(skip.skipped_at) - pawl.ms(skip.started_at), pawl.ms(skip.skipped_at)
+        from pawl.assignments as skip
+        where skip.sample_id = sample.id and skip.status = 'skipped'
+      ) as one
+    ) as given
+    order by sample.id`);
+}
+
+/** The sample that a label or an assignment is of: where an export goes on behind it. */
+export async function readSampleOfRow(db: Executor, id: string): Promise<string | undefined> {
+  const [row] = await db.rows<{ sample_id: string }>(sql`
+    select each.sample_id::text as sample_id from pawl.labels as each where each.id = ${id}::uuid
+    union all
+    select each.sample_id::text from pawl.assignments as each where each.id = ${id}::uuid
+    limit 1`);
+  return row?.sample_id;
 }

@@ -33,7 +33,9 @@ const peoplesTables = ["queues", "labelers", "samples", "slots", "assignments", 
   (table) => `store/${table}.ts`,
 );
 
-const peoplesFormats = ["import-samples", "export-labels", "label-studio"].map((name) => `people/formats/${name}.ts`);
+const peoplesFormats = ["import-samples", "usable-samples", "export-labels", "label-studio"].map(
+  (name) => `people/formats/${name}.ts`,
+);
 
 /**
  * The rooms of `src/` in their order, what each may import, and what a line in it does. An entry is a room or a file;

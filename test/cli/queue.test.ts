@@ -35,6 +35,47 @@ describe("labeling from a terminal, with the process that has the queue", () => 
     expect(stdout).toContain("one\topen\t0 of 2");
   }, 60_000);
 
+  test("a bad gold label is reported with its line, and Label Studio's export knows texts from choices", async () => {
+    const schema = { type: "object", properties: { kind: { enum: ["a", "b"] }, note: { type: "string" } } };
+    await project.json("queue", "create", "notes", "--label", JSON.stringify(schema), "--settings", '{"overlap":2}');
+    const line = (id: string, kind: string) => `${JSON.stringify({ id, gold: { kind } })}\n`;
+    project.write({ "gold.jsonl": line("g1", "a") + line("g2", "z") + line("g3", "b") });
+    const file = await project.pawl(
+      "queue",
+      "import",
+      "notes",
+      "gold.jsonl",
+      "--key",
+      "id",
+      "--gold",
+      "gold",
+      "--json",
+    );
+    expect(file).toMatchObject({ code: 5, stderr: expect.stringMatching(/^Line 2: .*\/kind/) });
+    expect(JSON.parse(file.stdout)).toEqual({ added: 2, known: 0, bad: 1 });
+    for (const labeler of ["ada", "ben"]) {
+      for (let n = 0; n < 2; n++) {
+        const { assignment } = await project.json<{ assignment: { id: string } }>(
+          ...["queue", "next", "notes", "--labeler", labeler, "--start"],
+        );
+        const label = JSON.stringify({ kind: "a", note: `by ${labeler}` });
+        await project.json("queue", "answer", assignment.id, label, "--labeler", labeler);
+      }
+    }
+    const { stdout } = await project.pawl("queue", "export", "notes", "--format", "label-studio");
+    const tasks = JSON.parse(stdout) as { annotations: { result: { type: string }[] }[] }[];
+    expect(tasks.map((task) => task.annotations.map(({ result }) => result.map(({ type }) => type)))).toEqual([
+      [
+        ["choices", "textarea"],
+        ["choices", "textarea"],
+      ],
+      [
+        ["choices", "textarea"],
+        ["choices", "textarea"],
+      ],
+    ]);
+  }, 60_000);
+
   test("an import that was killed in the middle is run again, and adds only what is missing", async () => {
     const line = (n: number) => `${JSON.stringify({ url: `${n}.png`, about: "x".repeat(500) })}\n`;
     project.write({ "large.jsonl": Array.from({ length: 3_000 }, (_, n) => line(n)).join("") });

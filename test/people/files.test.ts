@@ -1,10 +1,10 @@
-import { labelsToCsv, labelsToJsonl, queue, samplesFromJsonl } from "pawl";
+import { labelsToCsv, labelsToJsonl, labelsToLabelStudio, queue, samplesFromJsonl } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
-import { labeled, newQueue, started } from "./labeling.ts";
+import { expectSound, labeled, newQueue, started } from "./labeling.ts";
 
 const animals = queue("animals", {
   label: z.object({ animal: z.enum(["cat", "dog"]) }),
@@ -52,8 +52,8 @@ eachStore((store) => {
     for await (const line of labelsToJsonl(people.exportLabels(animals))) jsonl.push(JSON.parse(line));
     expect(jsonl).toMatchObject([
       { key: "a", data: { url: "1.png" }, labeler: "ada", label: cat, late: false, leadMs: 0 },
-      { key: "b", labeler: "ada", label: dog },
       { key: "a", labeler: "ben", label: dog },
+      { key: "b", labeler: "ada", label: dog },
       { key: "b", labeler: "ben", label: dog },
     ]);
     let csv = "";
@@ -84,6 +84,81 @@ eachStore((store) => {
     expect(await labelers({})).toEqual([]);
     expect(await labelers({ late: true })).toEqual(["ben"]);
     await expect(labelers({ after: { id: "x" } })).rejects.toMatchObject({ code: "option_invalid" });
+  });
+
+  test("a gold label that its queue refuses is reported with its line, and all other lines are added", async () => {
+    const lines = Array.from({ length: 1_200 }, (_, n) =>
+      JSON.stringify({ id: `g${n + 1}`, answer: { animal: n === 2 || n === 3 || n === 700 ? "fish" : "cat" } }),
+    );
+    lines[10] = "no json";
+    const read = () => samplesFromJsonl([lines.join("\n")], { key: "id", gold: "answer" });
+    const imported = await t.pawl.people.importSamples(animals, read());
+    expect(imported).toMatchObject({ added: 1_196, known: 0, badLines: 4, cursor: { line: 1_200 } });
+    expect(imported.bad.map((one) => one.line)).toEqual([3, 4, 11, 701]);
+    expect(imported.bad[0]!.problem).toContain("/animal");
+    expect(imported.bad[0]!.problem).not.toContain("Nothing of the list was written");
+    expect(await t.pawl.people.importSamples(animals, read())).toMatchObject({ added: 0, known: 1_196, badLines: 4 });
+  });
+
+  test("Label Studio gets one task per sample with all its labels and skips, and free text as a textarea", async () => {
+    const label = {
+      type: "object",
+      properties: { animal: { enum: ["cat", "dog"] }, note: { type: "string" } },
+      required: ["animal", "note"],
+    } as const;
+    const name = await newQueue(t, { label, overlap: 2, order: "least_labeled", samples: 3 });
+    for (const labeler of ["ada", "ben"]) {
+      for (let n = 0; n < 3; n++) await labeled(t, name, labeler, { animal: "cat", note: `seen by ${labeler}` });
+    }
+    await t.pawl.people.add(name, { key: "s4", data: { picture: 4 } });
+    const { id } = await started(t, name, "ada");
+    await t.pawl.people.skip(id, "ada");
+    await labeled(t, name, "ben", { animal: "dog", note: "" });
+    await labeled(t, name, "cem", { animal: "dog", note: "far away" });
+    const { labelSchema } = await t.pawl.people.queue(name);
+    let text = "";
+    const rows = t.pawl.people.exportLabels(name, { skipped: true });
+    for await (const part of labelsToLabelStudio(rows, { form: labelSchema })) text += part;
+    const tasks = JSON.parse(text) as { data: object; annotations: { was_cancelled: boolean; result: object[] }[] }[];
+    expect(tasks.map((task) => [task.data, task.annotations.map((one) => one.was_cancelled)])).toEqual([
+      [{ picture: 1 }, [false, false]],
+      [{ picture: 2 }, [false, false]],
+      [{ picture: 3 }, [false, false]],
+      [{ picture: 4 }, [true, false, false]],
+    ]);
+    expect(tasks[0]!.annotations[0]!.result).toMatchObject([
+      { from_name: "animal", type: "choices", value: { choices: ["cat"] } },
+      { from_name: "note", type: "textarea", value: { text: ["seen by ada"] } },
+    ]);
+  });
+
+  test("an export goes on behind any of its rows", async () => {
+    const name = await newQueue(t, { overlap: 2, order: "least_labeled", samples: 3 });
+    for (const labeler of ["ada", "ben"]) for (let n = 0; n < 3; n++) await labeled(t, name, labeler);
+    const ids = async (after?: { id: string }) => {
+      const found: { id: string }[] = [];
+      for await (const row of t.pawl.people.exportLabels(name, { after })) found.push({ id: row.id });
+      return found;
+    };
+    const all = await ids();
+    expect(all).toHaveLength(6);
+    for (const [index, one] of all.entries()) expect(await ids(one)).toEqual(all.slice(index + 1));
+  });
+
+  test("a late label that was accepted counts the time that was worked on it, and is exported once", async () => {
+    const name = await newQueue(t, { finishWithin: "10m" });
+    const { id } = await started(t, name, "ada");
+    await t.advance("11m");
+    const { label } = await t.pawl.people.submit(id, "ada", { category: "dog" });
+    await t.advance("1h");
+    await t.pawl.people.accept(label.id, { actor: "lea" });
+    expect(await t.pawl.people.metrics(name)).toMatchObject({ avgTimeToComplete: 660, late: 1 });
+    for (const late of [false, true]) {
+      const rows = [];
+      for await (const row of t.pawl.people.exportLabels(name, { late })) rows.push(row);
+      expect(rows).toMatchObject([{ labeler: "ada", label: { category: "dog" }, leadMs: 660_000 }]);
+    }
+    await expectSound(t);
   });
 
   describe("pawl verify finds what cannot be so", () => {

@@ -1,13 +1,21 @@
 import type { Command } from "commander";
 import { PawlError } from "../../base/errors.ts";
+import type { JsonSchema } from "../../definition/json-schema.ts";
 import { type LabelRow, labelsToCsv, labelsToJsonl } from "../../people/formats/export-labels.ts";
 import { labelsToLabelStudio } from "../../people/formats/label-studio.ts";
 import type { Act } from "../program.ts";
 import type { Reached } from "../reach.ts";
 
-const formats = { jsonl: labelsToJsonl, csv: labelsToCsv, "label-studio": labelsToLabelStudio };
+const formats = ["jsonl", "csv", "label-studio"] as const;
+type Format = (typeof formats)[number];
 
 const pageSize = 100;
+
+interface Options {
+  readonly format: string;
+  readonly late?: boolean;
+  readonly skipped?: boolean;
+}
 
 export function addQueueExport(queue: Command, act: Act): void {
   queue
@@ -16,22 +24,39 @@ export function addQueueExport(queue: Command, act: Act): void {
     .argument("<queue>")
     .option("--format <format>", "jsonl, csv or label-studio", "jsonl")
     .option("--late", "also those that came late")
+    .option("--skipped", "also skips, as rows without a label; Label Studio's format always has them")
     .action(
-      act<{ format: string; late?: boolean }>(async (context, { format, late = false }, name) => {
-        const write = Object.hasOwn(formats, format) ? formats[format as keyof typeof formats] : undefined;
-        if (write === undefined) throw new PawlError("option_invalid", "--format must be jsonl, csv or label-studio.");
+      act<Options>(async (context, options, name) => {
+        const format = formats.find((one) => one === options.format);
+        if (format === undefined) throw new PawlError("option_invalid", "--format must be jsonl, csv or label-studio.");
         const { withPawl } = await import("../with-pawl.ts");
         return withPawl(context, {}, async (pawl) => {
-          for await (const text of write(rowsOf(pawl, name!, late))) process.stdout.write(text);
+          for await (const text of await written(pawl, name!, format, options)) process.stdout.write(text);
           return undefined;
         });
       }),
     );
 }
 
-async function* rowsOf(pawl: Reached, queue: string, late: boolean): AsyncGenerator<LabelRow> {
+/** Label Studio tells a choice from a free text, and knows skips: the queue's own form says which is which. */
+async function written(
+  pawl: Reached,
+  queue: string,
+  format: Format,
+  { late = false, skipped = false }: Options,
+): Promise<AsyncGenerator<string>> {
+  if (format === "jsonl") return labelsToJsonl(rowsOf(pawl, { queue, late, skipped }));
+  if (format === "csv") return labelsToCsv(rowsOf(pawl, { queue, late, skipped }));
+  const { labelSchema } = (await pawl.call("queue", { queue })) as { labelSchema: JsonSchema };
+  return labelsToLabelStudio(rowsOf(pawl, { queue, late, skipped: true }), { form: labelSchema });
+}
+
+async function* rowsOf(
+  pawl: Reached,
+  wanted: { readonly queue: string; readonly late: boolean; readonly skipped: boolean },
+): AsyncGenerator<LabelRow> {
   for (let after: string | undefined; ; ) {
-    const page = (await pawl.call("exportLabels", { queue, late, limit: pageSize, after })) as (Omit<
+    const page = (await pawl.call("exportLabels", { ...wanted, limit: pageSize, after })) as (Omit<
       LabelRow,
       "createdAt"
     > & {

@@ -9,6 +9,7 @@ import {
   samplesFromCsv,
   samplesFromJsonl,
 } from "../../people/formats/import-samples.ts";
+import { addUsable, problemOf } from "../../people/formats/usable-samples.ts";
 import { several } from "../arguments.ts";
 import { exitCodes } from "../failure.ts";
 import type { Act, Context } from "../program.ts";
@@ -50,7 +51,7 @@ export function addQueueImport(queue: Command, act: Act): void {
     );
 }
 
-/** Bad lines are told with their numbers and left out; the rest is added. */
+/** Bad lines and samples that the queue refuses are reported with their numbers and left out; the rest is added. */
 async function importFile(
   { terminal }: Context,
   pawl: Reached,
@@ -61,22 +62,29 @@ async function importFile(
   const told = { added: 0, known: 0, bad: 0 };
   await pawl.call("queue", { queue }); // Before anything is read: is there such a queue?
   const progress = new Progress(terminal, sizeOf(file));
-  let [batch, bytes]: [unknown[], number] = [[], 0];
+  let [batch, numbers, bytes]: [unknown[], number[], number] = [[], [], 0];
+  const bad = (line: number, problem: string, remedy: string): void => {
+    told.bad += 1;
+    if (told.bad <= mostTold) progress.note(`Line ${line}: ${problem} ${remedy}`);
+  };
+  const add = async (samples: readonly unknown[]) =>
+    (await pawl.call("addSamples", { queue, samples })) as { created: boolean }[];
   const flush = async (byte: number): Promise<void> => {
-    if (batch.length > 0) {
-      for (const one of (await pawl.call("addSamples", { queue, samples: batch })) as { created: boolean }[]) {
-        if (one.created) told.added += 1;
-        else told.known += 1;
-      }
+    const refuse = (index: number, error: PawlError): void => {
+      const { problem, remedy } = problemOf(error);
+      bad(numbers[index]!, problem, remedy);
+    };
+    for (const { created } of await addUsable(batch, add, refuse)) {
+      if (created) told.added += 1;
+      else told.known += 1;
     }
-    [batch, bytes] = [[], 0];
+    [batch, numbers, bytes] = [[], [], 0];
     progress.show(byte, summary(told));
   };
   try {
     for await (const line of linesOf(file, options)) {
       if (!line.ok) {
-        told.bad += 1;
-        if (told.bad <= mostTold) progress.note(`Line ${line.line}: ${line.problem} ${line.remedy}`);
+        bad(line.line, line.problem, line.remedy);
         continue;
       }
       const { key, data, gold } = line.sample;
@@ -84,6 +92,7 @@ async function importFile(
       const size = Buffer.byteLength(JSON.stringify(sample));
       if (batch.length === mostSamples || bytes + size > mostBytes) await flush(line.cursor.byte);
       batch.push(sample);
+      numbers.push(line.line);
       bytes += size;
     }
     await flush(sizeOf(file) ?? 0);

@@ -1,7 +1,7 @@
 import { exportedLabel, metrics, quality, queueLoad } from "./measures-answers.ts";
 import { assignment, labeler, queue } from "./people-answers.ts";
 import type { Route } from "./route.ts";
-import { anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "./schema.ts";
+import { about, anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "./schema.ts";
 import { page } from "./taken.ts";
 
 const tag = "People";
@@ -101,8 +101,12 @@ export const queueRoutes: readonly Route[] = [
     verb: "exportLabels",
     may: "look",
     tag,
-    summary: "The labels of a queue with their samples, oldest first, by pages.",
-    takes: { late: flag, ...page },
+    summary: "The labels of a queue that count, with their samples: sample by sample, the oldest first, by pages.",
+    takes: {
+      late: about(flag, "Also labels that came late."),
+      skipped: about(flag, "Also skips, as rows without a label."),
+      ...page,
+    },
     answers: listOf(exportedLabel),
   },
   {

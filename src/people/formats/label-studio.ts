@@ -1,10 +1,14 @@
 import type { Json } from "../../base/json.ts";
+import type { JsonSchema } from "../../definition/json-schema.ts";
 import { consensusOf } from "../../policy/agreement/consensus.ts";
 import { type Answer, answerIn, answersOf, type LabelShape, shapeOf } from "../../policy/agreement/label-shape.ts";
+import { labelShape } from "../../policy/agreement/schema-shape.ts";
 import type { LabelRow, LabelRows } from "./export-labels.ts";
 
 export interface LabelStudioOptions {
-  /** How labels are to be read: `labelShape(queue.form)`. Without it they are read by their looks, and texts are choices. */
+  /** The JSON Schema of the labels, `queue.form`: it says which fields are choices, numbers and free text. */
+  readonly form?: JsonSchema;
+  /** How labels are to be read, where there is no schema. Without both they are read by their values, and texts are choices. */
   readonly shape?: LabelShape;
   /** The field of the sample's data that the labels are about: the name of the object tag. The first one unless given. */
   readonly shows?: string;
@@ -22,7 +26,8 @@ export interface LabelStudioOptions {
  * `choices`, a number `number` or `rating`, a text `textarea`, a box `{ x, y, width, height }` in per cent of the image
  * `rectangle`, with a `label` of its own `rectanglelabels`. Ids are numbers there, so ours are kept in `meta.pawl`.
  */
-export async function* labelsToLabelStudio(rows: LabelRows, options: LabelStudioOptions = {}): AsyncGenerator<string> {
+export async function* labelsToLabelStudio(rows: LabelRows, given: LabelStudioOptions = {}): AsyncGenerator<string> {
+  const options = given.form === undefined ? given : { ...given, shape: labelShape(given.form) };
   let [tasks, annotations] = [0, 0];
   for await (const labels of samplesOf(rows)) {
     const task = taskOf(labels, ++tasks, annotations + 1, options);
