@@ -66,6 +66,7 @@ export interface MetricsAnswer {
   readonly hour?: string;
   readonly total: number;
   readonly byStatus: Readonly<Record<"pending" | "in_progress" | "completed" | "expired" | "skipped", number>>;
+  readonly expired: Readonly<Record<"neverStarted" | "unfinished" | "released", number>>;
   readonly completionRate: number | null;
   readonly skipRate: number | null;
   readonly expireRate: number | null;

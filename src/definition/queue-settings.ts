@@ -50,6 +50,11 @@ export interface QueueOptions {
    * sooner: `order: ({ data }) => (data as Essay).text.length`.
    */
   readonly order?: QueueOrder | RankOf;
+  /**
+   * How often a labeler may extend an assignment, each time by `finishWithin`; 0 for never.
+   * @default 10
+   */
+  readonly maxExtensions?: number;
   /** How many assignments a labeler may have in hand. 1 unless given. */
   readonly concurrency?: number;
   /** Whether a sample is settled only when a lead has accepted its labels. */
@@ -74,6 +79,7 @@ export interface QueueSettings {
   readonly labelers: readonly string[] | null;
   readonly skills: readonly string[];
   readonly order: QueueOrder | "number";
+  readonly maxExtensions: number;
   readonly concurrency: number;
   readonly review: boolean;
   readonly agreement: { readonly atLeast: number; readonly maxOverlap: number } | null;
@@ -95,6 +101,7 @@ export const settingKeys = [
   "labelers",
   "skills",
   "order",
+  "maxExtensions",
   "concurrency",
   "review",
   "agreement",
@@ -121,6 +128,7 @@ export function readSettings(fields: Fields, faults: Faults): QueueSettings {
     labelers: fields.labelers === undefined ? null : readTexts(fields.labelers, "labelers", faults),
     skills: readTexts(fields.skills ?? [], "skills", faults),
     order: typeof fields.order === "function" ? "number" : readOneOf(fields.order, orders, "oldest", "order", faults),
+    maxExtensions: readInteger(fields.maxExtensions, [0, 1_000], 10, "maxExtensions", faults),
     concurrency: integer("concurrency", 1),
     review: boolean("review", false),
     agreement: readAgreement(fields.agreement, faults),

@@ -29,11 +29,14 @@ export type AssignmentTerms = Pick<
 > & {
   /** Not everybody may work on the queue. */
   readonly restricted: boolean;
+  /** How often it can be extended; what was given out before there was a limit has none. */
+  readonly maxExtensions?: number;
 };
 
 export function termsOf(settings: QueueSettings): AssignmentTerms {
   const { startWithinMs, finishWithinMs, graceMs, maxAttemptsPerLabeler, maxAttemptsTotal } = settings;
   const { reassignExpired, reassignSkipped, skipRequiresReason, skipUnstarted, labelers, skills } = settings;
+  const { maxExtensions } = settings as Partial<Pick<QueueSettings, "maxExtensions">>; // Queues were stored before there was one.
   return {
     startWithinMs,
     finishWithinMs,
@@ -45,6 +48,7 @@ export function termsOf(settings: QueueSettings): AssignmentTerms {
     skipRequiresReason,
     skipUnstarted,
     restricted: labelers !== null || skills.length > 0,
+    ...(maxExtensions === undefined ? {} : { maxExtensions }),
   };
 }
 
@@ -64,6 +68,7 @@ export type AssignmentData = {
   readonly takesOver: string | null;
   readonly labelId: string | null;
   readonly skipReason: string | null;
+  readonly extensions?: number;
   readonly terms: AssignmentTerms;
 };
 
@@ -79,6 +84,7 @@ const assignmentData = recordSchema<AssignmentData>({
   takesOver: orNull(text),
   labelId: orNull(text),
   skipReason: orNull(text),
+  extensions: optional(whole),
   terms: record<AssignmentTerms>({
     startWithinMs: orNull(number),
     finishWithinMs: number,
@@ -90,6 +96,7 @@ const assignmentData = recordSchema<AssignmentData>({
     skipRequiresReason: flag,
     skipUnstarted: flag,
     restricted: flag,
+    maxExtensions: optional(whole),
   }),
 });
 
@@ -106,6 +113,7 @@ type Given = Context<AssignmentData, unknown>;
 
 export const onlyTheAssignee = "only the labeler to whom it was given can do that";
 export const reasonMissing = "its queue wants a reason from who skips";
+export const noMoreExtensions = "it was extended as often as its queue allows";
 export const notStarted = "it has not been started, and its queue lets only what was started be skipped";
 
 function isAssignee({ data, actor }: Given): true | string {
@@ -114,7 +122,12 @@ function isAssignee({ data, actor }: Given): true | string {
 
 function maySkip({ data, actor, payload }: Context<AssignmentData, { reason: string | null }>): true | string {
   if (actor !== data.labelerId) return onlyTheAssignee;
-  return !data.terms.skipRequiresReason || payload.reason !== null || reasonMissing;
+  return !data.terms.skipRequiresReason || (payload.reason ?? "").trim() !== "" || reasonMissing;
+}
+
+function mayExtend({ data, actor }: Given): true | string {
+  if (actor !== data.labelerId) return onlyTheAssignee;
+  return (data.extensions ?? 0) < (data.terms.maxExtensions ?? Infinity) || noMoreExtensions;
 }
 
 function maySkipUnstarted(given: Context<AssignmentData, { reason: string | null }>): true | string {
@@ -153,7 +166,12 @@ export const assignment = lifecycle("pawl_assignment", {
       on: {
         submit: { to: "completed", guard: isAssignee, set: ({ payload }) => ({ labelId: payload.labelId }) },
         skip: { to: "skipped", guard: maySkip, set: ({ payload }) => ({ skipReason: payload.reason }) },
-        extend: { to: "in_progress", guard: isAssignee }, // Entered anew: its time begins again.
+        // Entered anew: its time begins again.
+        extend: {
+          to: "in_progress",
+          guard: mayExtend,
+          set: ({ data }) => ({ extensions: (data.extensions ?? 0) + 1 }),
+        },
         release: "expired",
         expire: "expired",
       },

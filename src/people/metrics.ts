@@ -1,8 +1,10 @@
-import type { Sums } from "../views/labeler-hours.ts";
+import type { Earlier, Sums } from "../views/labeler-hours.ts";
 
-/** How the assignments of a queue, of a labeler or of an hour stand. Rates are null where there is nothing to count. */
+/** How the assignments of a queue, of a labeler or of a time stand. Rates are null where there is nothing to count. */
 export interface Metrics {
+  /** Assignments given; in the metrics of a time also those that were open when it began. */
   readonly total: number;
+  /** How they stand, or stood when the time ended. */
   readonly byStatus: {
     readonly pending: number;
     readonly in_progress: number;
@@ -10,6 +12,8 @@ export interface Metrics {
     readonly expired: number;
     readonly skipped: number;
   };
+  /** Those expired, by how: never started in time, started and not finished in time, released by a lead. */
+  readonly expired: { readonly neverStarted: number; readonly unfinished: number; readonly released: number };
   /** Shares of all assignments. */
   readonly completionRate: number | null;
   readonly skipRate: number | null;
@@ -31,17 +35,27 @@ export interface Metrics {
   readonly gold: { readonly labels: number; readonly right: number; readonly accuracy: number | null };
 }
 
-export function metricsOf(sums: Sums): Metrics {
-  const { given: total, completed, skipped, expired } = sums;
-  const closed = completed + skipped + expired;
+const none: Earlier = { given: 0, started: 0, unstarted: 0, completed: 0, skipped: 0, expired: 0 };
+
+/** Metrics of a time, from its sums and from those of all time before it. */
+export function metricsOf(sums: Sums, before: Earlier = none): Metrics {
+  const { completed, skipped, expired } = sums;
+  const closed = closedOf(sums);
+  const total = before.given - closedOf(before) + sums.given;
+  const until = sumOf(before, sums);
   return {
     total,
     byStatus: {
-      pending: total - sums.started - sums.unstarted,
-      in_progress: sums.started - (closed - sums.unstarted),
+      pending: until.given - until.started - until.unstarted,
+      in_progress: until.started - (closedOf(until) - until.unstarted),
       completed,
       expired,
       skipped,
+    },
+    expired: {
+      neverStarted: sums.expired_unstarted,
+      unfinished: expired - sums.expired_unstarted - sums.released,
+      released: sums.released,
     },
     completionRate: share(completed, total),
     skipRate: share(skipped, total),
@@ -57,6 +71,21 @@ export function metricsOf(sums: Sums): Metrics {
     rejected: sums.rejected,
     gold: { labels: sums.gold, right: sums.gold_right, accuracy: share(sums.gold_right, sums.gold) },
   };
+}
+
+export function sumOf(one: Earlier, other: Earlier): Earlier {
+  return {
+    given: one.given + other.given,
+    started: one.started + other.started,
+    unstarted: one.unstarted + other.unstarted,
+    completed: one.completed + other.completed,
+    skipped: one.skipped + other.skipped,
+    expired: one.expired + other.expired,
+  };
+}
+
+function closedOf({ completed, skipped, expired }: Earlier): number {
+  return completed + skipped + expired;
 }
 
 function share(part: number, whole: number): number | null {

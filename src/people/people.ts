@@ -8,7 +8,7 @@ import type { Executor } from "../store/db.ts";
 import { type LabelerRow, putLabeler, readAllLabelers } from "../store/labelers.ts";
 import { hasQueues } from "../store/queues.ts";
 import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "../views/assignments.ts";
-import { type Span, sumOfQueue, sumsByHour, sumsByLabeler } from "../views/labeler-hours.ts";
+import { type Earlier, type Span, sumOfQueue, sumsBefore, sumsByHour, sumsByLabeler } from "../views/labeler-hours.ts";
 import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignment } from "./assignment.ts";
@@ -40,7 +40,7 @@ import {
 import { HandOut, type Next } from "./hand-out.ts";
 import { Leads } from "./leads.ts";
 import { loadsOf, type QueueLoad } from "./loads.ts";
-import { type Metrics, metricsOf } from "./metrics.ts";
+import { type Metrics, metricsOf, sumOf } from "./metrics.ts";
 import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
 import { type Rejected, Reviews } from "./review.ts";
@@ -401,24 +401,38 @@ export class People {
    */
   async metrics(queue: QueueRef, options: MetricsOptions = {}): Promise<Metrics> {
     const db = this.#db("metrics");
-    return metricsOf(await sumOfQueue(db, await this.#span(db, queue, options)));
+    const span = await this.#span(db, queue, options);
+    const before = (await sumsBefore(db, span)).reduce<Earlier | undefined>(
+      (sum, one) => (sum === undefined ? one : sumOf(sum, one)),
+      undefined,
+    );
+    return metricsOf(await sumOfQueue(db, span), before);
   }
 
   /** The same for each labeler. */
   async metricsByLabeler(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { labeler: string })[]> {
     const db = this.#db("metricsByLabeler");
-    const rows = await sumsByLabeler(db, await this.#span(db, queue, options));
-    return rows.map((row) => ({ labeler: row.labeler, ...metricsOf(row) }));
+    const span = await this.#span(db, queue, options);
+    const before = new Map((await sumsBefore(db, span)).map((row) => [row.labeler, row]));
+    const rows = await sumsByLabeler(db, span);
+    return rows.map((row) => ({ labeler: row.labeler, ...metricsOf(row, before.get(row.labeler)) }));
   }
 
   /**
-   * The same for each hour, told by its beginning. What was given counts in the hour in which it was given, what ended in
-   * the hour in which it ended: `byStatus` of one hour alone may therefore be below zero.
+   * The same for each hour in which anything was done, by its beginning. `total` of an hour includes what was open when it
+   * began, and `byStatus` is what it was when the hour ended, so that rates are never above 1.
    */
   async metricsByHour(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { hour: Date })[]> {
     const db = this.#db("metricsByHour");
-    const rows = await sumsByHour(db, await this.#span(db, queue, options));
-    return rows.map((row) => ({ hour: new Date(row.hour_ms), ...metricsOf(row) }));
+    const span = await this.#span(db, queue, options);
+    let before: Earlier | undefined;
+    for (const row of await sumsBefore(db, span)) before = before === undefined ? row : sumOf(before, row);
+    const hours: (Metrics & { hour: Date })[] = [];
+    for (const row of await sumsByHour(db, span)) {
+      hours.push({ hour: new Date(row.hour_ms), ...metricsOf(row, before) });
+      before = before === undefined ? row : sumOf(before, row);
+    }
+    return hours;
   }
 
   /**

@@ -181,8 +181,9 @@ function shownOf({ name, active, source, settings, label_schema, created_ms, upd
     active,
     source,
     ...(settings as unknown as QueueSettings),
-    // Queues were stored before there were any.
+    // Queues were stored before there were these settings.
     instructions: (settings.instructions as string | undefined) ?? null,
+    maxExtensions: (settings.maxExtensions as number | undefined) ?? 10,
     labelSchema: label_schema,
     createdAt: new Date(created_ms),
     updatedAt: new Date(updated_ms),

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { Blocker } from "../definition/decide.ts";
 import type { AssignmentStatus } from "../store/assignments.ts";
-import { onlyTheAssignee, reasonMissing } from "./assignment.ts";
+import { noMoreExtensions, onlyTheAssignee, reasonMissing } from "./assignment.ts";
 
 export function queueUnknown(name: string): PawlError {
   return new PawlError(
@@ -59,6 +59,10 @@ export function refusalOf(error: PawlError, id: string, labeler: string | null, 
     return new PawlError("option_invalid", `Say why assignment ${id} is skipped: ${reasonMissing}.`, {
       assignment: id,
     });
+  }
+  if (reasons.includes(noMoreExtensions)) {
+    const message = `Assignment ${id} cannot be extended: ${noMoreExtensions} (\`maxExtensions\`). Submit or skip it by its deadline.`;
+    return new PawlError("not_allowed", message, { assignment: id });
   }
   return invalidTransition(id, state, to);
 }

@@ -30,7 +30,7 @@ export type SampleData = {
   readonly agreementWanted: QueueSettings["agreement"];
   readonly consensus: Json | null;
   readonly agreement: number | null;
-  /** Why it has no consensus. */
+  /** Why it has no consensus, or that its labels contradict the gold label. */
   readonly reason: string | null;
   /** The crowd job that has posted it: whatever its labels, it ends when that job says so. */
   readonly postedBy?: { readonly lifecycle: string; readonly id: string };
@@ -42,6 +42,9 @@ export type SampleData = {
 
 /** Every event says up to which of the sample's changes it was looked at, if that is why it is sent. */
 type Looked = { readonly changes: number | null };
+
+/** Why there is no consensus, and how far the labels agree that there are. */
+type GivenUp = Looked & { readonly reason: string; readonly agreement: number | null };
 
 /** What a lead says of a label. */
 export type Verdict = { readonly labelId: string; readonly comment: string | null };
@@ -71,18 +74,23 @@ const sampleData = recordSchema<SampleData>({
   acceptAfterMs: optional(number),
 });
 
+function givenUp({ payload }: { readonly payload: GivenUp }) {
+  return { reason: payload.reason, agreement: payload.agreement };
+}
+
 /** One thing to be labeled. What it does to its slots is written beside it, in the same statement; see `beside-samples.ts`. */
 export const sample = lifecycle("pawl_sample", {
   data: sampleData,
   events: {
-    agree: recordSchema<Looked & { consensus: Json; agreement: number | null }>({
+    agree: recordSchema<Looked & { consensus: Json; agreement: number | null; reason?: string | null }>({
       ...looked,
       consensus: json,
       agreement: orNull(number),
+      reason: optional(orNull(text)),
     }),
     widen: recordSchema<Looked & { agreement: number | null }>({ ...looked, agreement: orNull(number) }),
-    exhaust: recordSchema<Looked & { reason: string }>({ ...looked, reason: text }),
-    unassign: recordSchema<Looked & { reason: string }>({ ...looked, reason: text }),
+    exhaust: recordSchema<GivenUp>({ ...looked, reason: text, agreement: orNull(number) }),
+    unassign: recordSchema<GivenUp>({ ...looked, reason: text, agreement: orNull(number) }),
     accept_label: verdict,
     reject_label: verdict,
     accept_late: verdict,
@@ -99,10 +107,17 @@ export const sample = lifecycle("pawl_sample", {
         send: "withdraw",
       },
       on: {
-        agree: { to: "agreed", set: ({ payload }) => ({ consensus: payload.consensus, agreement: payload.agreement }) },
+        agree: {
+          to: "agreed",
+          set: ({ payload }) => ({
+            consensus: payload.consensus,
+            agreement: payload.agreement,
+            reason: payload.reason ?? null,
+          }),
+        },
         widen: { set: ({ payload }) => ({ agreement: payload.agreement }) },
-        exhaust: { to: "exhausted", deadLetter: true, set: ({ payload }) => ({ reason: payload.reason }) },
-        unassign: { to: "unassignable", deadLetter: true, set: ({ payload }) => ({ reason: payload.reason }) },
+        exhaust: { to: "exhausted", deadLetter: true, set: givenUp },
+        unassign: { to: "unassignable", deadLetter: true, set: givenUp },
         // What a lead says of its labels is part of its history.
         accept_label: {},
         reject_label: {},

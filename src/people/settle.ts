@@ -11,7 +11,7 @@ import {
   readUnsettledOf,
   type UnsettledSample,
 } from "../store/samples.ts";
-import { conclude } from "./conclude.ts";
+import { conclude, isRight } from "./conclude.ts";
 import { Eligible } from "./eligible.ts";
 import { type SampleData, sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
@@ -98,7 +98,8 @@ async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
   if (one.open_slots === 0 || one.held_slots > 0 || (await eligible.canLabel(one, queue))) return undefined;
   const reason = `No eligible labeler is left: it has ${one.filled} of ${one.needs} labels.`;
-  return { event: "unassign", reason, payload: { reason, changes: one.changes } };
+  const { agreement } = conclude(labelsOf(one), queue.label_schema);
+  return { event: "unassign", reason, payload: { reason, agreement, changes: one.changes } };
 }
 
 /** What becomes of a sample whose slots are all filled or spent. The same sample has the same verdict, for ever. */
@@ -107,15 +108,16 @@ export function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
   const { changes } = one;
   if (data.review && one.labels?.some((label) => label.review === null)) return undefined;
   const labels = labelsOf(one);
-  const givenUp = (reason: string): Verdict => ({ event: "exhaust", reason, payload: { reason, changes } });
+  const { consensus: said, agreement } = conclude(labels, form);
+  const givenUp = (reason: string): Verdict => ({ event: "exhaust", reason, payload: { reason, agreement, changes } });
   if (one.spent > 0) {
     return givenUp(`It was worked on as often as its queue allows, and has ${labels.length} of ${one.needs} labels.`);
   }
-  const { consensus, agreement } = data.isGold ? { consensus: data.gold, agreement: null } : conclude(labels, form);
+  if (data.isGold) return goldVerdict(data.gold, said, agreement, { form, changes });
   const wanted = data.agreementWanted;
   const isFar = wanted !== null && (agreement ?? 1) < wanted.atLeast;
-  if (!isFar && consensus !== undefined) {
-    return { event: "agree", reason: null, payload: { consensus, agreement, changes } };
+  if (!isFar && said !== undefined) {
+    return { event: "agree", reason: null, payload: { consensus: said, agreement, changes } };
   }
   const apart = isFar
     ? `The labels agree to ${percent(agreement!)}, and ${percent(wanted.atLeast)} is wanted.`
@@ -124,6 +126,21 @@ export function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
     return { event: "widen", reason: apart, payload: { agreement, changes } };
   }
   return givenUp(apart);
+}
+
+/**
+ * What is known beforehand is the consensus, whatever the labels say: they measure their labelers. How far they agree with each
+ * other is recorded, and that they say something else, since the gold label may be the one that is wrong.
+ */
+function goldVerdict(
+  gold: Json | null,
+  said: Json | undefined,
+  agreement: number | null,
+  { form, changes }: { readonly form: JsonSchema; readonly changes: number },
+): Verdict {
+  const isContradicted = said !== undefined && !isRight(said, gold, form);
+  const reason = isContradicted ? "The labels contradict the gold label." : null;
+  return { event: "agree", reason, payload: { consensus: gold, agreement, reason, changes } };
 }
 
 function labelsOf(one: UnsettledSample): Json[] {

@@ -95,7 +95,7 @@ export interface Sample extends ShownSample {
   readonly consensus: unknown;
   /** How far its labels agree, from 0 to 1. */
   readonly agreement: number | null;
-  /** Why it was given up. */
+  /** Why it was given up, or that its labels contradict the gold label. */
   readonly reason: string | null;
   readonly createdAt: Date;
   readonly movedAt: Date;

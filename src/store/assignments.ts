@@ -160,12 +160,15 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
     ),
     summed as (
       insert into pawl.labeler_hours as hours (
-        queue, labeler, hour, started, completed, skipped, expired, unstarted, attempts, worked_ms, gold, gold_right
+        queue, labeler, hour, started, completed, skipped, expired, expired_unstarted, released, unstarted, attempts, worked_ms, gold,
+        gold_right
       )
       select moved.queue, moved.labeler, date_trunc('hour', clock.now, 'UTC'),
         count(*) filter (where moved.started and moved.started_at is null),
         count(*) filter (where moved.to_status = 'completed'), count(*) filter (where moved.to_status = 'skipped'),
         count(*) filter (where moved.to_status = 'expired'),
+        count(*) filter (where moved.to_status = 'expired' and not moved.released and moved.started_at is null and not moved.started),
+        count(*) filter (where moved.to_status = 'expired' and moved.released),
         count(*) filter (where moved.ends and moved.started_at is null and not moved.started),
         sum(moved.attempts - moved.earlier_attempts),
         coalesce(sum(coalesce(moved.worked_ms, pawl.ms(clock.now) - pawl.ms(coalesce(moved.started_at, clock.now)))) filter (where moved.to_status = 'completed'), 0),
@@ -176,6 +179,7 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
       on conflict (queue, labeler, hour) do update
       set started = hours.started + excluded.started, completed = hours.completed + excluded.completed,
         skipped = hours.skipped + excluded.skipped, expired = hours.expired + excluded.expired,
+        expired_unstarted = hours.expired_unstarted + excluded.expired_unstarted, released = hours.released + excluded.released,
         unstarted = hours.unstarted + excluded.unstarted, attempts = hours.attempts + excluded.attempts,
         worked_ms = hours.worked_ms + excluded.worked_ms, gold = hours.gold + excluded.gold,
         gold_right = hours.gold_right + excluded.gold_right

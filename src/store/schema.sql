@@ -605,7 +605,9 @@ CREATE TABLE pawl.labeler_hours (
     late integer DEFAULT 0 NOT NULL,
     rejected integer DEFAULT 0 NOT NULL,
     gold integer DEFAULT 0 NOT NULL,
-    gold_right integer DEFAULT 0 NOT NULL
+    gold_right integer DEFAULT 0 NOT NULL,
+    expired_unstarted integer DEFAULT 0 NOT NULL,
+    released integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 

@@ -16,6 +16,10 @@ export function assignmentsAstray(ids: Slice): Statement {
           then format('Its time is over at %s, and its timer goes off at %s.', coalesce(assignment.due_at::text, 'no time'),
             coalesce(instance.next_due_at::text, 'no time'))
         when assignment.status = 'completed' and label.id is null then 'It is completed, and its label is not there.'
+        when label.id is not null and exists (
+          select from pawl.journal as move
+          where move.instance_id = instance.id and move.event = 'submit' and move.payload -> 'label' is distinct from label.value
+        ) then 'Its label is not the one that was submitted.'
       end as message
       from pawl.instances as instance
       left join lateral (select * from pawl.assignments as each where each.id = instance.id offset 0) as assignment on true
@@ -25,7 +29,7 @@ export function assignmentsAstray(ids: Slice): Statement {
         offset 0
       ) as slot on true
       left join lateral (
-        select each.id from pawl.labels as each
+        select each.id, each.value from pawl.labels as each
         where each.id = assignment.label_id and each.assignment_id = assignment.id
         offset 0
       ) as label on true
@@ -100,4 +104,43 @@ export function samplesAstray(ids: Slice): Statement {
       where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid and instance.lifecycle = 'pawl_sample'
     )
     select id::text as instance, message from judged where message is not null order by id`;
+}
+
+/** The sums that metrics are read from are those of the assignments and labels themselves, for each queue and labeler. */
+export function sumsAstray(): Statement {
+  return sql`
+    select null as instance,
+      format('The metrics of labeler "%s" in queue "%s" count %s, and the assignments and labels are %s.', labeler, queue,
+        coalesce(to_jsonb(kept), '{}') - '{queue,labeler,worked_ms}'::text[],
+        coalesce(to_jsonb(real), '{}') - '{queue,labeler,worked_ms}'::text[]) as message
+    from (
+      select queue, labeler, sum(given) as given, sum(started) as started, sum(completed) as completed, sum(skipped) as skipped,
+        sum(expired) as expired, sum(expired_unstarted) as expired_unstarted, sum(released) as released, sum(attempts) as attempts,
+        sum(late) as late, sum(rejected) as rejected, sum(gold) as gold, sum(gold_right) as gold_right, sum(worked_ms) as worked_ms
+      from pawl.labeler_hours group by queue, labeler
+    ) as kept
+    full join (
+      select done.*, coalesce(labels.late, 0) as late, coalesce(labels.rejected, 0) as rejected, coalesce(labels.gold, 0) as gold,
+        coalesce(labels.gold_right, 0) as gold_right
+      from (
+        select queue, labeler, count(*) as given, count(started_at) as started, count(completed_at) as completed,
+          count(skipped_at) as skipped, count(expired_at) as expired,
+          count(expired_at) filter (where started_at is null and not released) as expired_unstarted,
+          count(expired_at) filter (where released) as released, sum(attempts) as attempts,
+          coalesce(sum(pawl.ms(completed_at) - pawl.ms(started_at)), 0) as worked_ms
+        from pawl.assignments group by queue, labeler
+      ) as done
+      left join (
+        select queue, labeler, count(*) filter (where late) as late, count(*) filter (where review = 'rejected') as rejected,
+          count(gold_right) as gold, count(*) filter (where gold_right) as gold_right
+        from pawl.labels group by queue, labeler
+      ) as labels using (queue, labeler)
+    ) as real using (queue, labeler)
+    where (kept.given, kept.started, kept.completed, kept.skipped, kept.expired, kept.expired_unstarted, kept.released, kept.attempts,
+        kept.late, kept.rejected, kept.gold, kept.gold_right)
+      is distinct from (real.given, real.started, real.completed, real.skipped, real.expired, real.expired_unstarted, real.released,
+        real.attempts, real.late, real.rejected, real.gold, real.gold_right)
+      -- Times are added up as floating-point numbers.
+      or abs(kept.worked_ms - real.worked_ms) > 1 + kept.completed * 0.01
+    order by queue, labeler`;
 }

@@ -3,7 +3,7 @@ import { type Executor, type Part, part, type Statement, sql } from "../store/db
 import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./verify-callbacks.ts";
 import { childrenAstray, joinsForgotten } from "./verify-children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
-import { assignmentsAstray, samplesAstray } from "./verify-people.ts";
+import { assignmentsAstray, samplesAstray, sumsAstray } from "./verify-people.ts";
 import { failuresForgotten, lettersInExcess, ticketsAstray } from "./verify-recovery.ts";
 import { deadlinesEarly, timersPassedOver } from "./verify-times.ts";
 
@@ -69,6 +69,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
   for (const found of await db.rows<Found>(messagesBehindNothing())) violations.push({ invariant: "I4", ...found });
   for (const found of await db.rows<Found>(lettersInExcess())) violations.push({ invariant: "dead_letters", ...found });
   for (const found of await db.rows<Found>(ticketsAstray())) violations.push({ invariant: "tickets", ...found });
+  for (const found of await db.rows<Found>(sumsAstray())) violations.push({ invariant: "people", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
   return violations.slice(0, most);
 }

@@ -9,6 +9,7 @@ import {
   dog,
   expectSound,
   given,
+  labeled,
   moveClock,
   movesOf,
   newQueue,
@@ -254,12 +255,36 @@ eachStore((store) => {
       details: { from: "pending", to: "skipped" },
     });
     await t.pawl.people.start(waiting.id, "ada");
-    await expect(t.pawl.people.skip(waiting.id, "ada")).rejects.toMatchObject({ code: "option_invalid" });
+    for (const reason of [undefined, " ", "\t\n"]) {
+      await expect(t.pawl.people.skip(waiting.id, "ada", { reason })).rejects.toMatchObject({ code: "option_invalid" });
+    }
+    expect(await t.pawl.people.assignment(waiting.id)).toMatchObject({ status: "in_progress", skippedAt: null });
+    await t.advance("1m");
     expect(await t.pawl.people.skip(waiting.id, "ada", { reason: "blurred" })).toMatchObject({
       status: "skipped",
       skippedAt: t.now(),
       skipReason: "blurred",
     });
+    const plain = await newQueue(t, { overlap: 3 });
+    const without = await started(t, plain, "ada");
+    expect(await t.pawl.people.skip(without.id, "ada")).toMatchObject({
+      status: "skipped",
+      skippedAt: t.now(),
+      skipReason: null,
+    });
+    const done = (await labeled(t, plain, "ben")).assignment;
+    const expired = await started(t, plain, "cem");
+    await t.advance("2h");
+    for (const [{ id, labelerId }, from] of [
+      [without, "skipped"],
+      [done, "completed"],
+      [expired, "expired"],
+    ] as const) {
+      await expect(t.pawl.people.skip(id, labelerId, { reason: "too late" })).rejects.toMatchObject({
+        code: "invalid_transition",
+        details: { from, to: "skipped" },
+      });
+    }
     const lenient = await newQueue(t, { skipUnstarted: true });
     const other = await given(t, lenient, "ada");
     expect(await t.pawl.people.skip(other.id, "ada")).toMatchObject({
@@ -368,12 +393,23 @@ eachStore((store) => {
   test("R118 the sweep that runs by itself expires what waits and what was begun, and frees both", async () => {
     const name = await newQueue(t, { overlap: 2 });
     const [begun, waiting] = [await started(t, name, "ada"), await given(t, name, "ben")];
-    await t.advance("2h"); // Runs maintenance at each moment at which something is due.
+    await t.advance(299_000);
+    expect(await t.pawl.people.assignment(waiting.id)).toMatchObject({ status: "pending" });
+    await t.advance("1m"); // Maintenance alone: no call asks for it.
+    expect(await t.pawl.people.assignment(waiting.id)).toMatchObject({ status: "expired" });
+    expect(await t.pawl.people.assignment(begun.id)).toMatchObject({ status: "in_progress" });
+    await t.advance("55m");
     for (const { id } of [begun, waiting]) {
-      expect(await t.pawl.people.assignment(id)).toMatchObject({ status: "expired" });
+      const { expiredAt, deadline, startBy, status } = await t.pawl.people.assignment(id);
+      expect(status).toBe("expired");
+      expect(expiredAt!.getTime() - (deadline ?? startBy)!.getTime()).toBeLessThanOrEqual(60_000);
+      expect((await movesOf(t, id)).at(-1)).toMatch(/^expire: \w+ > expired by timer$/);
     }
     expect((await given(t, name, "cem")).sampleId).toBe(begun.sampleId);
-    expect((await given(t, name, "dan")).sampleId).toBe(begun.sampleId);
+    // Both are free, and who let one expire is given it again while attempts remain.
+    const again = await given(t, name, "ada");
+    expect(again).toMatchObject({ sampleId: begun.sampleId, status: "pending", try: 2 });
+    expect(again.id).not.toBe(begun.id);
   });
 
   test("R120 an inactive queue hands out nothing new, and cancels no work", async () => {

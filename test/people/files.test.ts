@@ -195,11 +195,39 @@ eachStore((store) => {
         /No eligible labeler is left for it/,
       ],
       [
+        "a sum of metrics that is off",
+        (name) => sql`update pawl.labeler_hours set given = given + 1 where queue = ${name}`,
+        /The metrics of labeler "ada" in queue "queue-\d+" count/,
+      ],
+      [
         "an assignment without its row",
         (name) => sql`delete from pawl.assignments where queue = ${name}`,
         /is an assignment, and has no row as one/,
       ],
     ];
+    test("a label that was changed, and time that was", async () => {
+      const name = await newQueue(t);
+      await labeled(t, name, "ada");
+      for (const [broken, message] of [
+        [
+          sql`update pawl.labels set value = '{"category":"dog"}' where queue = ${name}`,
+          /not the one that was submitted/,
+        ],
+        [
+          sql`update pawl.labeler_hours set worked_ms = worked_ms + 5000 where queue = ${name}`,
+          /The metrics of labeler "ada"/,
+        ],
+      ] as const) {
+        await expect(
+          t.db.transaction(async (tx) => {
+            await tx.rows(broken);
+            const { verify } = await import("../../src/views/verify.ts");
+            expect((await verify(tx)).map((one) => one.message).join("\n")).toMatch(message);
+            throw new Error("undo");
+          }),
+        ).rejects.toThrow("undo");
+      }
+    });
     test.each(breaks)("%s", async (_what, broken, message) => {
       const name = await newQueue(t);
       await started(t, name, "ada");

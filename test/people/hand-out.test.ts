@@ -101,6 +101,33 @@ eachStore((store) => {
     expect(await t.pawl.people.assignment(begun.id)).toMatchObject({ status: "expired" });
   });
 
+  test("R122 labelers who all fail or stay away leave no sample waiting, and each sees where their work stands", async () => {
+    const name = await newQueue(t, { labelers: ["ann", "bea", "cal"], maxAttemptsPerLabeler: 1, maxAttemptsTotal: 9 });
+    const lost = await started(t, name, "ann"); // Begins, and does not finish.
+    await t.advance("2h");
+    await given(t, name, "bea"); // Never begins.
+    await t.advance("10m");
+    const skipped = await started(t, name, "cal");
+    await t.pawl.people.skip(skipped.id, "cal", { reason: "cannot read it" });
+    expect(await t.pawl.people.sample({ queue: name, key: "s1" })).toMatchObject({
+      state: "unassignable",
+      open: 0,
+      held: 0,
+      reason: "No eligible labeler is left: it has 0 of 1 labels.",
+      assignments: [
+        { labelerId: "ann", status: "expired", attempts: 1 },
+        { labelerId: "bea", status: "expired", attempts: 0 },
+        { labelerId: "cal", status: "skipped", attempts: 1 },
+      ],
+    });
+    expect(await t.pawl.people.deskWork(lost.id, "ann")).toMatchObject({
+      assignment: { status: "expired", deadline: expect.any(Date), expiredAt: expect.any(Date) },
+    });
+    const { queues } = await t.pawl.people.desk("ann");
+    expect(queues.find((one) => one.name === name)).toMatchObject({ inHand: [], waiting: 0 });
+    expect(await whyNothing(t, name, "ann")).toMatchObject({ code: "nothing_waits", sentence: expect.any(String) });
+  });
+
   test("who never starts costs a sample nothing, and does not get it for ever", async () => {
     const name = await newQueue(t, { maxAttemptsPerLabeler: 2, maxAttemptsTotal: 1 });
     for (let n = 0; n < 2; n++) {

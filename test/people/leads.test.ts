@@ -38,6 +38,22 @@ eachStore((store) => {
     expect(await t.pawl.people.submit(id, "ada", cat)).toMatchObject({ late: false });
   });
 
+  test("extend has a limit, after which the assignment ends at its deadline", async () => {
+    const name = await newQueue(t, { finishWithin: "10m", maxExtensions: 2 });
+    const { id } = await started(t, name, "ada");
+    await expect(t.pawl.people.extend(id, "ben")).rejects.toMatchObject({ code: "not_the_assignee" });
+    for (let n = 0; n < 2; n++) await t.pawl.people.extend(id, "ada");
+    await expect(t.pawl.people.extend(id, "ada")).rejects.toMatchObject({
+      code: "not_allowed",
+      message: expect.stringContaining("maxExtensions"),
+    });
+    await t.advance("11m");
+    expect(await t.pawl.people.assignment(id)).toMatchObject({ status: "expired" });
+    const never = await newQueue(t, { maxExtensions: 0 });
+    const { id: other } = await started(t, never, "ada");
+    await expect(t.pawl.people.extend(other, "ada")).rejects.toMatchObject({ code: "not_allowed" });
+  });
+
   test("a lead can release an assignment: it costs neither its labeler nor its sample a try", async () => {
     const name = await newQueue(t, { maxAttemptsPerLabeler: 1, maxAttemptsTotal: 1 });
     for (let n = 0; n < 3; n++) {
@@ -259,6 +275,7 @@ eachStore((store) => {
       needs: 3,
       labeled: 3,
       reason: "The labels agree to 33 %, and 60 % is wanted.",
+      agreement: 1 / 3,
     });
     const again = await t.pawl.people.reopen({ queue: name, key: "s1" }, { actor: "lea", attempts: 2 });
     expect(again).toMatchObject({ state: "open", needs: 5, open: 2, reason: null });
@@ -278,6 +295,7 @@ eachStore((store) => {
     expect(await t.pawl.people.sample({ queue: name, key: "s1" })).toMatchObject({
       state: "exhausted",
       reason: "The labels tie.",
+      agreement: 0,
     });
   });
 
@@ -287,8 +305,14 @@ eachStore((store) => {
     await labeled(t, name, "a", cat);
     await labeled(t, name, "b", dog);
     const sample = await t.pawl.people.sample({ queue: name, key: "gold" });
-    expect(sample).toMatchObject({ state: "agreed", consensus: cat, gold: cat });
+    expect(sample).toMatchObject({ state: "agreed", consensus: cat, gold: cat, agreement: 0, reason: null });
     expect(sample.labels.map((one) => one.isRight)).toEqual([true, false]);
+    await t.pawl.people.add(name, { key: "doubtful", data: 2, gold: cat });
+    for (const labeler of ["a", "b"]) await labeled(t, name, labeler, dog);
+    expect(await t.pawl.people.sample({ queue: name, key: "doubtful" })).toMatchObject({
+      ...{ state: "agreed", consensus: cat, agreement: 1 },
+      reason: "The labels contradict the gold label.",
+    });
   });
 
   test("A44 an exhausted sample leaves a dead letter, and a lead can hand it out again", async () => {

@@ -30,6 +30,7 @@ eachStore((store) => {
     expect(metrics).toMatchObject({
       total: 7,
       byStatus: { pending: 1, in_progress: 1, completed: 2, expired: 2, skipped: 1 },
+      expired: { neverStarted: 1, unfinished: 1, released: 0 },
       avgTimeToComplete: 6 * 60,
     });
     expect(metrics.completionRate).toBeCloseTo(2 / 7);
@@ -37,6 +38,50 @@ eachStore((store) => {
     expect(metrics.expireRate).toBeCloseTo(2 / 7);
     // ada 1, 1, 1; ben 0, then 1, then 2 on the same sample; cem 0.
     expect(metrics.avgAttempts).toBeCloseTo(6 / 7);
+  });
+
+  test("R119 expired ones are kept apart: never started, not finished, released by a lead", async () => {
+    const name = await newQueue(t, { samples: 4 });
+    const [waiting, begun] = [await given(t, name, "ada"), await started(t, name, "ben")];
+    for (const { id } of [waiting, begun]) await t.pawl.people.release(id, { actor: "lea" });
+    await given(t, name, "ada");
+    await started(t, name, "ben");
+    await t.advance("2h");
+    expect(await t.pawl.people.metrics(name)).toMatchObject({
+      total: 4,
+      byStatus: { pending: 0, in_progress: 0, completed: 0, expired: 4, skipped: 0 },
+      expired: { neverStarted: 1, unfinished: 1, released: 2 },
+      expireRate: 1,
+      skipRate: 0,
+      completionRate: 0,
+      avgTimeToComplete: null,
+    });
+  });
+
+  test("R119 no rate of an hour or of a time is above 1, and what was open when it began is counted", async () => {
+    const name = await newQueue(t, { samples: 3, finishWithin: "5h" });
+    const early = [];
+    for (const labeler of ["a", "b", "c"]) early.push(await started(t, name, labeler));
+    await t.advance("2h");
+    const from = t.now();
+    for (const { id, labelerId } of early.slice(1)) await t.pawl.people.submit(id, labelerId, cat);
+    const hours = await t.pawl.people.metricsByHour(name);
+    expect(hours).toMatchObject([
+      { total: 3, byStatus: { pending: 0, in_progress: 3, completed: 0 }, completionRate: 0 },
+      { total: 3, byStatus: { pending: 0, in_progress: 1, completed: 2 }, completionRate: 2 / 3 },
+    ]);
+    const later = {
+      total: 3,
+      byStatus: { in_progress: 1, completed: 2 },
+      completionRate: 2 / 3,
+      ofClosed: { completionRate: 1 },
+    };
+    expect(await t.pawl.people.metrics(name, { from })).toMatchObject(later);
+    expect(await t.pawl.people.metricsByHour(name, { from })).toMatchObject([later]);
+    expect(await t.pawl.people.metricsByLabeler(name, { from })).toMatchObject([
+      { labeler: "b", total: 1, completionRate: 1 },
+      { labeler: "c", total: 1, completionRate: 1 },
+    ]);
   });
 
   test("A51 rates are shares of all assignments, and beside that of those that have ended", async () => {

@@ -4,7 +4,7 @@ import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { Random, repeat, seed } from "../faults/random.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
-import { cat, expectSound, given, moveClock, newQueue, sampleStates, started } from "./labeling.ts";
+import { cat, expectSound, given, moveClock, movesOf, newQueue, sampleStates, started } from "./labeling.ts";
 
 /** With `PAWL_TEST_LABELING=10000` the races and the crowd are as large as that. */
 const asked = Number(process.env.PAWL_TEST_LABELING ?? 0);
@@ -75,6 +75,36 @@ eachStore((store) => {
     const [kept] = await t.db.rows<{ labels: number; late: number }>(sql`
       select count(*)::int as labels, (count(*) filter (where late))::int as late from pawl.labels where queue = ${name}`);
     expect(kept).toEqual({ labels: races, late: races - completed });
+    await expectSound(t);
+    await other.close();
+  });
+
+  test("R121 of a label and a deadline that passes at the same time exactly one happens", async () => {
+    const races = store.kind === "postgres" ? 60 : 20;
+    const other = await beside(t, []);
+    let completed = 0;
+    for (let race = 0; race < races; race++) {
+      const name = await newQueue(t, { finishWithin: "1m" });
+      const { id } = await started(t, name, "ada");
+      const passes = async () => {
+        await moveClock(t, 60_000);
+        return other.pawl.people.checkExpired(name);
+      };
+      const labels = () => t.pawl.people.submit(id, "ada", cat);
+      // Which of them comes first is up to the database.
+      const first = race % 2 === 0 ? labels() : undefined;
+      const passing = passes();
+      const [labeled, expired] = await Promise.all([first ?? labels(), passing]);
+      const { status } = await t.pawl.people.assignment(id);
+      expect(["completed", "expired"]).toContain(status);
+      expect(labeled.late).toBe(status === "expired");
+      expect(expired.every((one) => one.id === id && one.status === "expired")).toBe(true);
+      if (status === "completed") expect(expired).toEqual([]);
+      const ends = (await movesOf(t, id)).filter((move) => /> (?:completed|expired) /.test(move));
+      expect(ends).toHaveLength(1);
+      completed += status === "completed" ? 1 : 0;
+      expect(await sampleStates(t, name)).toEqual({ s1: status === "completed" ? "agreed" : "open" });
+    }
     await expectSound(t);
     await other.close();
   });

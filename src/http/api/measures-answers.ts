@@ -30,6 +30,10 @@ export const metrics: Schema = named(
       expired: whole,
       skipped: whole,
     }),
+    expired: about(
+      shape<MetricsAnswer["expired"]>({ neverStarted: whole, unfinished: whole, released: whole }),
+      "Those expired, by how: never started in time, started and not finished in time, released by a lead.",
+    ),
     ...rates,
     ofClosed: shape<MetricsAnswer["ofClosed"]>(rates),
     avgTimeToComplete: about(share, "The mean time from start to label, in seconds."),

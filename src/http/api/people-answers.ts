@@ -53,6 +53,7 @@ export const queue: Schema = named(
     labelers: about(orNull(listOf(text)), "Who may work on it; null for anyone."),
     skills: listOf(text),
     order: oneOf("oldest", "priority", "least_labeled", "number"),
+    maxExtensions: about(whole, "How often a labeler may extend an assignment."),
     concurrency: whole,
     review: flag,
     agreement: orNull(shape<NonNullable<QueueAnswer["agreement"]>>({ atLeast: number, maxOverlap: whole })),
