@@ -124,9 +124,9 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await deliveries.whenArrived(messages + 1);
     expect(deliveries.contradictions(published, { mayRepeat: true }), repeat).toEqual([]);
     expect(await pawl.verify()).toEqual([]);
-    // Away for seconds, it cost those that were under way an attempt, and nobody else.
+    // Away for seconds, it cost no message an attempt, not even those that were under way.
     const attempts = (await pawl.outbox.messages({ status: "published", limit: 1_000 })).map((one) => one.retryCount);
-    expect(Math.max(...attempts)).toBeLessThanOrEqual(kills * 3);
+    expect(Math.max(...attempts)).toBe(0);
     await consumer.stop();
   }, 240_000);
 
@@ -141,7 +141,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     proxy.blackhole = true;
     await writeSome(pawl, "a", 2);
     await until(() => failures.some((one) => one.includes("did not confirm within 500 ms")));
-    expect((await pawl.outbox.messages())[0]).toMatchObject({ status: "pending", retryCount: expect.any(Number) });
+    expect((await pawl.outbox.messages())[0]).toMatchObject({ status: "pending", retryCount: 0 });
     proxy.blackhole = false;
     proxy.cutAll();
     await until(isEmpty);
@@ -216,7 +216,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await until(isEmpty);
     expect((await drained(queue)).contradictions(new Map([["a", 31]]), { mayRepeat: true })).toEqual([]);
     const attempts = (await pawl.outbox.messages({ status: "published" })).map((one) => one.retryCount);
-    expect(attempts.reduce((sum, one) => sum + one, 0)).toBeLessThan(10);
+    expect(attempts.reduce((sum, one) => sum + one, 0)).toBe(0);
   }, 60_000);
 
   test("a message of 130 MiB does not end the consumer: it goes to the dead letters, and the next one is taken", async () => {

@@ -56,6 +56,8 @@ interface Link {
   /** When the broker last said anything about a message. */
   heardAt: number;
   blocked: string | undefined;
+  /** The connection broke or was closed by an operator: what was under way over it says nothing about any message. */
+  isLost: boolean;
 }
 
 /** A message as RabbitMQ takes it. */
@@ -146,14 +148,24 @@ export class RabbitmqBroker implements Broker {
     const connection = await connectTo(this.#options.url, `pawl ${this.name}`);
     return setUp(connection, async () => {
       const channel = await connection.createConfirmChannel();
-      const link: Link = { connection, channel, sendings: new Map(), heardAt: performance.now(), blocked: undefined };
+      const link: Link = {
+        connection,
+        channel,
+        sendings: new Map(),
+        heardAt: performance.now(),
+        blocked: undefined,
+        isLost: false,
+      };
       channel.on("error", () => {}); // `close` follows.
       channel.on("return", ({ properties, fields }) => {
         const sending = link.sendings.get(String(properties.messageId));
         if (sending !== undefined) sending.returned = (fields as { replyText?: string }).replyText ?? "NO_ROUTE";
       });
       channel.on("close", () => this.#lose(link));
-      connection.on("close", () => this.#lose(link));
+      connection.on("close", (error?: { code?: unknown }) => {
+        link.isLost = !isProtocolError(error?.code);
+        this.#lose(link);
+      });
       connection.on("blocked", (reason) => {
         link.blocked = reason;
       });
@@ -194,17 +206,13 @@ export class RabbitmqBroker implements Broker {
   #send(link: Link, { id, exchange, key, body, properties }: Parcel): Promise<void> {
     return new Promise((resolve, reject) => {
       const sending: Sending = { returned: undefined };
-      const timer = setTimeout(() => {
-        reject(new Error(`RabbitMQ did not confirm within ${this.timeoutMs} ms.`));
-        // Not a word about any message for so long: the link is dead, whatever the socket says.
-        const silentMs = performance.now() - link.heardAt;
-        if (silentMs >= this.timeoutMs && link.blocked === undefined) this.#lose(link);
-      }, this.timeoutMs);
+      const timer = setTimeout(() => reject(this.#unconfirmed(link)), this.timeoutMs);
       const confirmed = (error: Error | null): void => {
         clearTimeout(timer);
         if (link.sendings.get(id) === sending) link.sendings.delete(id);
         if (this.#link === link) link.heardAt = performance.now();
-        if (error !== null) reject(new Error(`RabbitMQ did not take it: ${error.message}.`));
+        // Why its channel was closed is known only once the connection has been closed, too, or has not.
+        if (error !== null) setImmediate(() => reject(this.#refused(link, error)));
         else if (sending.returned === undefined) resolve();
         else reject(this.#unroutable(link, sending.returned, exchange, key));
       };
@@ -216,6 +224,26 @@ export class RabbitmqBroker implements Broker {
         confirmed(error as Error); // The channel is closed, or the message cannot be written down.
       }
     });
+  }
+
+  #unconfirmed(link: Link): Error {
+    const text = `RabbitMQ did not confirm within ${this.timeoutMs} ms`;
+    if (link.blocked !== undefined) {
+      return new BrokerAway(`${text}: it takes no messages now (${link.blocked}).`, { retryAfterMs: blockedPauseMs });
+    }
+    if (performance.now() - link.heardAt < this.timeoutMs) return new Error(`${text}.`);
+    // Not a word about any message for so long: the link is dead, whatever the socket says.
+    this.#lose(link);
+    return new BrokerAway(`${text}, nor any other message: the connection is replaced.`, {
+      retryAfterMs: this.#patience.leftMs,
+    });
+  }
+
+  /** An attempt that failed, unless the connection was lost under it: that says nothing about the message. */
+  #refused(link: Link, error: Error): Error {
+    if (!link.isLost) return new Error(`RabbitMQ did not take it: ${error.message}.`);
+    const retryAfterMs = this.#patience.leftMs;
+    return new BrokerAway(`The connection to RabbitMQ was lost: ${error.message}.`, { retryAfterMs, cause: error });
   }
 
   /** What the topology declares may have been deleted: it is declared anew, and the next attempt may find it. */
@@ -246,6 +274,11 @@ export class RabbitmqBroker implements Broker {
       }),
     };
   }
+}
+
+/** AMQP's hard errors but "closed by an operator" (320): something that was sent over the connection caused it. */
+function isProtocolError(code: unknown): boolean {
+  return typeof code === "number" && code >= 500;
 }
 
 /** The body, or `PermanentError`: what is too large today is too large tomorrow. Spaces that only the database put in go first. */
