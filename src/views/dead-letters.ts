@@ -142,7 +142,14 @@ export function readLetterGroups(db: Executor, filter: LetterFilter, limit: numb
 export async function countLettersFrom(db: Executor, firstId: string, most: number): Promise<number> {
   const [counted] = await db.rows<{ letters: number }>(sql`
     select count(*)::int as letters from (
-      select from pawl.dead_letters where id >= ${firstId}::uuid limit ${most}::int
+      select from pawl.dead_letters as letter
+      where letter.id >= ${firstId}::uuid
+        -- A callback that died and the instance that waited for it in vain are one cause, and counted by the instance.
+        and not (letter.kind = 'broker' and letter.instance_id is not null and exists (
+          select from pawl.dead_letters as other
+          where other.instance_id = letter.instance_id and other.kind <> 'broker' and other.id >= ${firstId}::uuid
+        ))
+      limit ${most}::int
     ) as few`);
   return counted!.letters;
 }

@@ -335,6 +335,45 @@ eachStore((store) => {
       expect(await get(key)).toMatchObject({ state: "grading", deadlineAt });
     });
 
+    test("R74 in whatever state, once the deadline is past it fails for good: timedOutAt is that moment, and no worker or recovery changes it", async () => {
+      const waiting = await grading();
+      const notBegun = await begun();
+      const running = await begun();
+      const claimed = await t.claim("submission/submitted"); // The older of the two.
+      const { deadlineAt } = await get(running);
+      await sleepUntil(deadlineAt!.getTime() - 1);
+      await t.maintain();
+      for (const key of [waiting, notBegun, running]) expect((await get(key)).timedOutAt).toBeNull();
+      await sleepUntil(deadlineAt!.getTime() + 90_000); // Nobody has looked for a while.
+      await t.maintain();
+      for (const key of [waiting, notBegun, running]) {
+        expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: t.now() });
+        expect(await t.pawl.explainRecovery(submission, key)).toMatchObject({ failure: { reason: "timeout" } });
+      }
+      await expect(claimed.report("requested")).rejects.toMatchObject({ code: "lease_lost" });
+      await t.advance("1h");
+      await t.work();
+      for (const key of [waiting, notBegun, running]) expect(await get(key)).toMatchObject({ state: "failed" });
+    });
+
+    test("R77 a late result can be read whole with its instance, and is not in force until it is accepted", async () => {
+      const key = await grading();
+      await t.advance("20m");
+      const before = await get(key);
+      const { id } = await receive(key, 9, "request-9");
+      const banner = { id, key, event: "graded", payload: { score: 9 }, error: null, isLate: true, status: "kept" };
+      expect(await t.pawl.callback(id)).toMatchObject({ ...banner, receivedAt: t.now(), dedupe: "request-9" });
+      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key, late: true })).toMatchObject([banner]);
+      expect(await t.pawl.callbacks({ lifecycle: submission, late: true, limit: 1 })).toMatchObject([banner]);
+      // View only: nothing of it is in the instance, and no event that could be sent brings it there.
+      expect(await get(key)).toEqual(before);
+      expect(before.data).toEqual({ skill: "writing" });
+      expect((await t.pawl.permitted(submission, key)).map(({ event }) => event)).not.toContain("accept_late");
+      await t.pawl.acceptLate(id, { actor: "grace" });
+      expect(await get(key)).toMatchObject({ state: "scored", data: { score: 9 } });
+      expect(await t.pawl.callback(id)).toMatchObject({ isLate: true, status: "accepted" });
+    });
+
     test("R74 A33 past the deadline an unfinished one fails with the reason timeout, and only an unfinished one", async () => {
       const unfinished = await grading();
       const finished = await grading();

@@ -115,7 +115,7 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/lifecycles/essay/diagram?format=dot")).toContain("digraph");
   });
 
-  test("callbacks, late ones too", async () => {
+  test("R77 callbacks, and late ones with all that a banner shows of them", async () => {
     await api.post("/lifecycles/essay/instances", { key: "late", data: { text: "…" } });
     await api.post("/lifecycles/essay/keys/late/events/hand_in");
     await t.advance("2h");
@@ -125,6 +125,10 @@ describe("everything is answered as it is documented", () => {
     });
     expect(await api.get(`/callbacks/${late.id}`)).toMatchObject({ isLate: true, status: "kept" });
     expect(await api.get("/callbacks?late=true")).toMatchObject([{ id: late.id }]);
+    expect(await api.get("/lifecycles/essay/keys/late/callbacks?late=true")).toMatchObject([
+      { id: late.id, event: "graded", payload: { score: 3 }, error: null, isLate: true, status: "kept" },
+    ]);
+    expect(await api.get("/lifecycles/essay/keys/late")).toMatchObject({ state: "failed", data: { text: "…" } });
     expect(await api.get("/lifecycles/essay/keys/late/recovery")).toMatchObject({ failure: { state: "grading" } });
     expect(await api.post(`/callbacks/${late.id}/accept`, { reason: "It was us." })).toMatchObject({ state: "scored" });
   });

@@ -3,9 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { type Alert, type DeadLetterArchive, folderArchive, job } from "pawl";
+import { type Alert, type DeadLetterArchive, type DiedMessage, folderArchive, job } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepDied } from "../../src/kernel/broker-letters.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { type S3Server, s3Keys, startS3 } from "../setup/s3-server.ts";
 import { beside } from "../support/beside.ts";
@@ -37,6 +38,22 @@ function unreliable() {
   };
   return archive satisfies DeadLetterArchive;
 }
+
+const died: DiedMessage = {
+  broker: "rabbitmq",
+  graveyard: "orders.dlq",
+  id: undefined,
+  reason: "rejected",
+  queue: "orders.callback",
+  exchange: undefined,
+  routingKey: undefined,
+  deaths: 1,
+  diedAt: undefined,
+  headers: {},
+  properties: {},
+  body: Buffer.from("{"),
+  redelivered: false,
+};
 
 /** Keeps the alerts that are not about an instance. */
 function listening() {
@@ -94,6 +111,28 @@ eachStore((store) => {
     ]);
     expect(readdirSync(path, { recursive: true }).filter((name) => String(name).endsWith(".tmp"))).toEqual([]);
     expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("R71 A61 a callback that died and the instance that failed without it count as one towards the alert", async () => {
+    const { heard, alerts } = listening();
+    await using t = await store.open({ lifecycles: [order], deadLetters: { alertOver: 3 }, alerts });
+    const count = async () => {
+      await t.advance("1m");
+      await t.keepLetters();
+      await t.tellAlerts();
+      return heard.map(({ kind }) => kind);
+    };
+    const bury = (id: string, instance: string) =>
+      keepDied(t.kernel, { ...died, id, headers: { "aggregate-type": "order", "aggregate-id": instance } });
+    await fail(t, 2);
+    for (const [index, { instance }] of (await t.pawl.deadLetters(order)).entries()) await bury(`m${index}`, instance!);
+    expect(await t.pawl.deadLetters()).toHaveLength(4);
+    expect(await count(), "two orders").toEqual([]);
+    const { id } = await t.pawl.start(order, { data: { fault: "none", n: 0 } });
+    await bury("m2", id);
+    expect(await count(), "two orders, and a callback of one that is not lost").toEqual([]);
+    await bury("m3", id);
+    expect(await count(), "two callbacks are two").toEqual(["many_dead_letters"]);
   });
 
   // Ten thousand rows are no matter for PostgreSQL.

@@ -4,6 +4,7 @@ import { PermanentError } from "pawl";
 import { consume, consumeDeadLetters, grading, type IncomingMessage, rabbitmq, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectTo, cut } from "../../src/outbox/brokers/rabbitmq/connect.ts";
+import { argumentsOf } from "../../src/outbox/brokers/rabbitmq/declare.ts";
 import { onRabbitmq, rabbitmqUrl } from "../setup/suites.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type Arrived, aMessage, brokerConformance } from "./conformance.ts";
@@ -246,6 +247,57 @@ onRabbitmq("RabbitMQ", () => {
       await consumer.stop();
       await broker.close();
       expect(await channel.checkQueue(inbox)).toMatchObject({ messageCount: 0, consumerCount: 0 });
+    });
+
+    test("R69 every source queue has its own named dead-letter queue, through one durable direct exchange", async () => {
+      const [exchange, dlx] = [named("exchange"), named("dlx")];
+      const sources = ["request", "callback"].map((what) => ({ queue: named(what), graveyard: named(`${what}.dlq`) }));
+      const topology: Topology = {
+        exchanges: { [exchange]: { type: "direct" }, [dlx]: { type: "direct" } },
+        queues: Object.fromEntries(
+          sources.flatMap(({ queue, graveyard }) => [
+            [queue, { bindings: [{ exchange, key: queue }], deadLetter: { exchange: dlx, key: graveyard } }],
+            [graveyard, { bindings: [{ exchange: dlx, key: graveyard }] }],
+          ]),
+        ),
+      };
+      const broker = rabbitmq({ url, exchange, topology, route: ({ type }) => ({ key: type }) });
+      const consumers = sources.map(({ queue }) => consume({ url, queue, topology, handler: async () => "reject" }));
+      for (const { queue, graveyard } of sources) {
+        const message = aMessage({ type: queue });
+        await broker.publish(message);
+        const { properties, fields } = await (await read(graveyard)).next();
+        expect(properties).toMatchObject({
+          messageId: message.id,
+          headers: { "x-first-death-queue": queue, "x-first-death-reason": "rejected" },
+        });
+        expect(fields).toMatchObject({ exchange: dlx, routingKey: graveyard });
+      }
+      await Promise.all([...consumers.map((one) => one.stop()), broker.close()]);
+      // The broker refuses to declare what exists as anything else than it is.
+      await channel.assertExchange(dlx, "direct", { durable: true });
+      for (const [type, durable] of [
+        ["topic", true],
+        ["direct", false],
+      ] as const) {
+        const other = await connection.createChannel();
+        other.on("error", () => {});
+        await expect(other.assertExchange(dlx, type, { durable })).rejects.toThrow("PRECONDITION");
+      }
+      for (const { queue, graveyard } of sources) {
+        const deadLetter = { "x-dead-letter-exchange": dlx, "x-dead-letter-routing-key": graveyard };
+        const quorum = { "x-queue-type": "quorum" };
+        await channel.assertQueue(queue, {
+          durable: true,
+          arguments: { ...quorum, ...deadLetter, "x-delivery-limit": 20 },
+        });
+        expect(argumentsOf(topology.queues![graveyard]!, undefined), "it deletes nothing").toEqual(quorum);
+      }
+      const { queues, exchanges } = grading.topology;
+      expect(exchanges["vstep.dlx"]).toEqual({ type: "direct" });
+      for (const source of ["grading.request", "grading.callback"] as const)
+        expect(queues[source].deadLetter).toEqual({ exchange: "vstep.dlx", key: "grading.dlq" });
+      expect(queues["grading.dlq"].bindings).toEqual([{ exchange: "vstep.dlx", key: "grading.dlq" }]);
     });
 
     test("R69 each queue names where its dead go, by a durable direct exchange; what fails too often ends there, with its reason", async () => {
