@@ -111,8 +111,12 @@ function ownEdges(state: StateModel, draft: Draft): EdgeModel[] {
   return (draft.states.get(state.name)?.edges ?? []).map((edge) => edgeModel(edge, state, edge.to, false));
 }
 
+/** An event that a state declares itself is decided by that state alone: a guard there that refuses is the last word. */
 function commonEdges(state: StateModel, draft: Draft): EdgeModel[] {
-  return state.final === undefined ? draft.common.map((edge) => edgeModel(edge, state, edge.to, false)) : [];
+  if (state.final !== undefined) return [];
+  const own = new Set(draft.states.get(state.name)?.edges.map((edge) => edge.event));
+  const common = draft.common.filter((edge) => !own.has(edge.event));
+  return common.map((edge) => edgeModel(edge, state, edge.to, false));
 }
 
 /** `fail`, `recover`, `restart` and `discard` of one state, with the hooks that the definition gives them. */

@@ -308,6 +308,73 @@ describe("one event", () => {
   });
 });
 
+describe("an event with an edge of the state and one of the lifecycle", () => {
+  const states: string[] = [];
+  const claim = lifecycle("claim", {
+    data: z.object({ paid: z.boolean().default(false) }),
+    initial: "open",
+    on: {
+      withdraw: { to: "withdrawn", guard: ({ state }) => states.push(state) > 0 || "no" },
+      noted: { set: () => ({}) },
+    },
+    states: {
+      open: { forever: true, on: { pay: "payout" } },
+      payout: {
+        forever: true,
+        on: {
+          done: "ended",
+          withdraw: [
+            { to: "open", guard: () => "not any more" },
+            { to: "ended", guard: ({ state, data }) => (data.paid ? true : `it is in ${state}`) },
+          ],
+        },
+      },
+      ended: { final: "success" },
+      withdrawn: { final: "failure" },
+    },
+  });
+
+  test("L2 is decided by the state alone: where its guards refuse, the lifecycle's edge is not tried", () => {
+    const open = start(claim).instance;
+    const payout = follow(claim, open, "pay");
+    states.length = 0;
+    expect(decide(claim, payout, event("withdraw"), now)).toMatchObject({
+      kind: "refused",
+      blockers: [{ reason: "not any more" }, { reason: "it is in payout" }],
+    });
+    expect(states).toEqual([]);
+    expect(permissions(claim, payout, null, now)).toContainEqual(
+      expect.objectContaining({ event: "withdraw", permitted: "no" }),
+    );
+    expect(decided(decide(claim, open, event("withdraw"), now)).instance.state).toBe("withdrawn");
+    expect(states).toEqual(["open"]);
+    expect(follow(claim, payout, "noted").state).toBe("payout");
+  });
+
+  test("the database knows no move that the state's own edges replace", () => {
+    const edges = claim.edges.filter((edge) => edge.from === "payout" && edge.event === "withdraw");
+    expect(edges.map((edge) => edge.to)).toEqual(["open", "ended"]);
+  });
+
+  test("functions of a definition get the state: an edge the one it leaves, a timeout the one it is of", () => {
+    const seen: string[] = [];
+    const note = (what: string) => (context: Context) => `${seen.push(`${what} ${context.state}`)}s` as "1s";
+    const timed = lifecycle("timed", {
+      initial: "a",
+      states: {
+        a: {
+          timeout: { after: note("timeout"), send: "go" },
+          on: { go: { to: "b", guard: (context) => note("guard")(context).length > 0 || "no" } },
+        },
+        b: { timeout: { after: note("timeout"), send: "go" }, on: { go: "c" } },
+        c: { final: "success" },
+      },
+    });
+    follow(timed, start(timed).instance, "go");
+    expect(seen).toEqual(["timeout a", "guard a", "timeout b"]);
+  });
+});
+
 describe("the built-in events", () => {
   const doc = lifecycle("doc", {
     initial: "draft",

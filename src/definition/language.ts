@@ -52,7 +52,11 @@ export interface Definition<
   readonly deadline?: { readonly within: Moment<Output<Data>>; readonly late?: "keep" | "reject" | "accept" };
   /** What happens by itself after a failure. Without it a failed instance waits for a person. */
   readonly recovery?: Recovery<SharedBy<Own, Common, Data, Events, BuiltIns>>;
-  /** Edges from every state that is not final, and hooks of the built-in events. */
+  /**
+   * Edges from every state that is not final, and hooks of the built-in events. An event that a state declares itself is
+   * decided by that state alone: where none of its guards hold, the edge declared here is not tried. Only for `fail` there is
+   * always a way: where a state's own `fail` edges refuse, the instance goes to `failed`.
+   */
   readonly on?: {
     readonly [Event in Common]: Event extends SharedBy<Own, Common, Data, Events, BuiltIns>["builtIn"]
       ? Hooks<Output<Data>, PayloadSeen<SharedBy<Own, Common, Data, Events, BuiltIns>, Event, unknown>>
@@ -161,7 +165,7 @@ export interface EdgeDetails<Target, Data, Payload> extends Hooks<Data, Payload>
 }
 
 /**
- * A target, an edge, or a list of them of which the first whose guard holds is taken. The tuple makes the compiler take a
+ * A target, an edge, or a list of them of which the first whose guard holds is taken, in the order written. The tuple makes the compiler take a
  * list apart: from an array with a function in it nothing would be inferred, not even the name of its event.
  */
 export type Edge<Target, Data, Payload> =

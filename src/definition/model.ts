@@ -94,6 +94,8 @@ export interface Context<Data = any, Payload = any> {
   readonly actor: string | null;
   readonly id: string;
   readonly key: string | null;
+  /** The state that the instance is in when the function is called: for an edge the one that it would leave. */
+  readonly state: string;
   /** The database's time as an ISO text, so that it can go straight into the data. */
   readonly now: string;
 }

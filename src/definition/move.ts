@@ -257,7 +257,7 @@ function stepOf(lifecycle: LifecycleModel, state: StateModel): Decision["step"] 
 
 function timeoutsOf(state: StateModel, context: Context, data: InstanceModel["data"]): readonly PlannedTimer[] {
   if (state.timeouts.length === 0) return none;
-  const changed = contextWith(context, data);
+  const changed: Context = { ...context, data, state: state.name };
   const timers: PlannedTimer[] = [];
   for (const timeout of state.timeouts) {
     const ms = timingMs(timeout.after, changed, `The timeout of \`${state.name}\``);
@@ -330,6 +330,7 @@ export function contextOf(
     actor: event.actor,
     id: instance.id,
     key: instance.key,
+    state: instance.state,
     now: isoOf(nowMs),
   };
 }
