@@ -7,6 +7,7 @@ import { isInternal } from "./definition/internal.ts";
 import type { Permission } from "./definition/permissions.ts";
 import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
 import { underTodaysName } from "./kernel/children.ts";
+import { countInstances } from "./kernel/counts.ts";
 import { refuseInside } from "./kernel/kernel.ts";
 import { lanesOf, purposeOf } from "./kernel/lanes.ts";
 import { type Overview, showOverview, showStanding } from "./kernel/overview.ts";
@@ -27,7 +28,6 @@ import { Starting } from "./starting.ts";
 import { adoptTx } from "./store/foreign-tx.ts";
 import { readInstances } from "./store/instances.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
-import { readCounts } from "./views/counts.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findInStates, findResting } from "./views/instances.ts";
 import { findOldestResting, findOldestWorking } from "./views/oldest.ts";
@@ -139,10 +139,10 @@ export abstract class Looking extends Starting {
     });
   }
 
-  /** How many instances stand in each state. */
+  /** How many instances are in each state, by the names that the states have today. */
   async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
     refuseInside(this.kernel, "counts");
-    const rows = await readCounts(this.kernel.db, [this.known(lifecycle).name]);
+    const rows = await countInstances(this.kernel, [this.known(lifecycle).name]);
     return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
   }
 

@@ -1,8 +1,8 @@
 import type { Readings } from "../telemetry/catalogue.ts";
 import { listBreakers } from "../views/breakers.ts";
-import { readCounts } from "../views/counts.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
+import { countInstances } from "./counts.ts";
 import type { Kernel } from "./kernel.ts";
 import { lanesOf } from "./lanes.ts";
 
@@ -12,7 +12,7 @@ const levels = { closed: 0, half_open: 1, open: 2 };
 export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
   const { db } = kernel;
   try {
-    const counts = await readCounts(db, [...kernel.lifecycles.keys()]);
+    const counts = await countInstances(kernel, [...kernel.lifecycles.keys()]);
     const ages = await readLaneAges(db, await lanesOf(kernel));
     const outbox = await readOutboxLag(db);
     const lags = await readScheduleLags(db, [...kernel.timetable.entries.keys()]);

@@ -2,13 +2,13 @@ import { isInternal } from "../definition/internal.ts";
 import { discarded, type LifecycleModel } from "../definition/model.ts";
 import { readPauses } from "../store/pauses.ts";
 import { listBreakers } from "../views/breakers.ts";
-import { readCounts } from "../views/counts.ts";
 import { readLaneAges } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
 import { readWaiting } from "../views/overview.ts";
 import { listSchedules } from "../views/schedules.ts";
 import { readVersions, type VersionRow } from "../views/versions.ts";
 import { attentionOf, type Need } from "./attention.ts";
+import { countInstances } from "./counts.ts";
 import type { Kernel } from "./kernel.ts";
 import { lanesOf } from "./lanes.ts";
 import { showWorkers } from "./workers.ts";
@@ -40,8 +40,8 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
   const own = [...kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
   const totals = totalsOf(
     own,
-    await readCounts(
-      db,
+    await countInstances(
+      kernel,
       own.map(({ name }) => name),
     ),
   );
@@ -94,7 +94,7 @@ export async function showStanding(
   ids: readonly string[],
 ): Promise<{ readonly counts: readonly StandingCount[]; readonly instances: readonly VersionRow[] }> {
   const own = [...kernel.lifecycles.keys()].filter((name) => !isInternal(name));
-  const counts = await readCounts(kernel.db, own);
+  const counts = await countInstances(kernel, own);
   return {
     counts: counts.map((one) => ({
       ...one,

@@ -186,6 +186,10 @@ eachStore((store) => {
     expect(await timers(t)).toEqual(["expire in 5d"]);
     await using next = await beside(t, [renamed]);
     expect(await next.pawl.get(renamed, "e")).toMatchObject({ state: "reviewing", version: 3, definition: 1 });
+    expect(await next.pawl.counts(renamed)).toEqual({ reviewing: 1 });
+    expect(await next.pawl.find(renamed, { state: "reviewing" })).toHaveLength(1);
+    expect(await next.pawl.metrics()).toMatch(/pawl_instances\{[^}]*state="reviewing"[^}]*\} 1/);
+    expect(await next.pawl.metrics()).not.toMatch(/pawl_instances\{[^}]*state="waiting"/);
     expect(await next.pawl.permitted(renamed, "e")).toContainEqual({ event: "accept", permitted: "yes" });
     await next.pawl.send(renamed, "e", "noted");
     expect(await timers(t)).toEqual(["expire in 5d"]);
