@@ -11,7 +11,7 @@ import type { StorableValue } from "./storable.ts";
 /** What a hook of a crowd can do: it is a task of its own, tried again when it throws. */
 export type HookWork = Pick<
   Effect,
-  "id" | "attempt" | "idempotencyKey" | "signal" | "publish" | "once" | "progress" | "log" | "call"
+  "id" | "attempt" | "idempotencyKey" | "keyFor" | "signal" | "publish" | "once" | "progress" | "log" | "call"
 >;
 
 /** What was submitted, as the hooks of a crowd see it. */

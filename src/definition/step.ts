@@ -58,8 +58,21 @@ export interface Work<Data> {
   readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   /** Which attempt this is, from 1. */
   readonly attempt: number;
-  /** The same over all attempts of this visit: give it to services that recognise repeated requests. */
+  /**
+   * The same over all attempts of this visit to the state: for requests that are to be repeated when the instance enters the
+   * state again, as after a fall back to a checkpoint. What must happen once for the whole instance, such as a payment, uses
+   * `keyFor`.
+   */
   readonly idempotencyKey: string;
+  /**
+   * A key for a request that is to take effect once: the same for this instance and this name in every state, visit, attempt
+   * and recovery. A `restart` begins a new run of the instance, and with it new keys.
+   *
+   * ```ts
+   * await bank.transfer(step.data.amount, { idempotencyKey: step.keyFor("payout"), signal: step.signal });
+   * ```
+   */
+  keyFor(name: string): string;
   /** Aborts when the result would no longer count; its reason says why. */
   readonly signal: AbortSignal;
   /** Puts a message in the outbox, published if and only if the outcome commits. */
@@ -87,9 +100,24 @@ export interface Work<Data> {
     event: Event,
     ...payload: PayloadArgument<PayloadOf<L, Event>>
   ): void;
-  /** Keeps the result of `work`, so that the next attempt does not do it again. */
+  /** Keeps the result of `work`, so that the next attempt of this visit does not do it again. */
   once<Result>(
     name: string,
+    work: () => (Result & Storable<Result>) | Promise<Result & Storable<Result>>,
+  ): Promise<Result>;
+  /**
+   * The same with a scope: `"instance"` keeps the result for every state and visit of this run of the instance, until a
+   * `restart`; `"visit"` is the default.
+   *
+   * ```ts
+   * const payout = await step.once("payout", { scope: "instance" }, () =>
+   *   bank.transfer(step.data.amount, { idempotencyKey: step.keyFor("payout") }),
+   * );
+   * ```
+   */
+  once<Result>(
+    name: string,
+    options: { readonly scope: "visit" | "instance" },
     work: () => (Result & Storable<Result>) | Promise<Result & Storable<Result>>,
   ): Promise<Result>;
   /** Shown in console and CLI: `step.progress(0.4, "page 12 of 30")`. */

@@ -3,19 +3,20 @@ import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import { keepMemo, readMemo } from "../store/memos.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Taken } from "./take.ts";
+import { runOf, type Taken } from "./take.ts";
 
 /**
- * Does `work` unless an earlier attempt of the same step has done it: its result is kept at once, outside the step's
- * outcome, and given back from then on. Two attempts that overlap keep one result, and the one without a lease none.
+ * Does `work` unless an earlier attempt has done it: one of the same visit, or with `{ scope: "instance" }` one of the same
+ * run of the instance. Its result is kept at once, outside the step's outcome, and given back from then on. Two attempts
+ * that overlap keep one result, and the one without a lease none.
  */
-export async function once(kernel: Kernel, taken: Taken, name: unknown, work: () => unknown): Promise<unknown> {
-  const key = {
-    instanceId: taken.row.id,
-    owner:
-      taken.work === null ? `${taken.row.state}:${taken.visit}` : `effect:${taken.work.event}:${taken.work.version}`,
-    name: checkedText(name, "The name given to `once`"),
-  };
+export async function once(kernel: Kernel, taken: Taken, name: unknown, ...rest: unknown[]): Promise<unknown> {
+  const key = { instanceId: taken.row.id, owner: "", name: checkedText(name, "The name given to `once`") };
+  const [options, work] = rest.length > 1 ? rest : [{}, rest[0]];
+  key.owner = ownerOf(taken, scopeOf(key.name, options));
+  if (typeof work !== "function") {
+    throw new PawlError("option_invalid", `\`once("${key.name}")\` needs a function: step.once(name, () => …).`);
+  }
   const known = await readMemo(kernel.db, key);
   if (known !== undefined) return known.value ?? undefined;
   const result = await work();
@@ -27,4 +28,19 @@ export async function once(kernel: Kernel, taken: Taken, name: unknown, work: ()
     });
   }
   return kept.value ?? undefined;
+}
+
+type Scope = "visit" | "instance";
+
+function scopeOf(name: string, options: unknown): Scope {
+  const { scope = "visit", ...others } = (options ?? {}) as { scope?: unknown };
+  if ((scope === "visit" || scope === "instance") && Object.keys(others).length === 0) return scope;
+  throw new PawlError("option_invalid", `\`once("${name}")\` takes { scope: "visit" } or { scope: "instance" }.`);
+}
+
+/** No state begins with a colon: what is kept for the instance cannot be taken for what a visit has kept. */
+function ownerOf(taken: Taken, scope: Scope): string {
+  if (scope === "instance") return `:run:${runOf(taken)}`;
+  const { row, work, visit } = taken;
+  return work === null ? `${row.state}:${visit}` : `effect:${work.event}:${work.version}`;
 }

@@ -40,6 +40,11 @@ export interface EffectWork {
   readonly run: number;
 }
 
+/** The run of the instance that a task belongs to: an effect may be carried out after a restart. */
+export function runOf({ row, work }: Taken): number {
+  return work?.run ?? row.run;
+}
+
 /** Claims up to `limit` tasks from these lanes in one round trip. Each spends an attempt, once it has begun. */
 export function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
   return takeBy(kernel, () => claimTasks(kernel.db, claim));

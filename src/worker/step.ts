@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { storableText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
 import { makeToken } from "../kernel/callback-tokens.ts";
 import { call } from "../kernel/calls.ts";
 import { type ChildStart, childrenOf, planChild } from "../kernel/children.ts";
@@ -8,7 +9,7 @@ import { planSend, type Sending } from "../kernel/deliveries.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { once } from "../kernel/memos.ts";
 import { tellProgress, wordOf } from "../kernel/progress.ts";
-import type { Taken } from "../kernel/take.ts";
+import { runOf, type Taken } from "../kernel/take.ts";
 import { Progress } from "./progress.ts";
 
 const none: readonly never[] = [];
@@ -58,6 +59,8 @@ export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings:
     attempt,
     // An effect belongs to the move that caused it, a step to its visit: the same over all their attempts.
     idempotencyKey: work === null ? `${row.id}:${row.state}:${visit}` : `${row.id}:${work.event}:${work.version}`,
+    keyFor: (name: unknown): string =>
+      `${row.id}:${checkedText(name, "The name given to `keyFor`")}:run-${runOf(taken)}`,
     get signal(): AbortSignal {
       return surroundings.abort.signal;
     },
@@ -81,7 +84,7 @@ export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings:
     send: (lifecycle: unknown, to: unknown, event: unknown, payload?: unknown): void => {
       said.sends = withOne(said.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, payload));
     },
-    once: (name: string, work: () => unknown) => once(kernel, taken, name, work),
+    once: (name: unknown, ...rest: unknown[]) => once(kernel, taken, name, ...rest),
     progress: (fraction: unknown, note?: unknown): void => {
       const word = wordOf(fraction, note);
       said.progress ??= new Progress((newest) => tellProgress(kernel, taken, newest));

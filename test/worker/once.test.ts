@@ -1,4 +1,4 @@
-import { lifecycle } from "pawl";
+import { lifecycle, PermanentError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { eachStore } from "../support/each-store.ts";
@@ -22,6 +22,39 @@ const order = lifecycle("order", {
       },
       retry: { maxAttempts: 5, backoff: () => 0 },
       on: { charged: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
+const paid: string[] = [];
+const keys = new Map<string, Set<string>>();
+const seen = (what: string, key: string) => keys.set(what, (keys.get(what) ?? new Set()).add(key));
+
+/** Pays, fails in the state after that, and begins again at its checkpoint. */
+const payout = lifecycle("payout", {
+  data: z.object({ receipt: z.string().optional() }),
+  initial: "paying",
+  recovery: { maxFailures: 3, after: "10m" },
+  states: {
+    paying: {
+      run: async (step) => {
+        seen("visit", step.idempotencyKey);
+        const receipt = await step.once("payout", { scope: "instance" }, () => {
+          paid.push(step.keyFor("payout"));
+          return `r${paid.length}`;
+        });
+        seen("instance", step.keyFor("payout"));
+        step.set({ receipt });
+      },
+      on: { paid: { to: "booking", after: (effect) => seen("effect", effect.keyFor("payout")) } },
+    },
+    booking: {
+      run: () => {
+        throw new PermanentError("the ledger is closed");
+      },
+      on: { booked: "done" },
+      checkpoint: "paying",
     },
     done: { final: "success" },
   },
@@ -58,6 +91,53 @@ eachStore((store) => {
     delete plan.during;
     await t.work();
     expect(await t.pawl.get(order, "o")).toMatchObject({ data: { charge: "c2" } });
+  });
+
+  test("L3 with the scope of the instance it is done once over visits and recoveries, under one key, until a restart", async () => {
+    paid.length = 0;
+    keys.clear();
+    await using t = await store.open({ lifecycles: [payout] });
+    await t.pawl.start(payout, { key: "p" });
+    for (let failures = 0; failures < 3; failures++) {
+      await t.work();
+      await t.advance("10m");
+    }
+    await t.work();
+    expect(await t.pawl.get(payout, "p")).toMatchObject({ state: "failed", data: { receipt: "r1" } });
+    expect(paid).toHaveLength(1);
+    expect(keys.get("visit")!.size).toBe(3);
+    expect(keys.get("instance")!.size).toBe(1);
+    expect(keys.get("effect")).toEqual(keys.get("instance"));
+    await t.pawl.send(payout, "p", "restart");
+    await t.work();
+    expect(paid).toHaveLength(2);
+    expect(keys.get("instance")!.size).toBe(2);
+  });
+
+  test("`once` and `keyFor` refuse what they cannot use", async () => {
+    const refused: unknown[] = [];
+    const steps = {
+      "order/charging": async (step: Record<"once" | "keyFor", (...given: unknown[]) => unknown>) => {
+        const attempts = [
+          () => step.once("a", { scope: "world" }, () => 1),
+          () => step.once("a", { scop: "instance" }, () => 1),
+          () => step.once("a", { scope: "instance" }),
+          () => step.once("a"),
+          () => step.once("", () => 1),
+          () => step.keyFor(""),
+          () => step.keyFor(undefined),
+        ];
+        for (const attempt of attempts) {
+          await Promise.resolve()
+            .then(attempt)
+            .catch((error) => refused.push(error.code));
+        }
+      },
+    };
+    await using t = await store.open({ lifecycles: [order], steps });
+    await t.pawl.start(order, { key: "o", data: {} });
+    await t.work();
+    expect(refused).toEqual(Array(7).fill("option_invalid"));
   });
 
   test("a new visit does it anew, with a new idempotency key", async () => {
