@@ -7,6 +7,7 @@ const withoutServers = [
   "test/outbox/memory.test.ts",
   "test/outbox/webhooks.test.ts",
   "test/architecture.test.ts",
+  "test/code-blocks.test.ts",
   "test/package.test.ts",
   "test/words.test.ts",
 ];

@@ -95,10 +95,14 @@ export interface PawlConfig {
  * The default export of `pawl.config.ts`.
  *
  * ```ts
- * import { defineConfig } from "pawl";
- * import { essay } from "./essay.ts";
+ * import { defineConfig, lifecycle } from "pawl";
  *
- * export default defineConfig({ lifecycles: [essay] });
+ * const ticket = lifecycle("ticket", {
+ *   initial: "open",
+ *   states: { open: { forever: true, on: { solve: "solved" } }, solved: { final: "success" } },
+ * });
+ *
+ * export default defineConfig({ lifecycles: [ticket] });
  * ```
  */
 export function defineConfig(config: PawlConfig): PawlConfig {

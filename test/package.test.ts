@@ -1,18 +1,9 @@
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findTypescript } from "./setup/find-typescript.ts";
 
 const root = join(import.meta.dirname, "..");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -165,31 +156,3 @@ describe("a strict program that uses the package compiles", () => {
     });
   }
 });
-
-/** Ours, or one that npm brings once and a cache keeps. */
-function findTypescript(version: string): string | undefined {
-  if (version === "installed") return join(root, "node_modules/typescript");
-  const cache = join(root, "node_modules/.cache/pawl", `typescript-${version}`);
-  const typescript = join(cache, "node_modules/typescript");
-  if (existsSync(typescript)) return typescript;
-  const fresh = mkdtempSync(join(tmpdir(), "pawl-typescript-"));
-  try {
-    const quiet = [
-      "--no-save",
-      "--no-package-lock",
-      "--ignore-scripts",
-      "--no-audit",
-      "--no-fund",
-      "--fetch-retries=0",
-    ];
-    run("npm", ["install", "--prefix", fresh, ...quiet, `typescript@${version}`], 20_000);
-    mkdirSync(dirname(cache), { recursive: true });
-    cpSync(fresh, `${cache}.${process.pid}`, { recursive: true });
-    renameSync(`${cache}.${process.pid}`, cache); // At once: another run may be at the same.
-    return typescript;
-  } catch {
-    return undefined;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
-}

@@ -67,7 +67,7 @@ export interface CrowdCounts {
  * Crowds: what is asked on marketplaces, what their workers submit, and what is decided about it. `pawl.crowd`.
  *
  * ```ts
- * const pawl = await createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: mturk({ … }) } });
+ * const pawl = await createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: mturk() } });
  * const { id } = await pawl.crowd.ask(receipts, { key: "r-42", content: { image: "https://…" } });
  * for (const one of await pawl.crowd.submissions(receipts, { state: "pending_approval" }))
  *   await pawl.crowd.approve(one.id, { actor: "ada" });

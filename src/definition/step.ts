@@ -154,6 +154,8 @@ export interface Work<Data> {
  * What a state's `run` gets. Handlers in files of their own name the data and the outcomes that they use:
  *
  * ```ts
+ * import type { Step } from "pawl";
+ *
  * async function grade(step: Step<Essay, { graded: { score: number } }>) {
  *   const score = await llm.grade(step.data.text, { signal: step.signal });
  *   return step.go("graded", { score });

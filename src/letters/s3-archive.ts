@@ -32,6 +32,7 @@ export interface S3ArchiveOptions {
  * Archives dead letters in a bucket of S3, or of anything that speaks as it does.
  *
  * ```ts
+ * import { createPawl } from "pawl";
  * import { s3Archive } from "pawl/s3";
  * createPawl({ lifecycles, deadLetters: { archive: s3Archive({ bucket: "essays-archive", region: "eu-central-1" }) } });
  * ```

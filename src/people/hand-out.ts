@@ -24,8 +24,9 @@ export type Next =
       readonly sample: ShownSample;
       /** It lay on the labeler's desk already. */
       readonly resumed: boolean;
+      readonly why?: undefined;
     }
-  | { readonly assignment: null; readonly why: Empty };
+  | { readonly assignment: null; readonly sample?: undefined; readonly resumed?: undefined; readonly why: Empty };
 
 interface Asking {
   readonly queue: string;

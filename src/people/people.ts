@@ -89,7 +89,9 @@ export interface SampleHistory extends Sample {
  * const pawl = await createPawl({ lifecycles: [], queues: [essays] });
  * await pawl.people.add(essays, { key: "sub-42", data: { text: "…" } });
  *
- * const { assignment, sample } = await pawl.people.next(essays, "ada");   // or null, with the reason why
+ * const { assignment, sample, why } = await pawl.people.next(essays, "ada");
+ * if (assignment === null) throw new Error(why.sentence);
+ * console.log(sample.data);
  * await pawl.people.start(assignment.id, "ada");
  * await pawl.people.submit(assignment.id, "ada", { score: 7 });
  * ```

@@ -42,9 +42,9 @@ export interface MarketplaceFault {
  *
  * ```ts
  * const market = memoryMarketplace();
- * const pawl = await createPawl({ crowds: [receipts], marketplaces: { mturk: market } });
+ * const pawl = await createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: market } });
  * const [job] = market.workers.openJobs();
- * market.workers.work(job.id, "W1", { total: 12.5 });
+ * market.workers.work(job!.id, "W1", { total: 12.5 });
  * ```
  */
 export function memoryMarketplace(options: MemoryMarketplaceOptions = {}): MemoryMarketplace {

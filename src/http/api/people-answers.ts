@@ -146,8 +146,8 @@ export const sampleHistory: Schema = named(
   withMore<Beside>(sample, { assignments: listOf(assignment), labels: listOf(label) }),
 );
 
-type Given = Extract<NextAnswer, { sample: unknown }>;
-type Empty = Extract<NextAnswer, { why: unknown }>;
+type Given = Omit<Extract<NextAnswer, { assignment: object }>, "why">;
+type Empty = Pick<Extract<NextAnswer, { assignment: null }>, "assignment" | "why">;
 
 /** What a labeler is given, or why there is nothing for him. */
 export const next: Schema = named(

@@ -16,7 +16,7 @@ type Handler = (message: OutboxMessage) => unknown;
  *
  * ```ts
  * const broker = memoryBroker();
- * broker.on("grading.*", async (message) => { … });   // a throw: not delivered, and tried again later
+ * broker.on("grading.*", async (message) => mailer.send(message.body));   // a throw: not delivered, and tried again later
  * const pawl = await createPawl({ lifecycles: [essay], outbox: { brokers: [broker] } });
  * ```
  */

@@ -42,8 +42,9 @@ const sites = {
  * `@aws-sdk/client-mturk`.
  *
  * ```ts
+ * import { createPawl } from "pawl";
  * import { mturk } from "pawl/mturk";
- * createPawl({ crowds: [receipts], marketplaces: { mturk: mturk({ live: true }) } });
+ * createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: mturk({ live: true }) } });
  * ```
  */
 export function mturk(options: MturkOptions = {}): Marketplace {

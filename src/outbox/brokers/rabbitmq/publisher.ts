@@ -35,8 +35,9 @@ export interface RabbitmqOptions {
  * taken for delivered.
  *
  * ```ts
- * import { rabbitmq, grading } from "pawl/rabbitmq";
- * createPawl({ lifecycles: [essay], outbox: { brokers: [rabbitmq({ url: process.env.PAWL_AMQP_URL, ...grading })] } });
+ * import { createPawl } from "pawl";
+ * import { grading, rabbitmq } from "pawl/rabbitmq";
+ * createPawl({ lifecycles: [essay], outbox: { brokers: [rabbitmq({ url: process.env.PAWL_AMQP_URL!, ...grading })] } });
  * ```
  */
 export function rabbitmq(options: RabbitmqOptions): RabbitmqBroker {

@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { RejectSubmission } from "../src/base/step-errors.ts";
+import { checkCrowd } from "../src/crowd/marketplaces/mturk/check-crowd.ts";
+import { type AnyCrowd, crowd } from "../src/definition/crowd.ts";
+import { queue } from "../src/definition/queue.ts";
+import { codeBlocks } from "./code-blocks/extract.ts";
+import { type BlockModule, modulesOf } from "./code-blocks/modules.ts";
+import { findTypescript } from "./setup/find-typescript.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** Pawl's entry points, in the order in which a name is looked for. */
+const entries: Record<string, string> = {
+  pawl: "src/index.ts",
+  "pawl/rabbitmq": "src/outbox/brokers/rabbitmq/index.ts",
+  "pawl/mturk": "src/crowd/marketplaces/mturk/index.ts",
+  "pawl/s3": "src/letters/s3-archive.ts",
+  "pawl/http": "src/http/index.ts",
+  "pawl/testing": "src/testing/index.ts",
+};
+
+/** A definition as a page prints it, made. */
+function evaluate(call: string): object {
+  const given = { crowd, queue, z, isTrained: async () => true, RejectSubmission };
+  // oxlint-disable-next-line typescript/no-implied-eval -- the text is that of our own pages.
+  return new Function(...Object.keys(given), `return ${call};`)(...Object.values(given)) as object;
+}
+
+describe("every block of code in README, guides and doc comments compiles as it is printed", () => {
+  let folder: string;
+  let modules: BlockModule[];
+
+  beforeAll(async () => {
+    const exports = new Map<string, string>();
+    for (const [entry, path] of Object.entries(entries)) {
+      const names = Object.keys((await import(join(root, path))) as object);
+      for (const name of names) if (!exports.has(name)) exports.set(name, entry);
+    }
+    modules = modulesOf(codeBlocks(root), exports);
+    folder = mkdtempSync(join(tmpdir(), "pawl-code-blocks-"));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
+    mkdirSync(join(folder, "blocks"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    for (const { name, text } of modules) writeFileSync(join(folder, "blocks", `${name}.ts`), text);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("there are blocks in all of them", () => {
+    const files = modules.map(({ block }) => block.file);
+    expect(files).toContain("README.md");
+    expect(files.filter((file) => file.startsWith("docs/guides/")).length).toBeGreaterThan(30);
+    expect(files.filter((file) => file.startsWith("src/")).length).toBeGreaterThan(40);
+  });
+
+  for (const version of ["installed", "5.9.3"]) {
+    test(`with TypeScript ${version}, and so do the tests of the types`, { timeout: 300_000 }, ({ skip }) => {
+      const typescript = findTypescript(version) ?? skip(`npm could not bring TypeScript ${version}`);
+      const paths = Object.fromEntries(Object.entries(entries).map(([entry, path]) => [entry, [join(root, path)]]));
+      const compilerOptions = {
+        target: "es2023",
+        lib: ["es2023", "es2024.string"],
+        module: "nodenext",
+        strict: true,
+        skipLibCheck: true,
+        noEmit: true,
+        allowImportingTsExtensions: true,
+        types: ["node"],
+        paths,
+      };
+      const files = [
+        join(root, "test/code-blocks/surroundings.ts"),
+        join(root, "src/definition/language.types.test.ts"),
+        ...modules.map(({ name }) => `blocks/${name}.ts`),
+      ];
+      const config = join(folder, `tsconfig.${version}.json`);
+      writeFileSync(config, JSON.stringify({ compilerOptions, files }));
+      const { stdout } = spawnSync(process.execPath, [join(typescript, "bin/tsc"), "-p", config, "--pretty", "false"], {
+        encoding: "utf8",
+        cwd: folder,
+      });
+      expect(stdout.split("\n").filter(Boolean).map(place)).toEqual([]);
+    });
+  }
+
+  test("definitions of crowds and queues in pages are accepted, by Mechanical Turk too", () => {
+    let count = 0;
+    for (const { block } of modules) {
+      for (const [, name, call] of block.text.matchAll(/^const (\w+) = ((?:crowd|queue)\("[\s\S]*?^\}\));$/gm)) {
+        const made = evaluate(call!);
+        if ("marketplace" in made && made.marketplace === "mturk") {
+          expect(checkCrowd(made as AnyCrowd), `${block.file}:${block.line} ${name}`).toEqual([]);
+        }
+        count++;
+      }
+    }
+    expect(count).toBeGreaterThan(3);
+  });
+
+  /** An error at the place where the block is printed. */
+  function place(line: string): string {
+    const [, name, row, rest] = /^blocks\/(.*)\.ts\((\d+),\d+\): (.*)$/.exec(line) ?? [];
+    const found = modules.find((one) => one.name === name);
+    return found === undefined ? line : `${found.block.file}:${found.block.line + Number(row) - 2} ${rest}`;
+  }
+});
