@@ -6,14 +6,18 @@ import type { Pawl } from "../pawl.ts";
 import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
+import { openWhenReachable } from "./open-when-reachable.ts";
 import type { Context } from "./program.ts";
 import { portGiven, serveIfAsked, serveUnlessForbidden } from "./serve.ts";
 import { loadProject, shownUrl } from "./settings.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
-export function runWorker(context: Context, work: { concurrency: number; only?: readonly string[] }): Promise<number> {
-  return runOnServer(context, "work", async (pawl, { database, config }) => {
+export function runWorker(
+  context: Context,
+  { wait, ...work }: { concurrency: number; only?: readonly string[] } & Waits,
+): Promise<number> {
+  return runOnServer(context, { command: "work", wait }, async (pawl, { database, config }) => {
     const worker = pawl.work(work);
     const server = await serveIfAsked(pawl, config);
     context.terminal.print(`${worker.id} works on ${database}, ${work.concurrency} steps at once.`);
@@ -23,8 +27,8 @@ export function runWorker(context: Context, work: { concurrency: number; only?: 
 }
 
 /** Sends what is in the outbox of a server until it is told to stop. */
-export function runRelay(context: Context): Promise<number> {
-  return runOnServer(context, "relay", async (pawl, { database }) => {
+export function runRelay(context: Context, { wait }: Waits): Promise<number> {
+  return runOnServer(context, { command: "relay", wait }, async (pawl, { database }) => {
     const relay = pawl.relay();
     context.terminal.print(`${relay.id} sends what is in the outbox of ${database}.`);
     return undefined;
@@ -32,9 +36,9 @@ export function runRelay(context: Context): Promise<number> {
 }
 
 /** Serves the console and the API of a server until it is told to stop, and works on nothing. */
-export function runServer(context: Context, port: string | undefined): Promise<number> {
+export function runServer(context: Context, { port, wait }: { port?: string } & Waits): Promise<number> {
   const wanted = portGiven(port, context.env);
-  return runOnServer(context, "serve", async (pawl, { database, config }) => {
+  return runOnServer(context, { command: "serve", wait }, async (pawl, { database, config }) => {
     const server = await serveUnlessForbidden(pawl, config, wanted);
     if (server === undefined)
       throw new PawlError(
@@ -49,7 +53,16 @@ export function runServer(context: Context, port: string | undefined): Promise<n
 /** What a role does on a server, once that is open; gives back what it serves, to be closed first. */
 type Begin = (pawl: Pawl, on: { database: string; config: PawlConfig }) => Promise<HttpServer | undefined>;
 
-async function runOnServer(context: Context, command: string, begin: Begin): Promise<number> {
+/** Whether to wait for a database that cannot be reached at the start. */
+interface Waits {
+  readonly wait: boolean;
+}
+
+async function runOnServer(
+  context: Context,
+  { command, wait }: { command: string } & Waits,
+  begin: Begin,
+): Promise<number> {
   const { terminal } = context;
   const { database, folder, config } = await loadProject(context.flags, context.env, context.cwd);
   if (database === undefined) {
@@ -60,8 +73,21 @@ async function runOnServer(context: Context, command: string, begin: Begin): Pro
   }
   const stopped = untilStopped();
   const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
-  const db = await openDatabase({ database, folder, onWarning: (text) => telemetry.log.warn({}, text) });
-  const { pawl } = await openOn(db, config, { telemetry });
+  const { log } = telemetry;
+  let failure: Error | undefined;
+  const open = async () => {
+    const db = await openDatabase({ database, folder, onWarning: (text) => log.warn({}, text) });
+    return openOn(db, config, { telemetry });
+  };
+  const onWait = (error: Error, pauseMs: number) => {
+    failure = error;
+    log.warn({ retryAfterMs: pauseMs }, `${error.message} Retrying in ${pauseMs / 1_000} s; --no-wait exits instead.`);
+  };
+  const opened = wait ? await openWhenReachable(open, { onWait, stopped }) : await open();
+  if (opened === undefined) return exitCodes.ok;
+  const { pawl, kernel } = opened;
+  // Other workers could not renew their leases either.
+  if (failure !== undefined) kernel.expiry.failed(failure);
   let server: HttpServer | undefined;
   try {
     server = await begin(pawl, { database: shownUrl(database), config });

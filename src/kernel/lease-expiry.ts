@@ -55,10 +55,11 @@ export class LeaseExpiry {
     const leaseMs = this.#leaseMs ?? defaultLeaseMs;
     const last = this.#last;
     if (last === undefined) {
-      // This process has just begun: only the server itself can say that it was away.
+      // This process has just begun: that it had to wait, or the server itself, says that there was a gap.
       const upMs = time.startedMs === null ? leaseMs : time.clockMs - time.startedMs;
-      if (upMs >= 0 && upMs < leaseMs)
-        this.#gap = { fromMs: Number.NEGATIVE_INFINITY, untilMs: time.nowMs - upMs + leaseMs };
+      const isNew = upMs >= 0 && upMs < leaseMs;
+      if (isNew || this.#hasFailed)
+        this.#gap = { fromMs: Number.NEGATIVE_INFINITY, untilMs: time.nowMs + leaseMs - (this.#hasFailed ? 0 : upMs) };
     } else {
       const jumpMs = time.clockMs - last.clockMs - (atMs - last.atMs);
       const isJump = Math.abs(jumpMs) > toleranceMs + tookMs + last.tookMs;

@@ -5,10 +5,11 @@ export function addRelay(program: Command, act: Act): void {
   program
     .command("relay")
     .description("send what is in the outbox of the database server of the settings, and nothing else")
+    .option("--no-wait", "exit when the database cannot be reached at the start, instead of waiting for it")
     .action(
-      act(async (context) => {
+      act<{ wait: boolean }>(async (context, options) => {
         const { runRelay } = await import("../run-worker.ts");
-        return await runRelay(context);
+        return await runRelay(context, options);
       }),
     );
 }
