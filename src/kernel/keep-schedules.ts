@@ -22,6 +22,8 @@ export interface Kept {
 /** How many ticks are run in one transaction, and how many such turns in one round. */
 const ticksAtOnce = 100;
 const turnsAtMost = 10;
+/** A clock that is set back by less is left to catch up. */
+const clockToleranceMs = 60_000;
 const signEveryMs = 30_000;
 /** A schedule without a sign of life for so long is nobody's: a process that says otherwise may have it. */
 export const forsakenAfterMs = 120_000;
@@ -38,8 +40,12 @@ export async function keepSchedules(kernel: Kernel): Promise<Kept> {
   for (const row of rows) {
     const entry = entries.get(row.name)!;
     // One that was just made known here has no tick that has come; one with another timing is others' to keep.
-    if (row.timing !== entry.timing || row.is_paused || row.next_ms === null || row.next_ms > row.now_ms) continue;
+    if (row.timing !== entry.timing || row.is_paused || row.next_ms === null) continue;
     try {
+      if (row.next_ms > row.now_ms) {
+        await comeBack(kernel, entry, row.next_ms, row.now_ms);
+        continue;
+      }
       const ran = await runDue(kernel, entry, row.next_ms, row.now_ms);
       ticks += ran.ticks;
       if (ran.ticks > 0) told(kernel, row, ran.ticks);
@@ -49,6 +55,25 @@ export async function keepSchedules(kernel: Kernel): Promise<Kept> {
     }
   }
   return { ticks, failures };
+}
+
+/**
+ * A database's clock that was ahead for a while and is right again has left the next tick in the future. Ticks that come
+ * before it are not waited out: the schedule goes on from now. Which of them were run already, their keys tell.
+ */
+async function comeBack(
+  kernel: Kernel,
+  { schedule, timing, ticks }: Entry,
+  dueMs: number,
+  nowMs: number,
+): Promise<void> {
+  const nextMs = ticks.after(nowMs);
+  const skipped = ticks.after(nowMs + clockToleranceMs);
+  if (nextMs === undefined || skipped === undefined || skipped >= dueMs) return;
+  if (!(await takeTurn(kernel.db, { name: schedule.name, timing, dueMs, nextMs }))) return;
+  const [was, now] = [dueMs, nextMs].map((ms) => new Date(ms).toISOString());
+  const message = `The schedule ${schedule.name} was to run next at ${was}, after ticks that have not come: the database's clock was set back. It runs next at ${now}.`;
+  kernel.telemetry.log.warn({ schedule: schedule.name }, message);
 }
 
 function told({ telemetry }: Kernel, { name, next_ms, now_ms }: ScheduleRow, ticks: number): void {
