@@ -16,10 +16,9 @@ import { snapshotOf } from "./kernel/snapshot.ts";
 import { waitFor } from "./kernel/wait.ts";
 import {
   type AttemptEntry,
-  attemptOf,
   type Children,
-  comesBefore,
   entryOf,
+  historyOf,
   type Instance,
   type JournalEntry,
   noInstance,
@@ -193,7 +192,7 @@ export abstract class Looking extends Starting {
     return this.instanceOf(lifecycle, snapshotOf(row));
   }
 
-  /** All moves of an instance, in their order; with `attempts: true` also what was tried without moving it. */
+  /** All moves of an instance, in their order; with `attempts: true` also every attempt, with its worker, start, end and outcome. */
   journal<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -220,16 +219,9 @@ export abstract class Looking extends Starting {
     const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
     const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
     if (row === undefined) throw noInstance(lifecycle, instance);
-    const moves = (await readMoves(db, row.id, 0, 100_000)).map(entryOf);
-    if (options.attempts !== true) return moves;
-    const attempts = (await readAttempts(db, row.id, 100_000)).map(attemptOf);
-    // Moves keep their own order, which is the version; attempts are laid between them by time.
-    const history: (JournalEntry | AttemptEntry)[] = [];
-    for (const move of moves) {
-      while (attempts.length > 0 && comesBefore(attempts[0]!, move)) history.push(attempts.shift()!);
-      history.push(move);
-    }
-    return [...history, ...attempts];
+    const moves = await readMoves(db, row.id, 0, 100_000);
+    if (options.attempts !== true) return moves.map(entryOf);
+    return historyOf(row.lifecycle, moves, await readAttempts(db, row.id, 100_000));
   }
 
   /** The lifecycle that an instance lives through, if it is one of this process. */

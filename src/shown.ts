@@ -104,6 +104,10 @@ export interface AttemptEntry {
   readonly attempt: number | null;
   readonly worker: string | null;
   readonly detail: unknown;
+  /** When the attempt that was claimed ended; null while it runs, and for all other entries. */
+  readonly endedAt: Date | null;
+  /** How it ended: by the event that it led to, or `failed`, `lapsed`, `released` or `deferred`. */
+  readonly outcome: string | null;
 }
 
 /** The children of an instance's present run: how many stand how, and the first of them. */
@@ -254,15 +258,54 @@ export function entryOf(row: MoveRow): JournalEntry {
   };
 }
 
-export function attemptOf(row: AttemptRow): AttemptEntry {
-  const { what, lane, attempt, worker, detail } = row;
-  return { kind: "attempt", what, at: new Date(row.at_ms), lane, attempt, worker, detail };
+/** How claims ended, by their tokens: with a move, or without one. */
+type Ends = ReadonlyMap<number, { readonly atMs: number; readonly outcome: string }>;
+
+function endsOf(moves: readonly MoveRow[], attempts: readonly AttemptRow[]): Ends {
+  const ends = new Map<number, { atMs: number; outcome: string }>();
+  for (const { what, token, at_ms } of attempts)
+    if (what !== "claimed" && token !== 0) ends.set(token, { atMs: at_ms, outcome: what });
+  for (const { token, event, at_ms } of moves) if (token !== null) ends.set(token, { atMs: at_ms, outcome: event });
+  return ends;
 }
 
-/** At the same moment, the attempt that a worker's move ended was claimed before it. */
-export function comesBefore(attempt: AttemptEntry, move: JournalEntry): boolean {
-  const [tried, moved] = [attempt.at.getTime(), move.at.getTime()];
-  return tried < moved || (tried === moved && move.source === "worker" && attempt.what === "claimed");
+function attemptOf(row: AttemptRow, ends: Ends): AttemptEntry {
+  const { what, lane, attempt, worker, detail } = row;
+  const end = what === "claimed" ? ends.get(row.token) : undefined;
+  const endedAt = end === undefined ? null : new Date(end.atMs);
+  const at = new Date(row.at_ms);
+  return { kind: "attempt", what, at, lane, attempt, worker, detail, endedAt, outcome: end?.outcome ?? null };
+}
+
+/**
+ * Moves in their own order, which is the version, and attempts laid between them by time. A step that came leased with the
+ * move into its state was claimed by that: its worker is the one that made the move.
+ */
+export function historyOf(
+  lifecycle: string,
+  moves: readonly MoveRow[],
+  attempts: readonly AttemptRow[],
+): (JournalEntry | AttemptEntry)[] {
+  const ends = endsOf(moves, attempts);
+  const workers = new Map(attempts.map(({ token, worker }) => [token, worker]));
+  const places = new Map<number, number>();
+  for (const [place, { token, what }] of attempts.entries()) if (what === "claimed") places.set(token, place);
+  let next = 0;
+  const history: (JournalEntry | AttemptEntry)[] = [];
+  for (const move of moves) {
+    // The claim that a move ended comes before it, also at the same moment, and with it what came before that.
+    const own = move.token === null ? -1 : (places.get(move.token) ?? -1);
+    while (next < attempts.length && (next <= own || attempts[next]!.at_ms < move.at_ms))
+      history.push(attemptOf(attempts[next++]!, ends));
+    history.push(entryOf(move));
+    const { granted, token, at_ms, definition, to_state } = move;
+    if (granted === null) continue;
+    const worker = token === null ? null : (workers.get(token) ?? null);
+    workers.set(granted, worker);
+    const lane = `${lifecycle}@${definition}/${to_state}`;
+    history.push(attemptOf({ what: "claimed", at_ms, lane, attempt: 1, worker, token: granted, detail: null }, ends));
+  }
+  return [...history, ...attempts.slice(next).map((row) => attemptOf(row, ends))];
 }
 
 export function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {

@@ -86,6 +86,8 @@ export interface AttemptAnswer {
   readonly attempt: number | null;
   readonly worker: string | null;
   readonly detail: unknown;
+  readonly endedAt: string | null;
+  readonly outcome: string | null;
 }
 
 export interface PermissionAnswer {

@@ -201,7 +201,9 @@ function* changesOf(terminal: Terminal, entry: Entry): Generator<string> {
 }
 
 function detailOf(entry: AttemptAnswer): string {
-  const { detail } = entry;
+  const { detail, endedAt, outcome } = entry;
+  if (outcome !== null && endedAt !== null)
+    return `${outcome} after ${roughly(Date.parse(endedAt) - Date.parse(entry.at))}`;
   if (detail === null || detail === undefined) return "";
   const { error, reason } = detail as { error?: { message?: string } | null; reason?: string };
   return error?.message ?? reason ?? JSON.stringify(detail);

@@ -16,12 +16,14 @@ export interface MoveRow {
   readonly cleared: string[] | null;
   readonly task_id: string | null;
   readonly token: number | null;
+  /** The token of the next step, where that came leased with the move. */
+  readonly granted: number | null;
 }
 
 export function readMoves(db: Executor, id: string, afterVersion: number, limit: number): Promise<MoveRow[]> {
   return db.rows<MoveRow>(sql`
     select version, event, from_state, to_state, definition, pawl.ms(at) as at_ms, source, actor, reason, payload, patch,
-      to_json(cleared) as cleared, task_id::text as task_id, token::float8 as token
+      to_json(cleared) as cleared, task_id::text as task_id, token::float8 as token, granted::float8 as granted
     from pawl.journal
     where instance_id = ${id}::uuid and version > ${afterVersion}::int
     order by version limit ${limit}::int`);

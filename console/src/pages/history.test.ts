@@ -9,7 +9,17 @@ function move(version: number, from: string | null, to: string, more: Partial<Mo
 }
 
 function attempt(what: AttemptAnswer["what"]): AttemptAnswer {
-  return { kind: "attempt", what, at: "2026-01-31T12:00:01.500Z", lane: null, attempt: 1, worker: null, detail: null };
+  return {
+    kind: "attempt",
+    what,
+    at: "2026-01-31T12:00:01.500Z",
+    lane: null,
+    attempt: 1,
+    worker: null,
+    detail: null,
+    endedAt: null,
+    outcome: null,
+  };
 }
 
 const journal = [

@@ -90,6 +90,8 @@ const attempt = named(
     attempt: orNull(whole),
     worker: orNull(text),
     detail: anything,
+    endedAt: about(orNull(moment), "When a claimed attempt ended; null while it runs."),
+    outcome: about(orNull(text), "The event that a claimed attempt led to, or failed, lapsed, released or deferred."),
   }),
 );
 
