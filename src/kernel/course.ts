@@ -178,6 +178,7 @@ export class Course {
       priority: this.#step.priority,
       visit: instance.visit,
       work: null,
+      payload: this.decisions.findLast((one) => one.step !== null)?.payload,
       lifecycle: this.lifecycle,
       row: rowAfter(row, instance, { atMs, alarms, inbox, hasChildren }),
     };
@@ -329,7 +330,7 @@ export class Course {
   /** An event that was due and failed is due again in a while. */
   retryEvent(timer: DueTimer, afterMs: number): void {
     const { kind, visit, event, actor, reason, request_id: requestId } = timer;
-    const payloadText = timer.payload === null ? null : JSON.stringify(timer.payload);
+    const payloadText = timer.has_payload ? JSON.stringify(timer.payload) : null;
     const again = { kind, visit, event, payloadText, actor, reason, requestId, attempts: timer.attempts + 1 };
     this.#timers = [...this.#timers, { ...again, id: this.newId(), instanceId: this.instance.id, afterMs, atMs: null }];
     this.#alarmed = true;

@@ -1,6 +1,7 @@
 import { decideRename } from "../definition/decide.ts";
 import { readWaitingCallbacks, type WaitingCallback } from "../store/callbacks.ts";
 import type { Executor } from "../store/db.ts";
+import { payloadIn } from "../store/payloads.ts";
 import { type DueTimer, readDueTimers } from "../store/timers.ts";
 import type { Course, Maker } from "./course.ts";
 import { asPawlError } from "./errors.ts";
@@ -107,7 +108,7 @@ function ring(course: Course, timer: DueTimer): void {
 function send(course: Course, timer: DueTimer): void {
   const event = {
     name: timer.event,
-    payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : (timer.payload ?? undefined),
+    payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : payloadIn(timer),
     actor: timer.actor,
     reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
     pastOwnFailEdge: timer.kind === "deadline",

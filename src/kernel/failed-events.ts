@@ -3,6 +3,7 @@ import { cleanText } from "../base/json.ts";
 import { sendLaneOf } from "../definition/model.ts";
 import { nextAttemptMs, standardRetry } from "../policy/retry.ts";
 import type { DeadLetterRow } from "../store/dead-letters.ts";
+import { payloadIn } from "../store/payloads.ts";
 import type { DueTimer } from "../store/timers.ts";
 import { errorFields } from "../telemetry/log.ts";
 import type { Course } from "./course.ts";
@@ -38,12 +39,8 @@ export function failEvent(course: Course, timer: DueTimer, thrown: unknown): voi
     course.retryEvent(timer, retryAfterMs);
     return;
   }
-  const { event, payload, kind } = timer;
-  const letter = letterOfEvent(
-    course,
-    { id: course.newId(), event, payload: payload ?? undefined },
-    { attempt, error },
-  );
+  const { event, kind } = timer;
+  const letter = letterOfEvent(course, { id: course.newId(), event, payload: payloadIn(timer) }, { attempt, error });
   course.giveUp("event_failed", {
     ...letter,
     cause: `timer:${timer.request_id}`,

@@ -4,6 +4,7 @@ import type { InstanceModel } from "../definition/instance.ts";
 import { acceptLate, failed } from "../definition/model.ts";
 import { failedFromOf } from "../definition/move.ts";
 import type { SettledCallback, WaitingCallback } from "../store/callbacks.ts";
+import { payloadIn } from "../store/payloads.ts";
 import type { Course, Maker } from "./course.ts";
 import { happen } from "./happen.ts";
 
@@ -84,7 +85,7 @@ function settle(course: Course, callback: WaitingCallback): Settled | undefined 
   const { event: name, actor, error } = callback;
   const event =
     error === null
-      ? { name, payload: callback.payload ?? undefined, actor, reason: null, patch: callback.patch ?? undefined }
+      ? { name, payload: payloadIn(callback), actor, reason: null, patch: callback.patch ?? undefined }
       : // Never a completion: the instance fails by it, and its recovery is what comes next.
         { name: "fail", payload: { reason: "callback_error", error }, actor, reason: "callback_error" };
   const refusal = happen(course, event, makerOf(callback));
@@ -109,8 +110,8 @@ function canMakeUp(course: Course, { event, error, failed_by_call }: WaitingCall
 }
 
 function makeUp(course: Course, callback: WaitingCallback): Settled {
-  const { event: accepts, payload, patch, actor } = callback;
-  const event = { name: acceptLate, accepts, payload: payload ?? undefined, patch: patch ?? undefined };
+  const { event: accepts, patch, actor } = callback;
+  const event = { name: acceptLate, accepts, payload: payloadIn(callback), patch: patch ?? undefined };
   const refusal = happen(course, { ...event, actor, reason: "in_time" }, makerOf(callback));
   if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
   return { status: "applied", accepted: true, isLate: false, reason: null, version: course.instance.version };
@@ -123,8 +124,8 @@ function keep(course: Course, callback: WaitingCallback): Settled {
   if (rule === "reject") return { ...kept, status: "rejected", accepted: false, reason: "it came after the deadline" };
   // Only the deadline is made up for: what failed of something else has failed.
   if (rule === "keep" || callback.error !== null || course.instance.timedOutAtMs === null) return kept;
-  const { event: accepts, payload, patch, actor } = callback;
-  const late = { name: acceptLate, accepts, payload: payload ?? undefined, patch: patch ?? undefined };
+  const { event: accepts, patch, actor } = callback;
+  const late = { name: acceptLate, accepts, payload: payloadIn(callback), patch: patch ?? undefined };
   const refusal = happen(course, { ...late, actor, reason: "late" }, makerOf(callback));
   if (refusal !== undefined) return { ...kept, reason: refusal.blockers.map((one) => one.reason).join("; ") };
   return { ...kept, status: "accepted", version: course.instance.version };

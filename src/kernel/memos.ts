@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
-import { keepMemo, readMemo } from "../store/memos.ts";
+import { keepMemo, type Memo, readMemo } from "../store/memos.ts";
 import type { Kernel } from "./kernel.ts";
 import { runOf, type Taken } from "./take.ts";
 
@@ -18,7 +18,7 @@ export async function once(kernel: Kernel, taken: Taken, name: unknown, ...rest:
     throw new PawlError("option_invalid", `\`once("${key.name}")\` needs a function: step.once(name, () => …).`);
   }
   const known = await readMemo(kernel.db, key);
-  if (known !== undefined) return known.value ?? undefined;
+  if (known !== undefined) return resultOf(known);
   const result = await work();
   const valueText = result === undefined ? null : storableText(result, `The result of \`once("${key.name}")\``);
   const kept = await keepMemo(kernel.db, taken.lease, key, valueText);
@@ -27,7 +27,11 @@ export async function once(kernel: Kernel, taken: Taken, name: unknown, ...rest:
       taskId: taken.lease.taskId,
     });
   }
-  return kept.value ?? undefined;
+  return resultOf(kept);
+}
+
+function resultOf({ value, has_value }: Memo): unknown {
+  return has_value ? value : undefined;
 }
 
 type Scope = "visit" | "instance";

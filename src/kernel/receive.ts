@@ -67,7 +67,8 @@ export function planArrival(kernel: Kernel, { payload, patch, error, ...incoming
     ...incoming,
     id: kernel.newId(),
     hash: requestHash(event, error === null ? payload : { error }, null),
-    payloadText: textOf(payload),
+    // Nothing and null are different payloads; neither is a patch or an error.
+    payloadText: payload === undefined ? null : storableText(payload, `The callback \`${event}\``),
     patchText: textOf(patch),
     errorText: textOf(error),
   };

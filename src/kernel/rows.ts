@@ -114,7 +114,7 @@ export function effectRows({ effects, instance }: Decision, newId: () => string)
   const { id, version, visit, run } = instance;
   return effects.map(({ lane, ...about }) => {
     // Storable, since the journal row is; and not held to its size, since it is a little more than the payload.
-    const workText = JSON.stringify({ ...about, payload: about.payload ?? null, version, run });
+    const workText = JSON.stringify({ ...about, version, run });
     return { id: newId(), instanceId: id, lane, priority: 0, visit, workText };
   });
 }

@@ -2,6 +2,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../store/gates.ts";
 import type { InstanceRow } from "../store/instances.ts";
 import { readInstances } from "../store/instances.ts";
+import { readEntryPayloads } from "../store/journal.ts";
 import { type Claim, type ClaimedTask, claimTasks, markBegun, promoteTasks, renewLeases } from "../store/tasks.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
@@ -19,6 +20,8 @@ export interface Taken {
   readonly attempt: number;
   readonly priority: number;
   readonly visit: number;
+  /** What the event brought that led into a step's state. */
+  readonly payload?: unknown;
   /** What an effect is about. */
   readonly work: EffectWork | null;
   /** What is to be sent to others; its row is the sender's, and its lifecycle the receivers'. */
@@ -77,12 +80,18 @@ async function takeBy(kernel: Kernel, claim: () => Promise<ClaimedTask[]>): Prom
           outdated.map((task) => task.id),
         );
   const rows = new Map(fresh.map((row) => [row.id, row]));
-  const taken = claimed.flatMap((task) => takenOf(kernel, task, rows.get(task.id)));
+  const entries = outdated.length === 0 ? [] : await readEntryPayloads(kernel.db, outdated.map(visitOf));
+  const entered = new Map(entries.map((one) => [one.id, one]));
+  const taken = claimed.flatMap((task) => takenOf(kernel, { ...task, ...entered.get(task.id) }, rows.get(task.id)));
   const underOldNames = taken.filter((one) => one.kind === "step" && !one.lifecycle.states.has(one.row.state));
   if (underOldNames.length === 0) return taken;
   await renameAll(kernel, underOldNames);
   const ready = taken.filter((one) => !underOldNames.includes(one));
   return ready.length > 0 ? ready : takeBy(kernel, claim);
+}
+
+function visitOf({ id, task_visit: visit }: ClaimedTask): { id: string; visit: number } {
+  return { id, visit };
 }
 
 /** The work of a state that has another name now: it moves to the lane of that name, to be claimed there. */
@@ -107,6 +116,7 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
     priority: task.priority,
     visit: task.task_visit,
     work: delivery === undefined ? (task.work as EffectWork | null) : null,
+    payload: task.has_payload === true ? task.payload : undefined,
     delivery,
     row,
     // An effect follows a move that was made; by which version its instance is moved today does not matter to it.

@@ -7,6 +7,7 @@ import type { Executor, Tx } from "../store/db.ts";
 import { type Decider, markDiscarded } from "../store/dead-letters.ts";
 import { adoptTx, forUser, inTurnOn, withinSavepoint } from "../store/foreign-tx.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/instances.ts";
+import { payloadIn } from "../store/payloads.ts";
 import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
 import { requeueDied } from "./broker-letters.ts";
@@ -98,14 +99,14 @@ export class Verbs {
       const message = `Callback ${callback.id} is about \`${callback.lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`;
       throw new PawlError("lifecycle_unknown", message, { lifecycle: callback.lifecycle });
     }
-    const { id, event, payload, patch, instance_id, status } = callback;
+    const { id, event, patch, instance_id, status } = callback;
     return this.send(
       {
         lifecycle,
         ref: { id: instance_id },
         event: acceptLate,
         late: { callbackId: id, event, wasWaiting: status === "waiting" },
-        payload: payload ?? undefined,
+        payload: payloadIn(callback),
         patch: patch ?? undefined,
         actor,
         reason,

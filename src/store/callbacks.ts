@@ -91,6 +91,7 @@ export interface WaitingCallback {
   readonly event: string;
   readonly actor: string | null;
   readonly payload: unknown;
+  readonly has_payload: boolean;
   readonly patch: Record<string, unknown> | null;
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly received_ms: number;
@@ -103,7 +104,8 @@ export interface WaitingCallback {
 
 const waitingColumns = part`
   callback.id::text as id, callback.instance_id::text as instance_id, callback.run, callback.event, callback.actor,
-  callback.payload, callback.patch, callback.error, pawl.ms(callback.received_at) as received_ms, callback.looked,
+  callback.payload, callback.payload is not null as has_payload, callback.patch, callback.error,
+  pawl.ms(callback.received_at) as received_ms, callback.looked,
   callback.reason,
   exists (
     select from pawl.instances as instance

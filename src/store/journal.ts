@@ -112,6 +112,24 @@ export function readMovesOfTasks(
     ) as move`);
 }
 
+/** What the events brought that led instances into these visits. */
+export function readEntryPayloads(
+  db: Executor,
+  visits: readonly { id: string; visit: number }[],
+): Promise<{ id: string; payload: unknown; has_payload: boolean }[]> {
+  return db.rows(sql`
+    select visit.id::text as id, move.payload, move.payload is not null as has_payload
+    from unnest(
+      (select ${textArray(visits.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(visits.map((one) => one.visit))}::text)::int[]
+    ) as visit(id, version)
+    cross join lateral (
+      select each.payload from pawl.journal as each
+      where each.instance_id = visit.id and each.version = visit.version
+      offset 0
+    ) as move`);
+}
+
 /** A failure or a restart in an instance's history. */
 export interface FailureRow {
   readonly version: number;

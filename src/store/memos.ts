@@ -7,10 +7,16 @@ export interface MemoKey {
   readonly name: string;
 }
 
+/** A result that was kept. A step may keep nothing, which is not the same as null. */
+export interface Memo {
+  readonly value: unknown;
+  readonly has_value: boolean;
+}
+
 /** What was kept under this name; undefined when nothing was. */
-export async function readMemo(db: Executor, key: MemoKey): Promise<{ value: unknown } | undefined> {
-  const [memo] = await db.rows<{ value: unknown }>(sql`
-    select value from pawl.memos
+export async function readMemo(db: Executor, key: MemoKey): Promise<Memo | undefined> {
+  const [memo] = await db.rows<Memo>(sql`
+    select value, value is not null as has_value from pawl.memos
     where instance_id = ${key.instanceId}::uuid and owner = ${key.owner}::text and name = ${key.name}::text`);
   return memo;
 }
@@ -21,8 +27,8 @@ export async function keepMemo(
   lease: Lease,
   key: MemoKey,
   valueText: string | null,
-): Promise<{ value: unknown } | undefined> {
-  const [kept] = await db.rows<{ value: unknown }>(sql`
+): Promise<Memo | undefined> {
+  const [kept] = await db.rows<Memo>(sql`
     with held as materialized (
       select task.id from pawl.tasks as task
       where task.id = ${lease.taskId}::uuid and task.token = ${lease.token}::bigint and task.worker is not null
@@ -31,6 +37,6 @@ export async function keepMemo(
     insert into pawl.memos as memo (instance_id, owner, name, value, at)
     select ${key.instanceId}::uuid, ${key.owner}::text, ${key.name}::text, ${valueText}::text::jsonb, pawl.now() from held
     on conflict (instance_id, owner, name) do update set at = memo.at
-    returning memo.value`);
+    returning memo.value, memo.value is not null as has_value`);
   return kept;
 }

@@ -76,6 +76,9 @@ export interface ClaimedTask extends InstanceRow {
   readonly priority: number;
   readonly task_visit: number;
   readonly work: unknown;
+  /** What the event brought that led into a step's state. */
+  readonly payload?: unknown;
+  readonly has_payload?: boolean;
 }
 
 /**
@@ -135,11 +138,16 @@ export function leaseFew({ worker, leaseMs, waits = false }: Holder, gate: Part)
 /** What every claim gives back. */
 export const claimedFew = part`
     select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt, claimed.priority,
-      claimed.visit as task_visit, claimed.work, ${instanceColumns}
+      claimed.visit as task_visit, claimed.work, entry.payload, entry.payload is not null as has_payload, ${instanceColumns}
     from clock, claimed
     cross join lateral (
       select * from pawl.instances as each where each.id = claimed.instance_id offset 0
     ) as instance
+    left join lateral (
+      select move.payload from pawl.journal as move
+      where claimed.kind = 'step' and move.instance_id = claimed.instance_id and move.version = claimed.visit
+      offset 0
+    ) as entry on true
     order by claimed.priority, claimed.id`;
 
 /** A right to a task: whoever holds the newest token. */
@@ -356,7 +364,7 @@ export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise
   return db.rows<ClaimedTask>(sql`
     with clock as materialized (select pawl.now() as now)
     select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
-      task.visit as task_visit, task.work, ${instanceColumns}
+      task.visit as task_visit, task.work, entry.payload, entry.payload is not null as has_payload, ${instanceColumns}
     from clock, unnest(
       (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
       (select ${textArray(leases.map((lease) => lease.token))}::text)::bigint[]
@@ -368,7 +376,12 @@ export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise
     ) as task
     cross join lateral (
       select * from pawl.instances as each where each.id = task.instance_id offset 0
-    ) as instance`);
+    ) as instance
+    left join lateral (
+      select move.payload from pawl.journal as move
+      where move.instance_id = task.instance_id and move.version = task.visit
+      offset 0
+    ) as entry on true`);
 }
 
 /** Which of these leases still hold. */

@@ -53,6 +53,8 @@ export interface DueTimer {
   readonly due_ms: number;
   readonly event: string;
   readonly payload: unknown;
+  /** Nothing was sent along, or something, be it null. */
+  readonly has_payload: boolean;
   readonly actor: string | null;
   readonly reason: string | null;
   readonly attempts: number;
@@ -63,7 +65,7 @@ export interface DueTimer {
 export function readDueTimers(db: Executor, due: readonly { id: string; asOfMs: number }[]): Promise<DueTimer[]> {
   return db.rows<DueTimer>(sql`
     select timer.instance_id::text as instance_id, timer.id::text as id, timer.kind, timer.visit,
-      pawl.ms(timer.due_at) as due_ms, timer.event, timer.payload, timer.actor, timer.reason,
+      pawl.ms(timer.due_at) as due_ms, timer.event, timer.payload, timer.payload is not null as has_payload, timer.actor, timer.reason,
       timer.attempts, coalesce(timer.request_id, timer.id)::text as request_id
     from unnest(
       (select ${textArray(due.map((one) => one.id))}::text)::uuid[],

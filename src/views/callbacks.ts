@@ -12,6 +12,7 @@ export interface CallbackView {
   readonly source: "call" | "token" | "step";
   readonly actor: string | null;
   readonly payload: unknown;
+  readonly has_payload: boolean;
   readonly patch: Record<string, unknown> | null;
   readonly error: { readonly name: string; readonly message: string; readonly code?: string } | null;
   readonly received_ms: number;
@@ -26,7 +27,7 @@ export interface CallbackView {
 
 const columns = part`
   callback.id::text as id, callback.instance_id::text as instance_id, instance.key, callback.lifecycle, callback.event,
-  callback.dedupe, callback.source, callback.actor, callback.payload, callback.patch, callback.error,
+  callback.dedupe, callback.source, callback.actor, callback.payload, callback.payload is not null as has_payload, callback.patch, callback.error,
   pawl.ms(callback.received_at) as received_ms, callback.status, callback.is_late, callback.reason, callback.version,
   pawl.ms(callback.settled_at) as settled_ms, instance.run = callback.run as is_current`;
 

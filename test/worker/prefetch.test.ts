@@ -78,10 +78,10 @@ eachStore((store) => {
   test("what was taken in advance is given back when the steps before it turn out to be slow", async () => {
     await using t = await open();
     const gate = gateOf();
-    let slow = 0;
+    const begun = { slow: 0 };
     run = async (n) => {
       if (n < 300) return;
-      slow += 1;
+      begun.slow += 1;
       await gate.promise;
     };
     await t.pawl.startMany(
@@ -89,7 +89,7 @@ eachStore((store) => {
       Array.from({ length: 400 }, (_, n) => ({ key: `k${n}`, data: { n } })),
     );
     const worker = t.pawl.work({ concurrency: 4, poll: 50 });
-    for (let held = 0; slow < 4 || held !== 4; ) held = (await leased(t)).all;
+    for (let held = 0; begun.slow < 4 || held !== 4; ) held = (await leased(t)).all;
     gate.resolve();
     await t.pawl.wait(task, "k399", { until: "done" });
     await worker.stop();
