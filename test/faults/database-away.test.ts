@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Channel, type ChannelModel, connect } from "amqplib";
-import { createPawl, type DeadLetterSource, type Pawl } from "pawl";
+import { createPawl, type DeadLetterSource, memoryBroker, type Pawl } from "pawl";
+import { httpApp } from "pawl/http";
 import { type CallbackTaker, consumeCallbacks, deadLetterQueue, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
@@ -113,6 +114,36 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
     },
     300_000 + outageMs,
   );
+
+  test("a webhook sender's callback is answered 503 with Retry-After, and the outbox goes on by itself without an attempt spent", async () => {
+    const broker = memoryBroker();
+    const lost: unknown[] = [];
+    const relaying = await createPawl({
+      database: server.url,
+      lifecycles: [submission],
+      logger: false,
+      outbox: { brokers: [broker], poll: "100ms", onFailure: (error) => lost.push(error) },
+    });
+    try {
+      relaying.relay();
+      const app = httpApp(relaying, {});
+      await server.crash();
+      const token = `pawlcb_${randomBytes(16 + 32).toString("base64url")}`; // Whether it is known, nobody can say now.
+      const answer = await app.request(`/callbacks/${token}`, {
+        method: "POST",
+        body: "{}",
+        headers: { "content-type": "application/json" },
+      });
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+      await vi.waitFor(() => expect(lost.length).toBeGreaterThan(2), 60_000);
+      await server.restart();
+      await vi.waitFor(() => relaying.publish("a", {}, { aggregate: { type: "thing", id: "1" } }), 60_000);
+      await vi.waitFor(() => expect(broker.messages).toHaveLength(1), 60_000);
+      expect(await relaying.outbox.messages({ status: "published" })).toMatchObject([{ retryCount: 0 }]);
+    } finally {
+      await relaying.close();
+    }
+  }, 180_000);
 
   test("a consumer that is started while it is away requests nothing until it is back", async () => {
     await pawl.start(submission, { key: "late-start", data: { skill: "writing" } });
