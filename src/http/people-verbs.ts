@@ -19,6 +19,7 @@ export const peopleVerbs: readonly (readonly [string, Verb])[] = [
   ["sample", { takes: ["queue", "key", "id"], answer: ({ people }, args) => people.sample(sampleOf(args)) }],
   ["samples", { takes: ["queue", "state", "limit", "after"], answer: samples }],
   ["reopenSample", { takes: ["queue", "key", "id", "attempts", "actor", "reason"], answer: reopenSample }],
+  ["assignSample", { takes: ["queue", "key", "id", "to", "actor", "reason"], answer: assignSample }],
   ["closeSample", { takes: ["queue", "key", "id", "actor", "reason"], answer: closeSample }],
   ["next", { takes: ["queue", "labeler"], answer: next }],
   ["startAssignment", { takes: ["id", "labeler", "idempotencyKey"], answer: startAssignment }],
@@ -60,6 +61,10 @@ function samples({ people }: Pawl, args: Arguments): unknown {
 function reopenSample({ people }: Pawl, args: Arguments): unknown {
   const attempts = args.number("attempts");
   return people.reopen(sampleOf(args), { ...leadOf(args), attempts });
+}
+
+function assignSample({ people }: Pawl, args: Arguments): unknown {
+  return people.assign(sampleOf(args), { ...leadOf(args), to: args.text("to") });
 }
 
 function closeSample({ people }: Pawl, args: Arguments): unknown {

@@ -11,6 +11,7 @@ import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "../views
 import { type Earlier, type Span, sumOfQueue, sumsBefore, sumsByHour, sumsByLabeler } from "../views/labeler-hours.ts";
 import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
+import { assignSample } from "./assign.ts";
 import { assignment } from "./assignment.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
 import { recheckEligibility } from "./eligibility.ts";
@@ -303,6 +304,21 @@ export class People {
   async keepDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
     this.#db("keepDraft");
     return this.#desk.keepDraft(idOf(assignmentId, "assignment"), labelerOf(labeler), value);
+  }
+
+  /**
+   * A lead gives a sample to a named labeler, who finds it on the desk with the next call of `next`. The labeler must be
+   * eligible, have room on the desk, and not be through with the sample.
+   *
+   * @throws `not_allowed` with the reason where the labeler cannot be given it.
+   *
+   * ```ts
+   * await pawl.people.assign({ queue: essays, key: "sub-42" }, { to: "ada", actor: "lea", reason: "knows the author" });
+   * ```
+   */
+  async assign(sampleRef: SampleRef, options: LeadOptions & { readonly to: string }): Promise<Assignment> {
+    const { id } = await this.#sample(this.#db("assign"), sampleRef);
+    return assignSample(this.#kernel, id, labelerOf(options?.to), doingOf(options?.actor, options));
   }
 
   /** A lead takes an assignment back: it expires now, and costs neither its labeler nor its sample a try. */

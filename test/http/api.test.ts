@@ -239,6 +239,10 @@ describe("everything is answered as it is documented", () => {
     const sample = await api.get<Thing>("/queues/pictures/keys/one");
     expect(await api.get(`/samples/${sample.id}`)).toMatchObject({ key: "one", gold: { animal: "cat" } });
     const three = await api.get<Thing>("/queues/pictures/keys/three");
+    expect(await api.post(`/samples/${three.id}/assign`, { to: "eva", reason: "knows it" })).toMatchObject({
+      labelerId: "eva",
+      status: "pending",
+    });
     await api.post(`/samples/${three.id}/close`, { reason: "blurred" });
     await api.post("/queues/pictures/samples", { samples: [{ key: "often", data: 1, overlap: 1 }] });
     const often = await api.get<Thing>("/queues/pictures/keys/often");

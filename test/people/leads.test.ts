@@ -54,6 +54,45 @@ eachStore((store) => {
     await expect(t.pawl.people.extend(other, "ada")).rejects.toMatchObject({ code: "not_allowed" });
   });
 
+  test("A45 a lead can give a sample to a named labeler, by the rules of the queue", async () => {
+    const name = await newQueue(t, { samples: 3, labelers: ["ada", "ben"], maxAttemptsPerLabeler: 1 });
+    const { people } = t.pawl;
+    const second = { queue: name, key: "s2" };
+    const lead = { actor: "lea", reason: "knows it" };
+    const assigned = await people.assign(second, { to: "ada", ...lead });
+    expect(assigned).toMatchObject({ labelerId: "ada", status: "pending", try: 1 });
+    expect(await movesOf(t, assigned.id)).toEqual([expect.stringMatching(/> pending by lea$/)]);
+    expect(await people.assign(second, { to: "ada", ...lead })).toMatchObject({ id: assigned.id });
+    expect(await people.next(name, "ada")).toMatchObject({ assignment: { id: assigned.id }, resumed: true });
+    const refusals = [
+      [{ queue: name, key: "s1" }, "ada", "is full"],
+      [{ queue: name, key: "s1" }, "cem", "not among the labelers"],
+      [second, "ben", "None of its slots is free"],
+    ] as const;
+    for (const [sample, to, why] of refusals) {
+      await expect(people.assign(sample, { to, ...lead })).rejects.toMatchObject({
+        code: "not_allowed",
+        message: expect.stringContaining(why),
+      });
+    }
+    await people.start(assigned.id, "ada");
+    await people.skip(assigned.id, "ada");
+    await expect(people.assign(second, { to: "ada", ...lead })).rejects.toMatchObject({
+      message: expect.stringContaining("is through with it"),
+    });
+    await given(t, name, "ben");
+    await t.advance("10m"); // What ben has let expire takes no room, and counts.
+    await expect(people.assign({ queue: name, key: "s1" }, { to: "ben", ...lead })).rejects.toMatchObject({
+      message: expect.stringContaining("as often as the queue allows"),
+    });
+    const both = await Promise.allSettled([
+      people.assign(second, { to: "ben", ...lead }),
+      people.assign(second, { to: "ben", ...lead }),
+    ]);
+    expect(both.filter((one) => one.status === "fulfilled").length).toBeGreaterThanOrEqual(1);
+    expect((await people.sample(second)).held).toBe(1);
+  });
+
   test("a lead can release an assignment: it costs neither its labeler nor its sample a try", async () => {
     const name = await newQueue(t, { maxAttemptsPerLabeler: 1, maxAttemptsTotal: 1 });
     for (let n = 0; n < 3; n++) {

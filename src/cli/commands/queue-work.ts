@@ -59,6 +59,21 @@ export function addQueueWork(queue: Command, act: Act): void {
       ),
     );
   queue
+    .command("assign")
+    .description("give a sample to a named labeler, as a lead")
+    .argument("<queue>")
+    .argument("<key>", "the key of the sample")
+    .requiredOption("--to <labeler>", "who gets it")
+    .requiredOption("--actor <name>", "the lead")
+    .option("--reason <text>", "why")
+    .action(
+      act<Lead & { to: string }>((context, options, name, key) =>
+        withPawlOf(context, async (pawl) =>
+          tell(context, [(await pawl("assignSample", { queue: name, key, ...options })) as AssignmentAnswer]),
+        ),
+      ),
+    );
+  queue
     .command("release")
     .description("take an assignment back from its labeler, as a lead")
     .argument("<assignment>")

@@ -77,6 +77,17 @@ export const sampleRoutes: readonly Route[] = [
   },
   {
     method: "post",
+    path: "/samples/{id}/assign",
+    verb: "assignSample",
+    may: "operate",
+    tag,
+    summary: "Give a sample to a named labeler, who finds it on the desk.",
+    takes: { to: about(text, "The labeler."), ...cause },
+    needs: ["to"],
+    answers: assignment,
+  },
+  {
+    method: "post",
     path: "/samples/{id}/close",
     verb: "closeSample",
     may: "operate",
