@@ -6,27 +6,31 @@ import { type KnownDefinition, lockDefinitions, markRetention, putDefinition } f
 import { readCounts } from "../views/counts.ts";
 import type { Kernel } from "./kernel.ts";
 
+/** The hint that a definition was registered: there may be lanes that nobody has served so far. */
+export const definitionsTopic = "definitions";
+
 /**
  * Makes the definitions of this process known to the database, which from then on refuses every move that they do not
  * declare. The same number may gain states and edges; what would strand or redirect live instances is refused here.
  */
-export function registerLifecycles(kernel: Kernel, lifecycles: readonly LifecycleModel[]): Promise<void> {
-  return kernel.db.transaction(async (tx) => {
+export async function registerLifecycles(kernel: Kernel, lifecycles: readonly LifecycleModel[]): Promise<void> {
+  let isNew = false;
+  await kernel.db.transaction(async (tx) => {
+    isNew = false;
     const known = await lockDefinitions(
       tx,
       lifecycles.map((one) => one.name),
     );
     for (const lifecycle of lifecycles) {
-      await register(
-        tx,
-        lifecycle,
-        known.filter((one) => one.name === lifecycle.name),
-      );
+      const before = known.filter((one) => one.name === lifecycle.name);
+      if (await register(tx, lifecycle, before)) isNew = true;
     }
   });
+  if (isNew) kernel.signals.hint(definitionsTopic);
 }
 
-async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<void> {
+/** Whether there is anything new about it. */
+async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<boolean> {
   const shape = shapeOf(lifecycle);
   const hash = hashOf(shape);
   const keepClosedMs = lifecycle.keepClosedMs ?? null;
@@ -35,7 +39,7 @@ async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly Known
   // A process of an earlier deploy, or simply the next start: nothing new.
   if (same?.shapes.includes(hash)) {
     if (same.keep_closed_ms !== keepClosedMs) await markRetention(tx, lifecycle, keepClosedMs);
-    return;
+    return false;
   }
   if (same !== undefined) refuseChange(lifecycle, same);
   await putDefinition(tx, {
@@ -46,6 +50,7 @@ async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly Known
     keepClosedMs,
     edges: statesAndEdges(lifecycle),
   });
+  return true;
 }
 
 function refuseChange(lifecycle: LifecycleModel, known: KnownDefinition): void {

@@ -13,12 +13,15 @@ export interface DriveOptions {
   readonly onStopped?: () => void;
 }
 
+const rereadMs = 30_000;
+
 /** Repeats rounds of maintenance until it is stopped. */
 export function driveMaintenance(kernel: Kernel, options: DriveOptions): Repeated {
-  let lanes: readonly string[] | undefined;
+  let [lanes, readAt]: [readonly string[], number] = [[], Number.NEGATIVE_INFINITY];
   const onFailure = failureListener(kernel.telemetry.log, options.onFailure);
   const round = async (): Promise<number> => {
-    lanes ??= await lanesOf(kernel);
+    // Definitions of other versions may be registered at any time, by processes that start later.
+    if (performance.now() - readAt > rereadMs) [lanes, readAt] = [await lanesOf(kernel), performance.now()];
     const { failures } = await maintain(kernel, lanes);
     for (const failure of failures) onFailure(failure.error);
     return options.everyMs;

@@ -107,7 +107,6 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
     clock,
     faults,
     fakes,
-    lanes: await lanesOf(kernel),
     outbox: options.outbox,
     alerts: sinksOf(options.alerts),
     letters: letterSettings(options.deadLetters),
@@ -131,7 +130,6 @@ interface Parts {
   readonly clock: TestClock;
   readonly faults: PlantedFaults;
   readonly fakes: ReadonlyMap<string, Handler>;
-  readonly lanes: readonly string[];
   readonly outbox?: RelayOptions | undefined;
   readonly alerts?: readonly AlertSink[];
   readonly letters?: LetterSettings;
@@ -187,8 +185,8 @@ export class TestPawl {
 
   /** One round of maintenance at the present moment. */
   async maintain(): Promise<Round> {
-    const { kernel, lanes } = this.#parts;
-    const round = await maintain(kernel, lanes);
+    const { kernel } = this.#parts;
+    const round = await maintain(kernel, await lanesOf(kernel));
     if (round.failures.length > 0) throw round.failures[0]!.error;
     return round;
   }
@@ -270,7 +268,7 @@ export class TestPawl {
     }
   }
 
-  /** A worker under the test's control: claims one task of `lifecycle/state` (or `lifecycle:after`, `lifecycle:send`) and waits for your word. */
+  /** A worker under the test's control: claims one task of `lifecycle/state` (or `lifecycle:after`, `lifecycle:send`, or of a whole lane such as `essay@1/grading`) and waits for your word. */
   async claim(step: string): Promise<TestWorker> {
     const { kernel, fakes } = this.#parts;
     const lane = this.#laneOf(step);
@@ -302,6 +300,7 @@ export class TestPawl {
   }
 
   #laneOf(step: string): string {
+    if (step.includes("@")) return step;
     const { kernel } = this.#parts;
     const [name = "", state] = step.split("/");
     const [lifecycleName = "", suffix] = name.split(":");

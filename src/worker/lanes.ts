@@ -3,7 +3,14 @@ import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/cl
 import { type Gate, gatesOf, probeGates } from "../kernel/gates.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesNamed, lanesOf } from "../kernel/lanes.ts";
+import { definitionsTopic } from "../kernel/register.ts";
 import type { ProbePlace, Taken } from "../kernel/take.ts";
+
+/**
+ * How long the lanes that were read count: a process of an older version may register its definition, and start work in
+ * lanes that nobody served so far, long after this worker has started.
+ */
+const rereadMs = 30_000;
 
 /** How old a look at what is closed may be when work is taken. */
 export const freshMs = 500;
@@ -25,8 +32,12 @@ export class Lanes {
   #free: readonly string[] = [];
   #freeSet: ReadonlySet<string> = new Set();
   #openGates: readonly Gate[] = [];
+  #readAt = Number.NEGATIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #turn = 0;
+  /** Called when there may be work in a lane, and how to stop that for each of them. */
+  #wake: (() => void) | undefined;
+  readonly #watched = new Map<string, () => void>();
 
   constructor(kernel: Kernel, only?: readonly string[]) {
     this.#kernel = kernel;
@@ -71,6 +82,7 @@ export class Lanes {
 
   /** Reads which lanes there are. */
   async read(): Promise<void> {
+    const readAt = performance.now();
     this.#all = await lanesOf(this.#kernel);
     this.#ours = this.#all.filter(this.#isOurs);
     this.#breakers = new Map(
@@ -80,10 +92,13 @@ export class Lanes {
       }),
     );
     this.#lookedAt = Number.NEGATIVE_INFINITY;
+    this.#readAt = readAt;
+    this.#watchOurs();
   }
 
   /** Looks which are closed, unless that is known from a moment ago. */
   async look(): Promise<void> {
+    if (performance.now() - this.#readAt > rereadMs) await this.read();
     if (performance.now() - this.#lookedAt < freshMs) return;
     const lookedAt = performance.now();
     await keepBreakers(this.#kernel);
@@ -133,10 +148,25 @@ export class Lanes {
       this.#lookedAt = Number.NEGATIVE_INFINITY;
       wake();
     });
-    const stops = [reopened, ...this.#ours.map((lane) => signals.wait(lane, wake))];
+    const registered = signals.wait(definitionsTopic, () => {
+      this.#readAt = Number.NEGATIVE_INFINITY;
+      wake();
+    });
+    this.#wake = wake;
+    this.#watchOurs();
     return () => {
-      for (const stop of stops) stop();
+      this.#wake = undefined;
+      for (const stop of [reopened, registered, ...this.#watched.values()]) stop();
+      this.#watched.clear();
     };
+  }
+
+  /** Those that were found since the last time, too. */
+  #watchOurs(): void {
+    const wake = this.#wake;
+    if (wake === undefined) return;
+    for (const lane of this.#ours)
+      if (!this.#watched.has(lane)) this.#watched.set(lane, this.#kernel.signals.wait(lane, wake));
   }
 }
 

@@ -1,7 +1,6 @@
 import { openOn, type PawlOptions } from "../../src/create.ts";
 import type { AnyLifecycle } from "../../src/definition/face.ts";
 import type { AnySchedule } from "../../src/definition/schedule.ts";
-import { lanesOf } from "../../src/kernel/lanes.ts";
 import type { Db } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
@@ -31,7 +30,7 @@ export async function beside(
     { clock, faults },
   );
   const store = { db, url, dispose: () => db.close() };
-  return new TestPawl({ pawl, kernel, store, clock, faults, fakes: new Map(), lanes: await lanesOf(kernel) });
+  return new TestPawl({ pawl, kernel, store, clock, faults, fakes: new Map() });
 }
 
 /** The embedded database has one process: its second user does not close it. */
