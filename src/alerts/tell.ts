@@ -15,7 +15,8 @@ const patienceMs = 60_000;
 /** Tells what is to be told now, each sink what it has not heard yet; gives back how many alerts that were. */
 export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
   if (sinks.length === 0) return 0;
-  const due = await takeDueAlerts(kernel);
+  const names = sinks.map((sink) => sink.name);
+  const due = await takeDueAlerts(kernel, names);
   await Promise.all(due.map((one) => tell(kernel, sinks, one)));
   if (due.length === 0) await tidyAlerts(kernel);
   return due.length;
@@ -28,19 +29,21 @@ async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAle
   const told = [...taken.told];
   const errors: string[] = [];
   let isOver = true;
+  const isLast = taken.attempts >= mostAttempts;
   for (const [index, result] of results.entries()) {
     const { name } = left[index]!;
     if (result.status === "fulfilled") told.push(name);
     else {
       errors.push(`${name}: ${messageOf(result.reason)}`);
-      isOver &&= result.reason instanceof PermanentError;
+      if (isLast || result.reason instanceof PermanentError) told.push(name);
+      else isOver = false;
     }
   }
-  isOver ||= taken.attempts >= mostAttempts;
   const error = errors.length === 0 ? null : cleanText(errors.join("; "), 1_000);
   if (error !== null)
     kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `An alert was not told to ${error}`);
-  const retryAfterMs = isOver ? null : pauses(taken.attempts, Math.random());
+  // Sinks of other processes may still have to get it.
+  const retryAfterMs = isOver ? 0 : pauses(taken.attempts, Math.random());
   await noteTold(kernel, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs });
 }
 

@@ -2,9 +2,11 @@ import { cleanText } from "../base/json.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import {
   type AlertRow,
+  declareSinks,
   insertAlert,
   markTold,
   pruneAlerts,
+  settleAbandoned,
   type TakenAlert,
   type Told,
   takeAlerts,
@@ -122,19 +124,25 @@ const batchSize = 20;
 /** Longer than any sink takes. */
 const heldMs = 120_000;
 
-/** Alerts to be told now. */
-export function takeDueAlerts(kernel: Kernel): Promise<TakenAlert[]> {
-  return takeAlerts(kernel.db, batchSize, heldMs);
+/** A sink that no process has declared for so long is not waited for. */
+const aliveMs = 86_400_000;
+const declareEveryMs = 10 * 60_000;
+
+/** Alerts to be delivered now to one of these sinks, which are declared with it. */
+export async function takeDueAlerts(kernel: Kernel, sinks: readonly string[]): Promise<TakenAlert[]> {
+  await declareSinks(kernel.db, sinks, declareEveryMs);
+  return takeAlerts(kernel.db, sinks, { limit: batchSize, heldMs });
 }
 
 export function noteTold(kernel: Kernel, told: Told): Promise<void> {
-  return markTold(kernel.db, told);
+  return markTold(kernel.db, told, aliveMs);
 }
 
 const keepMs = 30 * 86_400_000;
 
-/** Forgets alerts that are a month old, told or not. */
-export function tidyAlerts(kernel: Kernel): Promise<number> {
+/** Settles alerts that wait for sinks that are gone, and forgets those that are a month old, settled or not. */
+export async function tidyAlerts(kernel: Kernel): Promise<number> {
+  await settleAbandoned(kernel.db, aliveMs, 500);
   return pruneAlerts(kernel.db, keepMs, 500);
 }
 

@@ -279,6 +279,11 @@ CREATE TABLE pawl.access_tokens (
     CONSTRAINT access_tokens_visit_ends CHECK (((kind = 'token'::text) OR (expires_at IS NOT NULL)))
 );
 
+CREATE TABLE pawl.alert_sinks (
+    name text NOT NULL COLLATE pg_catalog."C",
+    seen_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE pawl.alerts (
     id uuid NOT NULL,
     cause text NOT NULL COLLATE pg_catalog."C",
@@ -971,6 +976,9 @@ ALTER TABLE ONLY pawl.access_tokens
 
 ALTER TABLE ONLY pawl.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.alert_sinks
+    ADD CONSTRAINT alert_sinks_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY pawl.alerts
     ADD CONSTRAINT alerts_cause_key UNIQUE (cause);

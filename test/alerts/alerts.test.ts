@@ -195,6 +195,33 @@ eachStore((store) => {
     expect([await other.tellAlerts(), never.heard.length]).toEqual([0, 0]);
   });
 
+  test("sinks of another process get an alert, too, and one that is gone for a day is not waited for", async () => {
+    const [here, there, gone] = [keeping("here"), keeping("there"), keeping("gone")];
+    await using t = await store.open({ lifecycles: [claim] });
+    await using other = await beside(t, [claim]);
+    for (const sink of [here, there, gone]) await tellAlerts(t.kernel, [sink]);
+    await t.pawl.start(claim, { key: "c" });
+    for (const isLast of [false, true]) {
+      await (await t.claim("claim/checking")).fail(new Error("no answer"));
+      if (!isLast) await t.pawl.send(claim, "c", "recover");
+    }
+    expect(await tellAlerts(t.kernel, [here])).toBe(1);
+    expect(await tellAlerts(t.kernel, [here])).toBe(0);
+    there.deaf.push(new Error("line busy"));
+    expect(await tellAlerts(other.kernel, [there])).toBe(1);
+    await t.advance("13s");
+    expect(await tellAlerts(other.kernel, [there])).toBe(1);
+    expect([here.heard.length, there.heard.length]).toEqual([1, 1]);
+    const open = async () =>
+      (await t.db.rows({ text: "select id from pawl.alerts where due_at is not null", values: [], name: "" })).length;
+    expect(await open()).toBe(1);
+    await t.advance("2d");
+    await tellAlerts(t.kernel, [here]);
+    await tellAlerts(other.kernel, [there]);
+    await tellAlerts(t.kernel, [here]);
+    expect([await open(), here.heard.length, there.heard.length]).toEqual([0, 1, 1]);
+  });
+
   test("of many processes one tells an alert, and where it dies over it another one does", async () => {
     const sink = keeping();
     await using t = await failedClaim();

@@ -111,7 +111,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
       keys.slice(45, 55).map((key) => ({ to: key, event })),
     );
   }
-  await takeDueAlerts(kernel);
+  await takeDueAlerts(kernel, ["log"]);
   await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
   await pawl.journal(chain, keys[41]!, { attempts: true });
