@@ -1,6 +1,7 @@
 import type { Db } from "./store/db.ts";
 import { knownMigrations, migrate, pendingMigrations } from "./store/migrate.ts";
 import { readNow } from "./views/now.ts";
+import { type OpenSchema, readOpenSchemas } from "./views/open-schemas.ts";
 
 /** A database itself, for commands that look after it instead of running a Pawl on it. */
 export type Database = Db;
@@ -19,6 +20,11 @@ export function migrateDatabase(db: Database): Promise<string[]> {
 /** The time that the database has, in milliseconds; it needs Pawl's schema. */
 export function databaseTime(db: Database): Promise<number> {
   return readNow(db);
+}
+
+/** The schemas near Pawl's in which other roles may create. */
+export function openSchemas(db: Database): Promise<OpenSchema[]> {
+  return readOpenSchemas(db);
 }
 
 export interface DatabaseVersions {

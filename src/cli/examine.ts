@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { messageOf } from "../base/errors.ts";
 import { openDatabase } from "../create.ts";
-import { type Database, databaseTime, databaseVersions, migrationStatus } from "../database.ts";
+import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../database.ts";
 import type { Finding } from "./commands/doctor.ts";
 import { holderOf } from "./reach.ts";
 import { type Settings, shownUrl } from "./settings.ts";
@@ -49,11 +49,26 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
     const schema = await examineSchema(db);
     yield schema;
     if (schema.ok) yield await examineClock(db);
+    if (database !== undefined) yield await examineRights(db);
   } catch (error) {
     yield { what: "Database", ok: false, found: messageOf(error) };
   } finally {
     await db.close();
   }
+}
+
+/** A warning only: Pawl's own statements do not look there, and an application's may. */
+async function examineRights(db: Database): Promise<Finding> {
+  const open = await openSchemas(db);
+  if (open.length === 0) return { what: "Rights", ok: true, found: "no other role may create in `public` or `pawl`" };
+  const [first] = open;
+  return {
+    what: "Rights",
+    ok: true,
+    warning: true,
+    found: open.map(({ name, roles }) => `${roles.join(", ")} may create in schema ${name}`).join("; "),
+    remedy: `Functions created there can be called in place of built-in ones. Run: revoke create on schema ${first!.name} from ${first!.roles.join(", ")};`,
+  };
 }
 
 async function examineClock(db: Database): Promise<Finding> {

@@ -1,6 +1,6 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Tx } from "../store/db.ts";
-import { forUser, inTurnOn } from "../store/foreign-tx.ts";
+import { forHook, inTurnOn } from "../store/foreign-tx.ts";
 import type { Course } from "./course.ts";
 import type { Kernel } from "./kernel.ts";
 import { settleWithin } from "./time-limit.ts";
@@ -23,7 +23,7 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
       try {
         await inTurnOn(tx, () =>
           settleWithin(kernel.hookLimitMs, "It", () =>
-            kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx: forUser(tx) })),
+            kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx: await forHook(tx) })),
           ),
         );
       } catch (thrown) {

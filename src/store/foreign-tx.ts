@@ -1,6 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { Statement, Tx } from "./db.ts";
 import { sqlState, translate } from "./failures.ts";
+import { isRollback, isTransactionControl, SharedSearchPath } from "./search-path.ts";
 import { inTurn } from "./transaction-turns.ts";
 
 /**
@@ -46,6 +47,12 @@ export function forUser(tx: Tx): Tx {
   return wrap(user, tx);
 }
 
+/** The same for a hook that is about to run: on a user's own connection, its search path is the user's again. */
+export async function forHook(tx: Tx): Promise<Tx> {
+  if (tx instanceof ForeignTx) await tx.toUsersPath();
+  return forUser(tx);
+}
+
 /** A user's transaction as the kernel uses it. */
 export function adoptTx(given: unknown): Tx {
   const { query, rows } = (given ?? {}) as { query?: unknown; rows?: unknown };
@@ -58,19 +65,62 @@ export function adoptTx(given: unknown): Tx {
     );
   }
   const foreign = given as TransactionLike;
-  const adopted: Tx = {
-    async rows<Row>(statement: Statement): Promise<Row[]> {
-      try {
-        return rowsOf<Row>(await foreign.query(statement.text, [...statement.values]));
-      } catch (error) {
-        throw translate(error, "running");
-      }
-    },
-    async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
-      return { rows: rowsOf<Row>(await foreign.query(text, values === undefined ? undefined : [...values])) };
-    },
-  };
+  const adopted = new ForeignTx(foreign);
   return wrap(adopted, foreign);
+}
+
+/** A user's own connection in a transaction. Pawl's statements run on its own search path, and the user's comes back. */
+class ForeignTx implements Tx {
+  readonly #foreign: TransactionLike;
+  readonly #path: SharedSearchPath;
+  /** How many calls it is inside of: a hook of one may make another. */
+  #calls = 0;
+
+  constructor(foreign: TransactionLike) {
+    this.#foreign = foreign;
+    const run = async (text: string, values: unknown[]) => ({ rows: rowsOf(await foreign.query(text, values)) });
+    this.#path = new SharedSearchPath(run, { current: "users" });
+  }
+
+  async rows<Row>(statement: Statement): Promise<Row[]> {
+    if (this.#calls === 0) return this.call(() => this.rows<Row>(statement));
+    try {
+      await this.#path.own();
+      return rowsOf<Row>(await this.#foreign.query(statement.text, [...statement.values]));
+    } catch (error) {
+      this.#path.forget();
+      throw translate(error, "running");
+    }
+  }
+
+  /** What a hook asks, or what steers the transaction. */
+  async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
+    try {
+      if (isRollback(text)) this.#path.forget();
+      if (!isTransactionControl(text)) await this.#path.users();
+      return { rows: rowsOf<Row>(await this.#foreign.query(text, values === undefined ? undefined : [...values])) };
+    } catch (error) {
+      this.#path.forget();
+      throw error;
+    }
+  }
+
+  /** A hook comes, which may also use the connection itself. */
+  toUsersPath(): Promise<void> {
+    return this.#path.users();
+  }
+
+  /** Runs statements of one call, and leaves the user's search path behind. What fails is rolled back with its path. */
+  async call<T>(work: () => Promise<T>): Promise<T> {
+    this.#calls++;
+    try {
+      const result = await work();
+      await this.#path.users();
+      return result;
+    } finally {
+      this.#calls--;
+    }
+  }
 }
 
 function rowsOf<Row>(answer: unknown): Row[] {
@@ -101,7 +151,7 @@ export async function withinSavepoint<T>(tx: Tx, work: () => Promise<T>): Promis
   }
   let result: T;
   try {
-    result = await work();
+    result = await (tx instanceof ForeignTx ? tx.call(work) : work());
   } catch (error) {
     // Where even that fails, the connection is lost, and what was thrown first says more.
     await tx.query("rollback to savepoint pawl_call").catch(() => {});

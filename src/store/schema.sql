@@ -5,10 +5,11 @@ CREATE SCHEMA pawl;
 
 CREATE FUNCTION pawl.at(ms double precision) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
-    AS $$ select to_timestamp(ms / 1000.0) $$;
+    RETURN to_timestamp((ms / (1000.0)::double precision));
 
 CREATE FUNCTION pawl.error_pattern(error jsonb, reason text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select left(coalesce(error ->> 'name' || ': ', '') || regexp_replace(regexp_replace(regexp_replace(
     left(split_part(coalesce(error ->> 'message', reason), E'\n', 1), 500),
@@ -20,6 +21,7 @@ $$;
 CREATE FUNCTION pawl.gate_left(gate_name text, of_lifecycle text, in_states text[], most integer, rate integer, window_start timestamp with time zone, window_end timestamp with time zone) RETURNS integer
     LANGUAGE sql STABLE
     SET enable_seqscan TO 'off'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
   select greatest(0, least(
     case when most is not null then most - (
@@ -42,6 +44,7 @@ $$;
 
 CREATE FUNCTION pawl.gate_take(gate_name text, of_lifecycle text, in_states text[], most integer, rate integer, window_start timestamp with time zone, window_end timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
   room int := 0;
@@ -54,6 +57,7 @@ end $$;
 
 CREATE FUNCTION pawl.history_removed() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare stray record;
 begin
@@ -68,6 +72,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_moved() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare stray record;
 begin
@@ -89,6 +94,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare stray record;
 begin
@@ -115,6 +121,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed_alerts() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   delete from pawl.alerts as alert using gone where alert.instance_id = gone.id;
@@ -123,6 +130,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed_callbacks() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   delete from pawl.callbacks as callback using gone where callback.instance_id = gone.id;
@@ -132,6 +140,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed_children() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   update pawl.instances as child
@@ -143,6 +152,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed_dead_letters() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   delete from pawl.dead_letters as letter using gone where letter.instance_id = gone.id;
@@ -151,6 +161,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed_memos() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   delete from pawl.memos as memo using gone where memo.instance_id = gone.id;
@@ -159,6 +170,7 @@ end $$;
 
 CREATE FUNCTION pawl.instances_removed_people() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   delete from pawl.slots as slot using gone where slot.sample_id = gone.id;
@@ -171,6 +183,7 @@ end $$;
 
 CREATE FUNCTION pawl.journal_added() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare stray record;
 begin
@@ -212,6 +225,7 @@ end $$;
 
 CREATE FUNCTION pawl.letter_opens_ticket() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   insert into pawl.tickets (letter_id, opened_at, due_at) values (new.id, pawl.now(), pawl.now());
@@ -220,6 +234,7 @@ end $$;
 
 CREATE FUNCTION pawl.letter_resolves_ticket() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   update pawl.tickets
@@ -231,14 +246,15 @@ end $$;
 
 CREATE FUNCTION pawl.ms(at timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE
-    AS $$ select round(date_part('epoch', at) * 1000) $$;
+    RETURN round((date_part('epoch'::text, at) * (1000)::double precision));
 
 CREATE FUNCTION pawl.now() RETURNS timestamp with time zone
     LANGUAGE sql STABLE
-    AS $$ select date_trunc('milliseconds', clock_timestamp()) $$;
+    RETURN date_trunc('milliseconds'::text, clock_timestamp());
 
 CREATE FUNCTION pawl.refuse() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   raise exception 'pawl.% is append-only: % is refused.', tg_table_name, lower(tg_op) using errcode = 'PW001';
@@ -246,6 +262,7 @@ end $$;
 
 CREATE FUNCTION pawl.refuse_adoption() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   if new.parent_id is null and not exists (select from pawl.instances as parent where parent.id = old.parent_id) then
@@ -256,6 +273,7 @@ end $$;
 
 CREATE FUNCTION pawl.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   raise exception 'Instance % cannot change at version % without a move in its journal.', old.id, old.version

@@ -70,7 +70,7 @@ onPostgres("with a database server", () => {
       expect(await elsewhere("instance", "show", "order", "o1")).toMatchObject({ code: 0, stderr: "" });
       expect(await elsewhere("instance", "list", "order", "--state", "packed")).toMatchObject({ code: 0 });
       expect(await elsewhere("instance", "show", "order", "o2")).toMatchObject({ code: 3 });
-      const refused = { code: 7, stderr: expect.stringContaining("the right to send") };
+      const refused = { code: 7, stderr: expect.stringContaining("the right to operate") };
       expect(await elsewhere("instance", "send", "order", "o1", "discard")).toMatchObject(refused);
       expect(await elsewhere("status", "--url", "http://127.0.0.1:1")).toMatchObject({ code: 6 });
       expect(await elsewhere("status", "--url", "somewhere")).toMatchObject({ code: 2 });

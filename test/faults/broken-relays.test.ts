@@ -180,7 +180,9 @@ onPostgres("a relay that", () => {
 
 /** Plays a scene and gives back what the checker has to say about it. */
 async function play(store: TestStore, breakage: Breakage, scene: BrokenRelay["scene"]): Promise<string[]> {
-  await store.db.script("truncate pawl.messages, counters; insert into counters (id) values ('a'), ('b')");
+  await store.db.script(
+    "truncate pawl.messages, public.counters; insert into public.counters (id) values ('a'), ('b')",
+  );
   const deliveries = new Deliveries();
   const fates: Fate[] = [];
   const broker: Broker = {

@@ -34,5 +34,5 @@ export const errand = lifecycle("errand", {
 /** The table of the hook of `booked`: its rows must be as many as the moves, each with the mark of its call. */
 export async function createBooked(db: Db): Promise<void> {
   // One at a time: two that create the same table at once meet in the catalogue, `if not exists` or not.
-  await db.script("select pg_advisory_xact_lock(1); create table if not exists booked (mark text)");
+  await db.script("select pg_advisory_xact_lock(1); create table if not exists public.booked (mark text)");
 }

@@ -96,7 +96,7 @@ async function readHookDifferences(db: Db): Promise<string[]> {
   const rows = await db.rows<{ mark: string; moves: number; hooks: number }>(sql`
     select mark, coalesce(move.times, 0)::int as moves, coalesce(hook.times, 0)::int as hooks
     from (select actor as mark, count(*) as times from pawl.journal where event = 'booked' group by actor) as move
-    full join (select mark, count(*) as times from booked group by mark) as hook using (mark)
+    full join (select mark, count(*) as times from public.booked group by mark) as hook using (mark)
     where move.times is distinct from hook.times`);
   return rows.map(({ mark, moves, hooks }) => `${mark} has ${moves} moves and ${hooks} rows of its hook`);
 }

@@ -43,7 +43,9 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await store?.dispose();
   });
   beforeEach(async () => {
-    await store.db.script("truncate pawl.messages, counters; update pawl.shards set relay = null, leased_until = null");
+    await store.db.script(
+      "truncate pawl.messages, public.counters; update pawl.shards set relay = null, leased_until = null",
+    );
     failures.length = 0;
   });
   afterEach(async () => {
@@ -106,7 +108,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
       deliveries.add({ id: id!, aggregate: String(headers["aggregate-id"]), n });
       return "ack";
     };
-    await store.db.script("insert into counters (id) values ('first')");
+    await store.db.script("insert into public.counters (id) values ('first')");
     await writeSome(pawl, "first", 1); // Which makes the relay declare the queue.
     await until(isEmpty);
     await broker.rememberQueues();
@@ -135,7 +137,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     const proxy = new TcpProxy({ host: hostname, port: Number(port) });
     const url = await proxy.listen(broker.url);
     const { queue } = await relayTo({ url, confirmTimeout: "500ms" });
-    await store.db.script("insert into counters (id) values ('a')");
+    await store.db.script("insert into public.counters (id) values ('a')");
     await writeSome(pawl, "a", 1);
     await until(isEmpty);
     proxy.blackhole = true;
@@ -151,7 +153,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
   }, 60_000);
 
   test("a queue that is deleted is declared anew; where we declare nothing, the message waits until somebody binds one", async () => {
-    await store.db.script("insert into counters (id) values ('a'), ('b')");
+    await store.db.script("insert into public.counters (id) values ('a'), ('b')");
     const { queue } = await relayTo({});
     await writeSome(pawl, "a", 1);
     await until(isEmpty);
@@ -180,7 +182,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
   }, 60_000);
 
   test("a queue that is full and refuses: what does not fit waits, and follows in order when there is room", async () => {
-    await store.db.script("insert into counters (id) values ('a')");
+    await store.db.script("insert into public.counters (id) values ('a')");
     const { queue, relay } = await relayTo({ queue: { type: "classic", maxLength: 2, overflow: "reject-publish" } });
     await writeSome(pawl, "a", 5);
     await until(() => relay.counts.failed > 2);
@@ -201,7 +203,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
   }, 60_000);
 
   test("a broker that takes nothing more for want of memory costs no message its attempts", async () => {
-    await store.db.script("insert into counters (id) values ('a')");
+    await store.db.script("insert into public.counters (id) values ('a')");
     const { queue, to } = await relayTo();
     await writeSome(pawl, "a", 1);
     await until(isEmpty);

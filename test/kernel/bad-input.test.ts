@@ -629,12 +629,12 @@ eachStore((store) => {
   test("what only the database refuses is refused alone, among starts, sends and what is due", async () => {
     await using t = await open();
     await t.db.script(`
-      create or replace function pg_temp_refuse() returns trigger language plpgsql as $$
+      create or replace function public.pg_temp_refuse() returns trigger language plpgsql as $$
       begin raise exception 'not this one' using errcode = '23514'; end $$;
       create trigger zz_refuse_start before insert on pawl.instances
-        for each row when (new.key = 'odd') execute function pg_temp_refuse();
+        for each row when (new.key = 'odd') execute function public.pg_temp_refuse();
       create trigger zz_refuse_move before update on pawl.instances
-        for each row when (new.key = 'k3') execute function pg_temp_refuse();`);
+        for each row when (new.key = 'k3') execute function public.pg_temp_refuse();`);
     try {
       const keys = ["k1", "odd", "k2", "k3", "k4"];
       const starts = await Promise.allSettled(keys.map((key) => t.pawl.start(box, { key, data: { content } })));
@@ -647,13 +647,13 @@ eachStore((store) => {
       for (const key of ["k1", "k2", "k4"]) await t.pawl.send(box, key, "put", { content: "1h" });
       for (const key of ["k1", "k4"]) await t.pawl.send(box, key, "timed");
       await t.db.script(
-        "create trigger zz_refuse_due before update on pawl.instances for each row when (new.key = 'k1') execute function pg_temp_refuse();",
+        "create trigger zz_refuse_due before update on pawl.instances for each row when (new.key = 'k1') execute function public.pg_temp_refuse();",
       );
       await expect(t.advance("2h")).rejects.toMatchObject({ code: "invariant_broken" });
       expect(await t.pawl.get(box, "k4")).toMatchObject({ state: "closed" });
       expect(await t.pawl.get(box, "k1")).toMatchObject({ state: "timed" });
     } finally {
-      await t.db.script("drop function pg_temp_refuse() cascade");
+      await t.db.script("drop function public.pg_temp_refuse() cascade");
     }
   });
 

@@ -62,7 +62,7 @@ eachStore((store) => {
     broken.hook = true;
     const log = new KeptLog();
     const t = await store.open({ lifecycles: [invoice, offer], logger: log });
-    await t.db.script("create table if not exists charges (id uuid); truncate charges");
+    await t.db.script("create table if not exists public.charges (id uuid); truncate public.charges");
     await t.pawl.start(invoice, { key: "i" });
     return { t, log };
   }

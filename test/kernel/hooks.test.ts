@@ -60,7 +60,7 @@ const hooks: { pay?: (tx: unknown, order: string) => Promise<unknown> } = {};
 eachStoreAndPooler((store) => {
   async function open(): Promise<TestPawl> {
     const t = await store.open({ lifecycles: [order, nested] });
-    await t.db.script("create table ledger (id uuid, sum int)");
+    await t.db.script("create table public.ledger (id uuid, sum int)");
     await t.pawl.start(order, { key: "o", data: { amount: 5 } });
     seen.length = 0;
     return t;

@@ -215,7 +215,7 @@ eachStore((store) => {
       },
     });
     await using t = await store.open({ lifecycles: [strict, note] });
-    await t.db.script("create table joins (total int)");
+    await t.db.script("create table public.joins (total int)");
     await t.pawl.startMany(strict, [{ key: "a" }, { key: "b" }]);
     await t.work();
     for (const key of ["a", "b"]) {

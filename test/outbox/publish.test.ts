@@ -43,10 +43,10 @@ eachStoreAndPooler((store: Store) => {
     let t: TestPawl;
     beforeAll(async () => {
       t = await store.open({ lifecycles: [essay] });
-      await t.db.script("create table submissions (id text primary key)");
+      await t.db.script("create table public.submissions (id text primary key)");
     });
     afterAll(() => t.close());
-    beforeEach(() => t.db.script("truncate submissions, pawl.messages, pawl.tasks"));
+    beforeEach(() => t.db.script("truncate public.submissions, pawl.messages, pawl.tasks"));
 
     test("R59 a business row and its outbox row commit together, or neither is there", async () => {
       const submit = (id: string, fails: boolean) =>
@@ -57,7 +57,7 @@ eachStoreAndPooler((store: Store) => {
         });
       await submit("1", false);
       await expect(submit("2", true)).rejects.toThrow("The app died.");
-      const kept = await t.db.rows(sql`select id from submissions`);
+      const kept = await t.db.rows(sql`select id from public.submissions`);
       expect(kept).toEqual([{ id: "1" }]);
       expect(await rowsOf(t)).toEqual([
         {

@@ -8,10 +8,10 @@ eachStore((store) => {
     expect(await t.pawl.counts(parcel)).toEqual({});
     await t.pawl.start(parcel, { key: "p", data: { address: "Elm 3" } });
     await t.db.script(`
-      create table orders (id bigint generated always as identity primary key, instance uuid);
-      create view open_orders as select id from orders;
-      create type color as enum ('red', 'green');
-      create function answer() returns int language sql as 'select 42';
+      create table public.orders (id bigint generated always as identity primary key, instance uuid);
+      create view public.open_orders as select id from public.orders;
+      create type public.color as enum ('red', 'green');
+      create function public.answer() returns int language sql as 'select 42';
       create schema shop;
       create table shop.items (id int primary key, color public.color);
       create table shop."a table" (id int references shop.items);

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Db, Statement, Tx } from "../../src/store/db.ts";
 import { translate } from "../../src/store/failures.ts";
-import { plannerSettings } from "../../src/store/postgres/open.ts";
+import { plannerSettings } from "../../src/store/postgres/startup-settings.ts";
 
 /** A database that tells the plan of every statement that runs on it, also of those inside triggers. */
 export interface ExplainedDb extends Db {

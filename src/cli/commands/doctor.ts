@@ -8,6 +8,8 @@ import { printJson } from "../terminal.ts";
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;
+  /** It works, and should be changed all the same. */
+  readonly warning?: true;
   readonly found: string;
   readonly remedy?: string;
 }
@@ -16,7 +18,7 @@ export function addDoctor(program: Command, act: Act): void {
   program
     .command("doctor")
     .description(
-      "look at Node, the config, the database, its clock and its schema, and say what to mend; exits with 1 if anything",
+      "check Node, the config, the database, its clock, schema and rights; exits with 1 if anything has to be fixed",
     )
     .action(
       act(async (context) => {
@@ -32,9 +34,9 @@ export function addDoctor(program: Command, act: Act): void {
     );
 }
 
-function print({ terminal }: Context, { what, ok, found, remedy }: Finding): void {
-  const { green, red, bold, dim } = terminal.paint;
-  terminal.print(`${ok ? green("✓") : red("✗")} ${bold(what.padEnd(9))} ${found}`);
+function print({ terminal }: Context, { what, ok, warning, found, remedy }: Finding): void {
+  const { green, yellow, red, bold, dim } = terminal.paint;
+  terminal.print(`${warning ? yellow("!") : ok ? green("✓") : red("✗")} ${bold(what.padEnd(9))} ${found}`);
   if (remedy !== undefined) terminal.print(`  ${" ".repeat(9)} ${dim(remedy)}`);
 }
 

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../base/errors.ts";
 import type { Db } from "../db.ts";
+import { ownSearchPath } from "../search-path.ts";
 import { renewLeases } from "../tasks.ts";
 import { type KeptLease, LeaseTable } from "./lease-table.ts";
 import { openPostgres } from "./open.ts";
@@ -23,7 +24,7 @@ let underWay: Promise<void> = connect();
 
 async function connect(): Promise<void> {
   try {
-    db ??= await openPostgres({ url, connections: 1 });
+    db ??= await openPostgres({ url, connections: 1, usersPath: ownSearchPath });
   } catch (error) {
     port.postMessage({ failure: messageOf(error) } satisfies FromThread);
   }

@@ -3,14 +3,18 @@ import { PawlError } from "../../base/errors.ts";
 import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, Statement, Tx } from "../db.ts";
 import { sqlState, translate } from "../failures.ts";
 import { sendNotice } from "../notices.ts";
+import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../search-path.ts";
 import { keepLeasesInThread } from "./keep-leases.ts";
 import { PostgresListener, unheard } from "./listen.ts";
+import { startupSettings } from "./startup-settings.ts";
 
 export interface PostgresOptions {
   readonly url: string;
   /** The most connections that are open at once. */
   readonly connections?: number;
   readonly onWarning?: (text: string) => void;
+  /** The search path of users' statements in transactions; read from the database unless given. */
+  readonly usersPath?: string;
 }
 
 /** What keeps a lost client from holding a row for ever, and a lost server from holding us. */
@@ -20,12 +24,6 @@ const serverTimeouts = {
   idle_in_transaction_session_timeout: 60_000,
 };
 const clientTimeouts = { connectionTimeoutMillis: 10_000, query_timeout: 45_000 };
-
-/**
- * How Pawl's own statements are planned. They probe indexes whatever the statistics say: a plan that was made and kept
- * while a table was small would read all of it once it is large. Compiling them costs more than running them.
- */
-export const plannerSettings = "-c enable_seqscan=off -c jit=off";
 
 /** What a user's statements in a transaction get instead. */
 const userPlanning = "set local enable_seqscan = on";
@@ -45,7 +43,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   } catch (error) {
     if (!saysUnsupportedParameter(error)) throw error;
     warn(
-      "The database's pooler takes no time-outs from a client: set statement_timeout, lock_timeout and idle_in_transaction_session_timeout on the role.",
+      "The database's pooler takes no settings from a client: set statement_timeout, lock_timeout, idle_in_transaction_session_timeout and search_path (to pg_catalog, pg_temp) on the role.",
     );
     return connect(options, warn, false);
   }
@@ -58,8 +56,10 @@ function saysUnsupportedParameter(error: unknown): boolean {
 
 async function connect(options: PostgresOptions, warn: (text: string) => void, direct: boolean): Promise<Db> {
   checkUrl(options.url);
+  const { url, startup } = withoutOptions(options.url);
+  const users = options.usersPath ?? (await readUsersPath(options.url));
   const pool = new pg.Pool({
-    connectionString: options.url,
+    connectionString: direct ? url : options.url,
     max: options.connections ?? 10,
     keepAlive: true,
     allowExitOnIdle: true,
@@ -67,12 +67,12 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
     pipeline: true,
     types,
     ...clientTimeouts,
-    ...(direct ? { ...serverTimeouts, options: plannerSettings } : {}),
+    ...(direct ? { ...serverTimeouts, options: `${startup} ${startupSettings}`.trim() } : {}),
   } as pg.PoolConfig);
   // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
   pool.on("error", (error) => warn(`An idle connection to the database was lost: ${error.message}.`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new PostgresDb(options.url, pool, direct);
+  const db = new PostgresDb(options.url, pool, direct, users);
   try {
     const [server] = await db.rows<{ version: number }>({
       text: "select current_setting('server_version_num')::int as version",
@@ -89,6 +89,30 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   } catch (error) {
     await pool.end();
     throw error;
+  }
+}
+
+/** The URL without the settings that it brings along: a client would take them in place of ours. They come before ours. */
+function withoutOptions(given: string): { readonly url: string; readonly startup: string } {
+  if (!/[?&]options=/.test(given)) return { url: given, startup: "" };
+  const url = new URL(given);
+  const startup = url.searchParams.get("options") ?? "";
+  url.searchParams.delete("options");
+  return { url: url.href, startup };
+}
+
+/** Where a user's own statements look for names: what the server, the database, the role and the URL say. */
+async function readUsersPath(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, application_name: "pawl", ...clientTimeouts });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query("select pg_catalog.current_setting('search_path') as path");
+    return (rows[0] as { path: string }).path;
+  } catch (error) {
+    throw translate(error, "connecting");
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 
@@ -132,10 +156,13 @@ class PostgresDb implements Db {
   readonly #direct: boolean;
   /** Off behind a pooler that does not know about prepared statements. */
   #prepares: boolean;
+  /** The search path of a user's own statements in a transaction. */
+  readonly #usersPath: string;
   #closed: Promise<void> | undefined;
 
-  constructor(url: string, pool: pg.Pool, direct: boolean) {
+  constructor(url: string, pool: pg.Pool, direct: boolean, usersPath: string) {
     this.#url = url;
+    this.#usersPath = usersPath;
     this.#pool = pool;
     this.#direct = direct;
     this.#prepares = direct;
@@ -155,8 +182,9 @@ class PostgresDb implements Db {
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#using(async (client) => {
-      await execute(client, `begin; ${userPlanning}`);
-      const tx = new PostgresTx(client);
+      // Set again for the transaction: a pooler may have dropped what the connection began with.
+      await execute(client, `begin; ${userPlanning}; set local search_path = ${ownSearchPath}`);
+      const tx = new PostgresTx(client, this.#usersPath);
       let result: T;
       try {
         result = await work(tx);
@@ -253,21 +281,35 @@ class Broken extends Error {
 
 class PostgresTx implements Tx {
   #client: pg.PoolClient | undefined;
+  readonly #path: SharedSearchPath;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, users: string) {
     this.#client = client;
+    this.#path = new SharedSearchPath((text, values) => client.query(text, values), { current: "own", users });
   }
 
   async rows<Row>(statement: Statement): Promise<Row[]> {
-    return run<Row>(this.#open(), statement, false);
+    const client = this.#open();
+    try {
+      await this.#path.own();
+    } catch (error) {
+      throw translate(error, "running");
+    }
+    return run<Row>(client, statement, false).catch((error: unknown) => {
+      this.#path.forget();
+      throw error;
+    });
   }
 
   async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
     const client = this.#open();
     try {
+      if (isRollback(text)) this.#path.forget();
+      if (!isTransactionControl(text)) await this.#path.users();
       const result = await client.query(text, values as unknown[] | undefined);
       return { rows: result.rows as Row[] };
     } catch (error) {
+      this.#path.forget();
       // What the server or the driver refuses is the user's own to read; a lost connection is for us to deal with.
       const translated = error instanceof TypeError ? undefined : translate(error, "running");
       throw translated?.code === "outcome_unknown" ? translated : error;

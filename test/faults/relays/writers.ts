@@ -3,7 +3,7 @@ import type { Pawl } from "pawl";
 import type { Random } from "../random.ts";
 
 /** Where writers count what they publish about each aggregate: the row that they lock before they publish. */
-export const countersTable = "create table counters (id text primary key, n int not null default 0)";
+export const countersTable = "create table public.counters (id text primary key, n int not null default 0)";
 
 /**
  * Publishes `messages` messages about `aggregates` aggregates, by eight writers at once, in transactions that take their
