@@ -105,6 +105,8 @@ export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
   readonly state?: StateOf<L> | readonly StateOf<L>[];
   /** Only the children of this instance. */
   readonly parent?: { readonly id: string };
+  /** Only those that failed for this reason: `{ failure: "deadline" }`. */
+  readonly failure?: string;
   /** At most so many; 100 unless given, 1,000 at most. */
   readonly limit?: number;
   /** Go on after the last one of the page before. */

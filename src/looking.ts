@@ -28,7 +28,7 @@ import { adoptTx } from "./store/foreign-tx.ts";
 import { readInstances } from "./store/instances.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
-import { findAll, findInStates, findResting } from "./views/instances.ts";
+import { findAll, findFailed, findInStates, findResting } from "./views/instances.ts";
 import { findOldestResting, findOldestWorking } from "./views/oldest.ts";
 import { readProgress } from "./views/progress.ts";
 import { findByKey } from "./views/search.ts";
@@ -78,6 +78,14 @@ export abstract class Looking extends Starting {
     const wanted = options.state === undefined ? undefined : this.#knownStates(lifecycle, options.state);
     const limit = checkedLimit(options.limit ?? 100);
     const beforeId = options.after === undefined ? null : idOf(options.after);
+    const failure = options.failure === undefined ? undefined : checkedText(options.failure, "`failure`");
+    if (failure !== undefined) {
+      if (options.parent !== undefined)
+        throw new PawlError("option_invalid", "`find` takes `failure` or `parent`, and not both.");
+      const failed = { reason: failure, states: wanted ?? null };
+      const found = await findFailed(db, failed, { lifecycle: name, beforeId, limit });
+      return found.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+    }
     if (options.parent !== undefined) {
       const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
       const found =

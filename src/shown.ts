@@ -5,7 +5,7 @@ import type { InstanceRef } from "./given.ts";
 import { forsakenAfterMs } from "./kernel/keep-schedules.ts";
 import type { Received } from "./kernel/receive.ts";
 import { refOf } from "./kernel/refs.ts";
-import type { Snapshot } from "./kernel/snapshot.ts";
+import type { FailureOf, Snapshot } from "./kernel/snapshot.ts";
 import type { Entry } from "./kernel/timetable.ts";
 import type { CallbackView } from "./views/callbacks.ts";
 import type { ChildCounts } from "./views/children.ts";
@@ -34,8 +34,20 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
   readonly deadlineAt: Date | null;
   /** When its deadline struck, while it stands failed by it. */
   readonly timedOutAt: Date | null;
+  /** What it failed of last, while it is failed, or when it has ended in a failure; null otherwise. */
+  readonly failure: InstanceFailure | null;
   /** How far its running task is, as that said last; told by `get`, and only while it runs. */
   readonly progress?: Progress;
+}
+
+/** What an instance failed of. */
+export interface InstanceFailure {
+  /** The same name as in the history and in `explain`, such as `attempts_used_up`, `deadline` or `child_failed`. */
+  readonly reason: string;
+  readonly error: { readonly name: string; readonly message: string } | null;
+  readonly at: Date;
+  /** The state in which it failed. */
+  readonly state: string;
 }
 
 /** How far a step is. */
@@ -217,7 +229,7 @@ export function letterOf(row: DeadLetterView): DeadLetter {
 }
 
 export function instanceOf<L extends AnyLifecycle>(
-  { model, movedAtMs, closedAtMs }: Snapshot,
+  { model, movedAtMs, closedAtMs, failure }: Snapshot,
   renamed: Readonly<Record<string, string>>,
 ): Instance<L> {
   return {
@@ -235,7 +247,12 @@ export function instanceOf<L extends AnyLifecycle>(
     closedAt: closedAtMs === null ? null : new Date(closedAtMs),
     deadlineAt: model.deadlineAtMs === null ? null : new Date(model.deadlineAtMs),
     timedOutAt: model.timedOutAtMs === null ? null : new Date(model.timedOutAtMs),
+    failure: failure === null ? null : failureShown(failure),
   };
+}
+
+function failureShown({ reason, error, state, atMs }: FailureOf): InstanceFailure {
+  return { reason, error, at: new Date(atMs), state };
 }
 
 export function entryOf(row: MoveRow): JournalEntry {

@@ -83,7 +83,7 @@ export class Simulation {
     const alerts: Alert[] = [];
     const people: AlertSink = {
       name: "people",
-      send: (alert) => void (alert.lifecycle === "attempt" && alerts.push(alert)),
+      send: (alert) => void alerts.push(alert),
     };
     try {
       const { lifecycles, breakers } = stage;

@@ -30,6 +30,12 @@ export interface InstanceAnswer {
   readonly closedAt: string | null;
   readonly deadlineAt: string | null;
   readonly timedOutAt: string | null;
+  readonly failure: {
+    readonly reason: string;
+    readonly error: { readonly name: string; readonly message: string } | null;
+    readonly at: string;
+    readonly state: string;
+  } | null;
   readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   readonly progress?: { readonly fraction: number; readonly note: string | null; readonly at: string };
 }

@@ -24,6 +24,7 @@ function printed(one: Partial<InstanceAnswer>, children?: ChildrenAnswer, late: 
     closedAt: null,
     deadlineAt: null,
     timedOutAt: null,
+    failure: null,
     parent: null,
     ...one,
   };

@@ -81,6 +81,7 @@ export function printInstance(
   terminal.print(dim(`  ${one.id}, version ${one.definition} of its lifecycle`));
   if (one.parent !== null) terminal.print(dim(`  a child of ${one.parent.lifecycle} ${one.parent.id}`));
   if (one.deadlineAt !== null) terminal.print(dim(`  ${deadlineLine(one)}`));
+  if (one.failure !== null) terminal.print(`  ${failureLine(terminal, one.failure)}`);
   for (const callback of late) printLate(terminal, callback);
   if (one.progress !== undefined) terminal.print(`  ${progressLine(terminal, one.progress)}`);
   printData(terminal, one.data);
@@ -88,6 +89,13 @@ export function printInstance(
   printTimeline(terminal, history);
   if (one.outcome === null) printPermitted(terminal, permitted);
   terminal.print("");
+}
+
+/** Why it failed, where and when. */
+function failureLine(terminal: Terminal, { reason, error, at, state }: NonNullable<InstanceAnswer["failure"]>): string {
+  const { dim, red } = terminal.paint;
+  const why = error === null ? "" : `  ${clipped(terminal, `${error.name}: ${error.message}`, 40)}`;
+  return `${red(visible(reason))} in ${state}${why}  ${dim(ago(at))}`;
 }
 
 function deadlineLine({ deadlineAt, timedOutAt }: InstanceAnswer): string {

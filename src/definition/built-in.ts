@@ -2,7 +2,7 @@
 
 /** What a failure carries: `on: { fail: … }` of a state and the built-in event `fail` get it. */
 export interface Failure {
-  /** Why it failed: `attempts_used_up`, `permanent_error`, `worker_lost`, `deadline`, `timeout`, or what a person or `giveUp` said. */
+  /** Why it failed: `attempts_used_up`, `permanent_error`, `lease_exhausted`, `deadline`, `timeout`, `child_failed`, or what a person or `giveUp` said. */
   readonly reason: string;
   /** The last error that was thrown; null when nothing was. */
   readonly error: ThrownError | null;

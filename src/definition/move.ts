@@ -274,7 +274,7 @@ export function deadlineOf(lifecycle: LifecycleModel, context: Context): Planned
   if (lifecycle.deadline === undefined) return undefined;
   const ms = timingMs(lifecycle.deadline.within, context, `The deadline of \`${lifecycle.name}\``);
   if (ms === null) return undefined;
-  return { kind: "deadline", event: "fail", afterMs: ms, payload: { reason: "timeout" } };
+  return { kind: "deadline", event: "fail", afterMs: ms, payload: { reason: "deadline" } };
 }
 
 export function deadlineAt(deadline: PlannedTimer | undefined, nowMs: number): number | null {

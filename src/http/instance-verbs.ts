@@ -15,7 +15,7 @@ export const instanceVerbs: readonly (readonly [string, Verb])[] = [
   ["start", { takes: ["lifecycle", "key", "data", ...cause], answer: start }],
   ["send", { takes: [...instance, ...sending, ...cause], answer: send }],
   ["get", { takes: instance, answer: async (pawl, args) => pawl.get(await lifecycleMeant(pawl, args), refOf(args)) }],
-  ["find", { takes: ["lifecycle", "state", "parent", "limit", "after"], answer: find }],
+  ["find", { takes: ["lifecycle", "state", "parent", "failure", "limit", "after"], answer: find }],
   ["oldest", { takes: ["lifecycle", "state", "limit"], answer: oldest }],
   ["search", { takes: ["text", "limit"], answer: search }],
   ["children", { takes: [...instance, "limit"], answer: children }],
@@ -61,6 +61,7 @@ function find(pawl: Pawl, args: Arguments): Promise<Instance[]> {
   return pawl.find(lifecycle, {
     state: statesOf(lifecycle, args, "state"),
     parent: parent === undefined ? undefined : { id: parent },
+    failure: args.optionalText("failure"),
     limit: args.number("limit"),
     after: after === undefined ? undefined : { id: after },
   });

@@ -1,6 +1,8 @@
 import { cleanText } from "../base/json.ts";
+import { joinsAhead } from "../definition/joins-ahead.ts";
 import { failed, type LifecycleModel } from "../definition/model.ts";
 import { aftermathOf, countedFailures } from "../definition/recover.ts";
+import { readWaitingParents } from "../store/children.ts";
 import type { Executor } from "../store/db.ts";
 import { type FailureRow, readFailures } from "../store/journal.ts";
 import { readSteps } from "../views/tasks.ts";
@@ -31,6 +33,22 @@ export async function provideForFailures(db: Executor, courses: readonly Course[
     }
   }
   for (const course of courses) if (course.lacksRecovery) await carryOver(db, course);
+  await leaveToParents(db, courses);
+}
+
+/**
+ * A child whose parent joins it with others has failed for its parent: that fails with it, or counts it, and tells people
+ * in the end if it has to. The child itself raises no alert and leaves no dead letter.
+ */
+async function leaveToParents(db: Executor, courses: readonly Course[]): Promise<void> {
+  const children = courses.filter((course) => course.isGivenUp && course.row.parent_id !== null);
+  if (children.length === 0) return;
+  const ids = children.map(({ row }) => row.id);
+  const parents = new Map((await readWaitingParents(db, ids)).map((one) => [one.child_id, one]));
+  for (const course of children) {
+    const parent = parents.get(course.row.id);
+    if (parent?.shape != null && joinsAhead(parent.shape, parent.state)) course.leaveToParent();
+  }
 }
 
 function provide(course: Course, past: readonly FailureRow[], nowMs: number, newId: () => string): void {

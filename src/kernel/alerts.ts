@@ -50,6 +50,7 @@ export function alertOfLetter(
     attempts: letter.attempts,
     error: error === null ? null : { name: error.name, message: error.message },
     deadLetter: letter.id,
+    ...childIn(letter),
     ...(letter.detailsText === null ? {} : (JSON.parse(letter.detailsText) as object)),
   };
   return {
@@ -62,6 +63,12 @@ export function alertOfLetter(
     message: cleanText(sentenceOf(kind, about.key, letter, error), 1_000),
     detailsText: JSON.stringify(details),
   };
+}
+
+/** The child by which its parent failed, if that was why. */
+function childIn({ payloadText }: DeadLetterRow): object {
+  const payload = payloadText === null ? null : (JSON.parse(payloadText) as { child?: unknown } | null);
+  return payload?.child === undefined ? {} : { child: payload.child };
 }
 
 function sentenceOf(
@@ -146,6 +153,15 @@ export async function tidyAlerts(kernel: Kernel): Promise<number> {
   return pruneAlerts(kernel.db, keepMs, 500);
 }
 
+/** Where a log can be filtered for what people have to act on. */
+const errorChannel = "state-machine-errors";
+
+function logged({ name }: LifecycleModel, details: { readonly reason?: string }, message: string): string {
+  return details.reason === "recovery_exhausted"
+    ? `Max retries exceeded for failed ${name} processing: ${message}`
+    : message;
+}
+
 /** A line in the log of the process that gave an instance up, at once and with all details; and a hint to who tells it. */
 export function announceAlerts(kernel: Kernel, { alerts, failing, fenced, lifecycle }: Course): void {
   kernel.signals.hint(alertsTopic);
@@ -153,8 +169,8 @@ export function announceAlerts(kernel: Kernel, { alerts, failing, fenced, lifecy
   const isKnown = (fenced || failing?.maker.source === "call") && lifecycle.recovery === undefined;
   for (const { kind, instanceId, key, message, detailsText } of alerts) {
     if (isKnown && (kind === "instance_failed" || kind === "recovery_failed")) continue;
-    const details = JSON.parse(detailsText) as object;
+    const details = JSON.parse(detailsText) as { readonly reason?: string };
     const fields = { alert: kind, lifecycle: lifecycle.name, instance: instanceId, key, ...details };
-    kernel.telemetry.log.error(fields, message);
+    kernel.telemetry.log.error({ channel: errorChannel, ...fields }, logged(lifecycle, details, message));
   }
 }

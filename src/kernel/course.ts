@@ -7,14 +7,14 @@ import type { AlertRow } from "../store/alerts.ts";
 import type { NoteRow } from "../store/attempts.ts";
 import type { SettledCallback, WaitingCallback } from "../store/callbacks.ts";
 import type { DeadLetterRow, LetterDecision } from "../store/dead-letters.ts";
-import type { InstanceRow } from "../store/instances.ts";
+import type { FailureColumn, InstanceRow } from "../store/instances.ts";
 import type { JournalRow } from "../store/journal.ts";
 import type { MovedInstance } from "../store/move-instances.ts";
 import type { Grant, NextStep } from "../store/start-instances.ts";
 import type { DueTimer, TimerRow } from "../store/timers.ts";
 import { type AlertKind, alertOfLetter } from "./alerts.ts";
 import { type ChildStart, endedAs, named } from "./children.ts";
-import { letterOfMove } from "./dead-letter.ts";
+import { failureColumn, letterOfMove } from "./dead-letter.ts";
 import { deliveriesOf, type Sending } from "./deliveries.ts";
 import type { FailedEvent } from "./failed-events.ts";
 import type { Failing } from "./failing.ts";
@@ -32,6 +32,7 @@ import {
   shelfOf,
   timerRow,
 } from "./rows.ts";
+import type { FailureOf } from "./snapshot.ts";
 import type { Planned } from "./start.ts";
 import type { Taken } from "./take.ts";
 
@@ -72,6 +73,7 @@ export interface Family {
 export type Granting = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
 
 const none: readonly never[] = [];
+const isOfFailure = ({ kind }: AlertRow): boolean => kind === "instance_failed" || kind === "recovery_failed";
 const noTimers: ReadonlyMap<string, unknown> = new Map();
 
 /**
@@ -104,6 +106,8 @@ export class Course {
   #starts: readonly Planned[] = none;
   #runsOver: readonly number[] = none;
   #failing: FailingMove | undefined;
+  /** What it failed of, by the version of the move; null where it is not failed. */
+  #failures: Map<number, FailureColumn | null> | undefined;
   #abandoned = false;
   /** What became of callbacks, by their ids; and how many of them had waited. */
   #callbacks: Map<string, SettledCallback> | undefined;
@@ -227,7 +231,29 @@ export class Course {
     if (decision.deadLetter) this.bury(letterOfMove(this.newId(), this.lifecycle, decision, maker));
     if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failing = { decision, maker };
     else if (decision.leaves) this.#letGo(decision);
+    this.#noteFailure(decision);
     this.instance = decision.instance;
+  }
+
+  /** What a move into a failure tells goes into the row of the instance, and a move out of it clears that. */
+  #noteFailure(decision: Decision): void {
+    const { version, outcome } = decision.instance;
+    const isBadEnd = outcome === "failure" && this.instance.outcome === null;
+    if (!isBadEnd && !isFailure(this.lifecycle, decision)) {
+      if (decision.leaves && this.#failures !== undefined) this.#failures.set(version, null);
+      return;
+    }
+    this.#failures ??= new Map();
+    this.#failures.set(version, failureColumn(decision));
+  }
+
+  /** What the instance has failed of with its move `version`, or before it; null when it is not failed. */
+  failureAt({ version, failedFrom, outcome }: InstanceModel, atMs: number): FailureOf | null {
+    if (failedFrom === null && outcome !== "failure") return null;
+    const own = [...(this.#failures ?? none)].findLast(([at, failure]) => at <= version && failure !== null)?.[1];
+    if (own != null) return { ...own, atMs };
+    const { failure, failed_ms: failedMs } = this.row;
+    return failure === null ? null : { ...failure, atMs: failedMs! };
   }
 
   /** It goes on, or is thrown away: what was said of its failure is decided. */
@@ -409,6 +435,20 @@ export class Course {
     this.#more.alerts.push(alertOfLetter(this.newId(), kind, { lifecycle, key: instance.key }, letter));
   }
 
+  /** The instance itself is given up with it: a dead letter, and an alert of the same cause. */
+  get isGivenUp(): boolean {
+    return this.alerts.some(isOfFailure);
+  }
+
+  /** Its parent deals with the failure: neither is written. */
+  leaveToParent(): void {
+    const { alerts, deadLetters, letterDecisions } = this.#more;
+    const causes = new Set(alerts.filter(isOfFailure).map(({ cause }) => cause));
+    alerts.splice(0, alerts.length, ...alerts.filter(({ cause }) => !causes.has(cause)));
+    deadLetters.splice(0, deadLetters.length, ...deadLetters.filter(({ cause }) => !causes.has(cause)));
+    if (letterDecisions.length > 0) this.decideLetters("discarded", null, "left to its parent");
+  }
+
   /** An alert that comes without a dead letter. */
   alert(alert: { cause: string; kind: AlertKind; message: string; details: Readonly<Record<string, unknown>> }): void {
     const { cause, kind, message, details } = alert;
@@ -420,6 +460,11 @@ export class Course {
   /** What people are told with it. */
   get alerts(): readonly AlertRow[] {
     return this.#rest?.alerts ?? none;
+  }
+
+  /** It has failed, and a recovery is to come. */
+  get recovers(): boolean {
+    return this.#failing !== undefined && this.#step !== null;
   }
 
   get buries(): boolean {
@@ -477,6 +522,11 @@ export class Course {
       rows.checks.push({ instanceId: id, parentId: id, lifecycle });
   }
 
+  get #failureText(): string | null {
+    const last = [...(this.#failures?.values() ?? none)].at(-1) ?? null;
+    return last === null ? null : JSON.stringify(last);
+  }
+
   /** The update of the instance; its other rows are added to `rows`. */
   plan(rows: Rows): MovedInstance {
     const { instance, row } = this;
@@ -513,6 +563,7 @@ export class Course {
       deadlineAfterMs: this.#deadlineAfterMs,
       failedFrom: instance.failedFrom,
       failedVisit: instance.failedVisit,
+      failureText: this.#failureText,
       timedOut: instance.timedOutAtMs !== null,
       settledCallbacks: this.#settledCallbacks,
       outcome: instance.outcome,

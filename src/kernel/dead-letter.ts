@@ -1,6 +1,8 @@
+import { cleanText } from "../base/json.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { Decision } from "../definition/move.ts";
 import type { DeadLetterRow } from "../store/dead-letters.ts";
+import type { FailureColumn } from "../store/instances.ts";
 import type { Maker } from "./course.ts";
 import type { Failing } from "./failing.ts";
 import type { Taken } from "./take.ts";
@@ -19,6 +21,16 @@ export function toldBy(move: Pick<Decision, "event" | "payload" | "reason">): To
     reason: (isFail ? given.reason : undefined) ?? move.reason ?? move.event,
     error: (isFail ? given.error : undefined) ?? null,
     attempts: (isFail ? given.attempts : undefined) ?? 0,
+  };
+}
+
+/** What an instance failed of, for its own row. The reason is cut, since lists find it by an index. */
+export function failureColumn(decision: Decision): FailureColumn {
+  const { reason, error } = toldBy(decision);
+  return {
+    reason: cleanText(reason, 500),
+    error: error === null ? null : { name: cleanText(error.name, 200), message: cleanText(error.message, 2_000) },
+    state: decision.from ?? decision.instance.state,
   };
 }
 

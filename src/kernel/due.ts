@@ -108,7 +108,7 @@ function ring(course: Course, timer: DueTimer): void {
 function send(course: Course, timer: DueTimer): void {
   const event = {
     name: timer.event,
-    payload: timer.kind === "timeout" && timer.event === "fail" ? { reason: "timeout" } : payloadIn(timer),
+    payload: timer.kind !== "send" && timer.event === "fail" ? { reason: timer.kind } : payloadIn(timer),
     actor: timer.actor,
     reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
     pastOwnFailEdge: timer.kind === "deadline",

@@ -30,7 +30,7 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
       final: false,
       retryAfterMs: undefined,
       thrown: undefined,
-      payload: { reason: "worker_lost", attempts, error: null, type: null },
+      payload: { reason: "lease_exhausted", attempts, error: null, type: null },
     };
   }
   const error = outcome.error === undefined ? null : describeError(outcome.error);

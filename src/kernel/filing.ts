@@ -53,6 +53,8 @@ export class Filing {
   delivered: Delivered | undefined;
   /** It left a dead letter. */
   isBuried = false;
+  /** Its instance failed with it, and is recovered later. */
+  recovers = false;
   /** What its definition does not allow. */
   fault: PawlError | undefined;
   /** It may have been written by a try whose reply was lost: its traces are looked for first. */

@@ -1,3 +1,4 @@
+import { cleanText } from "../base/json.ts";
 import { decide } from "../definition/decide.ts";
 import { deleteChecks, readChecks } from "../store/checks.ts";
 import { readStandings, type Standing } from "../store/children.ts";
@@ -98,12 +99,27 @@ function look(course: Course, standing: Standing): void {
   else course.refuse({ event: event.name, visit: instance.visit, blockers: decided.blockers });
 }
 
+/** A child that failed, and why, as an alert of its parent names it. */
+function failedChild({
+  failed_lifecycle: lifecycle,
+  failed_id: id,
+  failed_key: key,
+  failed_of: failure,
+}: Standing): string {
+  const name = `${lifecycle} ${key === null ? id : `"${key}"`}`;
+  if (failure === null) return `child ${name} failed`;
+  const { reason, error, state } = failure;
+  const why = error === null ? reason : `${error.name}: ${error.message}`;
+  return cleanText(`child ${name} failed in ${state}: ${why}`, 2_000);
+}
+
 /** What a parent is told, if anything. */
 function eventOf(policy: "fail" | "count" | "wait", standing: Standing) {
   const { failed_lifecycle: lifecycle, failed_id: id, failed_key: key } = standing;
   if (policy === "fail" && lifecycle !== null && id !== null) {
-    const reason = `child ${lifecycle} ${key === null ? id : `"${key}"`} failed`;
-    return { name: "fail", payload: { reason, error: null, attempts: 0, child: { lifecycle, id, key } }, reason };
+    const reason = "child_failed";
+    const error = { name: "ChildFailed", message: failedChild(standing) };
+    return { name: "fail", payload: { reason, error, attempts: 0, child: { lifecycle, id, key } }, reason };
   }
   if (standing.open || (policy === "wait" && id !== null)) return undefined;
   const { total, succeeded, failed, discarded } = standing;

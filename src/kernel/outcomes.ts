@@ -70,8 +70,15 @@ export function fail(kernel: Kernel, filing: Filing, given: Failing): void {
   const deadlineMs = taken.kind === "step" && !isRecovery(taken) ? taken.row.deadline_ms : null;
   if (afterMs !== null && deadlineMs !== null && kernel.clock.nowMs() + afterMs >= deadlineMs)
     filing.move = { ...failing, payload: { ...failing.payload, reason: "deadline" } };
-  else filing.setback = setbackOf(taken, failing.what, afterMs, false, failing.payload);
+  else
+    filing.setback = setbackOf(taken, failing.what, afterMs, false, {
+      ...failing.payload,
+      reason: retriedAs[failing.what],
+    });
 }
+
+/** What an attempt is called that is followed by another one. */
+const retriedAs = { failed: "attempt_failed", lapsed: "lease_expired" } as const;
 
 /** A rule is more than the class of an error: also what is permanent is tried as often as it says. */
 function underItsType(failing: Failing, { type = failing.payload.type ?? undefined }: RetryRule): Failing {

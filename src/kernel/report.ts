@@ -381,6 +381,7 @@ function decideMove(kernel: Kernel, course: Course, filing: Filing): void {
 function finish(kernel: Kernel, course: Course, filing: Filing): void {
   filing.result = course.fenced ? "written" : "lease_lost";
   filing.isBuried = course.buries;
+  filing.recovers = course.recovers;
   kernel.signals.hint(course.instance.id);
   // The next step, leased to the worker that made the move: a claim like any other, without the claiming.
   filing.granted = course.grantedTask;

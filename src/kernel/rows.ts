@@ -144,6 +144,8 @@ export function rowAfter(
     failed_from: instance.failedFrom,
     failed_visit: instance.failedVisit,
     timed_out_ms: instance.timedOutAtMs,
+    failure: null,
+    failed_ms: null,
     inbox,
     outcome: instance.outcome,
     closed_ms: null,

@@ -386,7 +386,9 @@ function finish(one: Pending, course: Course, answer: InstanceModel | undefined,
   const stands = answer.version === course.row.version;
   one.outcome = {
     ok: true,
-    instance: stands ? snapshotOf(course.row) : snapshotAfter(course.at(answer, atMs!), atMs!),
+    instance: stands
+      ? snapshotOf(course.row)
+      : snapshotAfter(course.at(answer, atMs!), atMs!, course.failureAt(answer, atMs!)),
   };
 }
 

@@ -1,24 +1,32 @@
 import { broken } from "../base/errors.ts";
 import type { InstanceModel } from "../definition/instance.ts";
 import type { Executor } from "../store/db.ts";
-import type { InstanceRow } from "../store/instances.ts";
+import type { FailureColumn, InstanceRow } from "../store/instances.ts";
 import { readMovesUpTo } from "../store/journal.ts";
 import { modelOf } from "./rows.ts";
+
+/** What an instance failed of last, and when. */
+export interface FailureOf extends FailureColumn {
+  readonly atMs: number;
+}
 
 /** An instance as a caller is shown it. */
 export interface Snapshot {
   readonly model: InstanceModel;
   readonly movedAtMs: number;
   readonly closedAtMs: number | null;
+  /** While it is failed, or when it has ended so. */
+  readonly failure: FailureOf | null;
 }
 
 export function snapshotOf(row: InstanceRow): Snapshot {
-  return { model: modelOf(row), movedAtMs: row.moved_ms, closedAtMs: row.closed_ms };
+  const failure = row.failure === null ? null : { ...row.failure, atMs: row.failed_ms! };
+  return { model: modelOf(row), movedAtMs: row.moved_ms, closedAtMs: row.closed_ms, failure };
 }
 
 /** An instance right after a move that was written at `atMs`. */
-export function snapshotAfter(model: InstanceModel, atMs: number): Snapshot {
-  return { model, movedAtMs: atMs, closedAtMs: model.outcome === null ? null : atMs };
+export function snapshotAfter(model: InstanceModel, atMs: number, failure: FailureOf | null): Snapshot {
+  return { model, movedAtMs: atMs, closedAtMs: model.outcome === null ? null : atMs, failure };
 }
 
 /**
@@ -48,5 +56,5 @@ export async function snapshotAt(db: Executor, row: InstanceRow, version: number
     timedOutAtMs: null,
     outcome: null,
   };
-  return { model, movedAtMs: last.at_ms, closedAtMs: null };
+  return { model, movedAtMs: last.at_ms, closedAtMs: null, failure: null };
 }

@@ -129,7 +129,7 @@ export function rowsOf(planned: readonly Planned[]): Rows {
 /** Its times are those at which it was written. */
 function bornAt({ decision, row }: Planned, atMs: number): Snapshot {
   const deadlineAtMs = row.deadlineAfterMs === null ? null : atMs + row.deadlineAfterMs;
-  return snapshotAfter({ ...decision.instance, createdAtMs: atMs, deadlineAtMs }, atMs);
+  return snapshotAfter({ ...decision.instance, createdAtMs: atMs, deadlineAtMs }, atMs, null);
 }
 
 /** What was there already: after a lost reply the instance itself, else the one that has the key. */

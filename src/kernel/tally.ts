@@ -12,7 +12,7 @@ export function tally(kernel: Kernel, filings: readonly Filing[]): void {
 }
 
 function count(kernel: Kernel, filing: Filing): void {
-  const { result, move, setback, delivered, isBuried } = filing;
+  const { result, move, setback, delivered } = filing;
   const { taken, outcome } = filing.report;
   const lane = kernel.telemetry.meters.lane(taken.lane);
   if (result === "lease_lost") {
@@ -25,7 +25,7 @@ function count(kernel: Kernel, filing: Filing): void {
   } else {
     const reason =
       move?.kind === "failing" ? move.payload.reason : (delivered?.undelivered[0]?.error.code ?? outcome.kind);
-    countGivenUp(kernel, lane, { ...fieldsOf(taken, outcome), reason }, taken.kind === "effect" || isBuried);
+    countGivenUp(kernel, lane, { ...fieldsOf(taken, outcome), reason }, filing);
   }
 }
 
@@ -39,15 +39,16 @@ function countGivenUp(
   { telemetry: { log } }: Kernel,
   lane: LaneMeters,
   fields: ReturnType<typeof fieldsOf> & { readonly reason: string },
-  isBuried: boolean,
+  { report: { taken }, isBuried, recovers }: Filing,
 ): void {
   lane.failed += 1;
-  if (!isBuried) {
-    log.warn(fields, `${fields.lane} was given up: its instance goes on by what is declared for that.`);
+  if (taken.kind === "step" && !isBuried) {
+    const next = recovers ? "its instance is recovered later" : "its instance follows its `fail` edge, or its parent";
+    log.warn(fields, `${fields.lane} failed; ${next}.`);
     return;
   }
   lane.deadLetters += 1;
-  log.error(fields, `${fields.lane} was given up: it left a dead letter.`);
+  log.error(fields, `${fields.lane} failed and left a dead letter.`);
 }
 
 function countSetback(
@@ -62,7 +63,7 @@ function countSetback(
   if (what !== "failed" && what !== "lapsed") return;
   lane.retried += 1;
   lane[what] += 1;
-  const said = what === "failed" ? "failed and will be tried again" : "was held by a worker that fell silent";
+  const said = what === "failed" ? "failed and is retried" : "lost its lease: its worker fell silent";
   log.warn({ ...fieldsOf(taken, outcome), retryAfterMs }, `${taken.lane} ${said}.`);
 }
 

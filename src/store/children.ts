@@ -1,4 +1,5 @@
 import { type Executor, sql, textArray } from "./db.ts";
+import type { FailureColumn } from "./instances.ts";
 
 /** A child as its parent sees it. */
 export interface ChildRow {
@@ -74,6 +75,7 @@ export interface Standing {
   readonly failed_lifecycle: string | null;
   readonly failed_id: string | null;
   readonly failed_key: string | null;
+  readonly failed_of: FailureColumn | null;
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -90,7 +92,7 @@ export function readStandings(
 ): Promise<Standing[]> {
   return db.rows<Standing>(sql`
     select parent.id::text as id, still.open, still.busy, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
-      failure.key as failed_key, counted.total, counted.succeeded, counted.failed, counted.discarded
+      failure.key as failed_key, failure.failure as failed_of, counted.total, counted.succeeded, counted.failed, counted.discarded
     from unnest(
       (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
       (select ${textArray(parents.map((one) => one.run))}::text)::int[],
@@ -110,7 +112,7 @@ export function readStandings(
       offset 0
     ) as still
     left join lateral (
-      select child.lifecycle, child.id, child.key from pawl.instances as child
+      select child.lifecycle, child.id, child.key, child.failure from pawl.instances as child
       where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome = 'failure'
         and child.child_name not like '?%'
       limit 1
@@ -124,6 +126,39 @@ export function readStandings(
         and child.child_name not like '?%'
       offset 0
     ) as counted`);
+}
+
+/** The parent of a child, as far as it says who deals with a failure of the child. */
+export interface WaitingParent {
+  readonly child_id: string;
+  /** Where it stands, or failed. */
+  readonly state: string;
+  /** What is registered of its definition; null when it is not known. */
+  readonly shape: {
+    readonly states: readonly { name: string; kind: never; final: string | null; join?: string }[];
+    readonly edges: readonly { from: string; event: string; to: string }[];
+  } | null;
+}
+
+/** The open parents of these children, of the run that the child belongs to. Questions, whose names begin with ?, are left out. */
+export function readWaitingParents(db: Executor, children: readonly string[]): Promise<WaitingParent[]> {
+  return db.rows<WaitingParent>(sql`
+    select child.id::text as child_id, coalesce(parent.failed_from, parent.state) as state, definition.shape
+    from unnest((select ${textArray(children)}::text)::uuid[]) as wanted(id)
+    cross join lateral (
+      select each.id, each.parent_id, each.parent_run from pawl.instances as each
+      where each.id = wanted.id and each.child_name not like '?%'
+      offset 0
+    ) as child
+    cross join lateral (
+      select each.lifecycle, each.definition, each.state, each.failed_from from pawl.instances as each
+      where each.id = child.parent_id and each.run = child.parent_run and each.outcome is null
+      offset 0
+    ) as parent
+    left join lateral (
+      select known.shape from pawl.lifecycles as known
+      where known.name = parent.lifecycle and known.version = parent.definition
+    ) as definition on true`);
 }
 
 /** A child as a letter names it. */

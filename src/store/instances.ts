@@ -1,5 +1,13 @@
 import { type Executor, part, sql, textArray } from "./db.ts";
 
+/** What an instance failed of, as its row holds it. */
+export interface FailureColumn {
+  readonly reason: string;
+  readonly error: { readonly name: string; readonly message: string } | null;
+  /** The state in which it failed. */
+  readonly state: string;
+}
+
 /** An instance as it is read, with the database's time at the reading. */
 export interface InstanceRow {
   readonly id: string;
@@ -20,6 +28,8 @@ export interface InstanceRow {
   readonly failed_from: string | null;
   readonly failed_visit: number | null;
   readonly timed_out_ms: number | null;
+  readonly failure: FailureColumn | null;
+  readonly failed_ms: number | null;
   /** How many callbacks wait for it. */
   readonly inbox: number;
   readonly outcome: "success" | "failure" | "discarded" | null;
@@ -34,7 +44,7 @@ export const instanceColumns = part`
   instance.id::text as id, instance.lifecycle, instance.definition, instance.key, instance.parent_lifecycle,
   instance.parent_id::text as parent_id, instance.has_children, instance.state, instance.version, instance.visit, instance.run, instance.data, pawl.ms(instance.deadline_at) as deadline_ms,
   pawl.ms(instance.next_due_at) as next_due_ms, instance.alarms, instance.failed_from, instance.failed_visit, instance.outcome,
-  pawl.ms(instance.timed_out_at) as timed_out_ms, instance.inbox,
+  pawl.ms(instance.timed_out_at) as timed_out_ms, instance.failure, pawl.ms(instance.failed_at) as failed_ms, instance.inbox,
   pawl.ms(instance.closed_at) as closed_ms, pawl.ms(instance.created_at) as created_ms,
   pawl.ms(instance.moved_at) as moved_ms, pawl.ms(clock.now) as now_ms`;
 

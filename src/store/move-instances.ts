@@ -27,6 +27,8 @@ export interface MovedInstance {
   readonly deadlineAfterMs: number | null;
   readonly failedFrom: string | null;
   readonly failedVisit: number | null;
+  /** What it failed of with this move, as JSON; null: as it was, while it is failed. */
+  readonly failureText: string | null;
   /** Its deadline has struck. */
   readonly timedOut: boolean;
   /** How many of the callbacks that waited for it are settled. */
@@ -73,6 +75,7 @@ const decisions = batch<MovedInstance>("decided", {
   deadline_ms: ["float8", (row) => row.deadlineAfterMs],
   failed_from: ["text", (row) => row.failedFrom],
   failed_visit: ["int", (row) => row.failedVisit],
+  failure: ["text", (row) => row.failureText],
   timed_out: ["boolean", (row) => row.timedOut || null],
   settled_callbacks: ["int", (row) => row.settledCallbacks || null],
   outcome: ["text", (row) => row.outcome],
@@ -150,6 +153,10 @@ export async function moveInstances(
           ) end
         ) end,
         failed_from = free.failed_from, failed_visit = free.failed_visit, outcome = free.outcome,
+        failure = case when free.failed_from is not null or free.outcome = 'failure'
+          then coalesce(free.failure::jsonb, instance.failure) end,
+        failed_at = case when free.failed_from is not null or free.outcome = 'failure'
+          then case when free.failure is null then instance.failed_at else clock.now end end,
         timed_out_at = case when free.timed_out then coalesce(instance.timed_out_at, clock.now) end,
         inbox = instance.inbox - coalesce(free.settled_callbacks, 0),
         closed_at = case when free.outcome is not null then coalesce(instance.closed_at, clock.now) end,

@@ -573,11 +573,14 @@ CREATE TABLE pawl.instances (
     has_children boolean DEFAULT false NOT NULL,
     inbox integer DEFAULT 0 NOT NULL,
     timed_out_at timestamp with time zone,
+    failure jsonb,
+    failed_at timestamp with time zone,
     CONSTRAINT instances_child_holds_no_key CHECK (((parent_id IS NULL) OR (NOT key_held))),
     CONSTRAINT instances_child_is_whole CHECK ((num_nonnulls(parent_lifecycle, parent_id, parent_run, child_name) = ANY (ARRAY[0, 4]))),
     CONSTRAINT instances_child_outcome CHECK ((child_outcome = ANY (ARRAY['success'::text, 'failure'::text, 'discarded'::text]))),
     CONSTRAINT instances_closed_has_outcome CHECK (((outcome IS NULL) = (closed_at IS NULL))),
     CONSTRAINT instances_closed_waits_for_nothing CHECK (((closed_at IS NULL) OR (next_due_at IS NULL))),
+    CONSTRAINT instances_failure_at_a_time CHECK (((failure IS NULL) = (failed_at IS NULL))),
     CONSTRAINT instances_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'discarded'::text]))),
     CONSTRAINT instances_run_check CHECK ((run >= 1)),
     CONSTRAINT instances_shelf_is_the_state CHECK ((shelf = state)),
@@ -1183,6 +1186,8 @@ CREATE UNIQUE INDEX instances_children ON pawl.instances USING btree (parent_id,
 CREATE INDEX instances_children_standing ON pawl.instances USING btree (parent_id, parent_run, child_outcome) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX instances_due ON pawl.instances USING btree (next_due_at, id) WHERE (next_due_at IS NOT NULL);
+
+CREATE INDEX instances_failures ON pawl.instances USING btree (lifecycle, ((failure ->> 'reason'::text)), id) WHERE (failure IS NOT NULL);
 
 CREATE UNIQUE INDEX instances_key ON pawl.instances USING btree (lifecycle, key) WHERE ((key IS NOT NULL) AND key_held);
 

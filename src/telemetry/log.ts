@@ -46,13 +46,19 @@ export function isLog(given: unknown): given is Log {
 /** What went wrong, for a log: never the details of an error, which may hold what a user sent. */
 export function errorFields(error: unknown): { err: { type: string; message: string; code?: string; stack?: string } } {
   const message = messageOf(error);
-  if (isPawlError(error)) return { err: { type: error.name, message, code: error.code } };
-  if (!(error instanceof Error)) return { err: { type: typeof error, message } };
+  if (isPawlError(error)) return { err: namedError({ type: error.name, message, code: error.code }) };
+  if (!(error instanceof Error)) return { err: namedError({ type: typeof error, message }) };
   try {
-    return { err: { type: String(error.name), message, stack: String(error.stack) } };
+    return { err: namedError({ type: String(error.name), message, stack: String(error.stack) }) };
   } catch {
-    return { err: { type: "Error", message } }; // Its name or stack is a getter that throws.
+    return { err: namedError({ type: "Error", message }) }; // Its name or stack is a getter that throws.
   }
+}
+
+/** pino writes the constructor of `err` as its type, and its name where there is none: "Object" says nothing. */
+function namedError<Fields extends { readonly type: string }>(fields: Fields): Fields {
+  const named = Object.assign(Object.create(null) as object, fields);
+  return Object.defineProperty(named, "name", { value: fields.type });
 }
 
 /** Tells of a failure that stopped nothing: what time mends is a warning, all else an error. */

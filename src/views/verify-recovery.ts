@@ -16,6 +16,8 @@ export function failuresForgotten(ids: Slice): Statement {
     where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
       -- Not a state that only has this name.
       and instance.state = 'failed' and instance.failed_from is not null
+      -- A child may have been left to its parent.
+      and instance.parent_id is null
       and not exists (select from pawl.tasks as each where each.id = instance.id and each.kind = 'step')
       and not exists (
         select from pawl.dead_letters as letter

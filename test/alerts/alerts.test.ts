@@ -57,7 +57,7 @@ eachStore((store) => {
     return t;
   }
 
-  test("R6 R7 people are told on the third failure only, once, also when its error is a transient one", async () => {
+  test("R6 R7 A53 while retries remain no error alerts; the failure that uses them up alerts once, whatever its error", async () => {
     const [sink, log] = [keeping(), new KeptLog()];
     const attempt = attemptOn(new Services());
     await using t = await store.open({ lifecycles: [attempt, solve], alerts: [sink], logger: log });
@@ -87,9 +87,44 @@ eachStore((store) => {
       { kind: "instance_failed", lifecycle: "attempt", instanceId: id, key: "a", message, details },
     ]);
     expect(sink.heard[0]!.details.deadLetter).toBe(letter!.id);
-    expect(log.lines.filter((one) => one.message === message)).toMatchObject([{ level: "error", fields: details }]);
+    const logged = log.lines.filter((one) => one.message.endsWith(message));
+    expect(logged).toMatchObject([{ level: "error", fields: details }]);
     await t.advance("1d");
     expect(await t.tellAlerts()).toBe(0);
+  });
+
+  test("R6 R7 A53 an error of any other class alerts just so, and what is said of an instance that was processed never", async () => {
+    const [sink, log] = [keeping(), new KeptLog()];
+    const attempt = attemptOn(new Services());
+    const twice = lifecycle("twice", {
+      initial: "checking",
+      states: {
+        checking: { run: async () => {}, retry: { ...once, maxAttempts: 2 }, on: { checked: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [attempt, solve, twice], alerts: [sink], logger: log });
+    await t.pawl.start(attempt, { key: "a", data: {} });
+    await t.pawl.send(attempt, "a", "complete");
+    for (const failure of [1, 2, 3]) {
+      await (await t.claim("attempt/completed")).fail(new TypeError(`broken ${failure}`));
+      expect(await t.tellAlerts()).toBe(failure === 3 ? 1 : 0);
+      // The error is raised to the log of the worker that met it, each time.
+      const raised = log.lines.filter(
+        ({ fields }) => (fields.err as { message?: string })?.message === `broken ${failure}`,
+      );
+      expect(raised).toMatchObject([{ level: failure === 3 ? "error" : "warn" }]);
+      await t.advance("10m");
+      if (failure < 3) await (await t.claim("attempt/failed")).run();
+    }
+    await t.pawl.start(twice, { key: "processed" });
+    const slow = await t.claim("twice/checking");
+    await t.advance("31s"); // Its lease ends, and another worker is done first.
+    await (await t.claim("twice/checking")).report("checked");
+    await expect(slow.fail(new Error("too late"))).rejects.toMatchObject({ code: "lease_lost" });
+    expect(await t.pawl.get(twice, "processed")).toMatchObject({ state: "done", failure: null });
+    expect(await t.tellAlerts()).toBe(0);
+    expect(sink.heard).toHaveLength(1);
   });
 
   test("R11 the last failure schedules nothing: what was processed and how it failed is logged as an error", async () => {
@@ -107,11 +142,20 @@ eachStore((store) => {
       if (failure < 3) await (await t.claim("attempt/failed")).run();
     }
     const history = [1, 2, 3].map((failure) => ({ state: "completed", error: `Error: broken ${failure}` }));
-    expect(given()[0]!.fields).toMatchObject({ state: "completed", failures: 3, maxFailures: 3, history });
+    expect(given()[0]!.fields).toMatchObject({
+      channel: "state-machine-errors",
+      lifecycle: "attempt",
+      key: "a",
+      state: "completed",
+      failures: 3,
+      maxFailures: 3,
+      history,
+    });
+    expect(given()[0]!.message).toContain("Max retries exceeded for failed attempt processing");
   });
 
-  test("R26 what is transient is retried without a word, what is permanent or unknown is told when nothing is left to try", async () => {
-    const sink = keeping();
+  test("R26 A53 a transient error is retried without an alert, others are logged; the attempt that uses up the budget alerts once", async () => {
+    const [sink, log] = [keeping(), new KeptLog()];
     const patient = lifecycle("patient", {
       initial: "a",
       states: {
@@ -119,7 +163,7 @@ eachStore((store) => {
         b: { final: "success" },
       },
     });
-    await using t = await store.open({ lifecycles: [patient], alerts: [sink] });
+    await using t = await store.open({ lifecycles: [patient], alerts: [sink], logger: log });
     for (const [key, error] of [
       ["transient", new TransientError("busy")],
       ["other", new Error("no answer")],
@@ -127,6 +171,7 @@ eachStore((store) => {
     ] as const) {
       await t.pawl.start(patient, { key });
       await (await t.claim("patient/a")).fail(error);
+      expect(log.lines.at(-1)!.fields.err, key).toMatchObject({ type: error.name, message: error.message });
       expect(await t.tellAlerts(), key).toBe(key === "permanent" ? 1 : 0);
       if (key === "permanent") continue;
       await t.advance("1s");

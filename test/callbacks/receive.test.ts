@@ -348,7 +348,7 @@ eachStore((store) => {
       await t.maintain();
       for (const key of [waiting, notBegun, running]) {
         expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: t.now() });
-        expect(await t.pawl.explainRecovery(submission, key)).toMatchObject({ failure: { reason: "timeout" } });
+        expect(await t.pawl.explainRecovery(submission, key)).toMatchObject({ failure: { reason: "deadline" } });
       }
       await expect(claimed.report("requested")).rejects.toMatchObject({ code: "lease_lost" });
       await t.advance("1h");
@@ -374,7 +374,7 @@ eachStore((store) => {
       expect(await t.pawl.callback(id)).toMatchObject({ isLate: true, status: "accepted" });
     });
 
-    test("R74 A33 past the deadline an unfinished one fails with the reason timeout, and only an unfinished one", async () => {
+    test("R74 A33 past the deadline an unfinished one fails with the reason `deadline` (TIMEOUT in the source, A57), and only an unfinished one", async () => {
       const unfinished = await grading();
       const finished = await grading();
       await receive(finished);
@@ -383,9 +383,13 @@ eachStore((store) => {
       await t.pawl.pause(submission, { reason: "no recovery yet" });
       const { deadlineAt } = await get(unfinished);
       await t.advance("20m");
-      expect(await get(unfinished)).toMatchObject({ state: "failed", timedOutAt: deadlineAt });
+      expect(await get(unfinished)).toMatchObject({
+        state: "failed",
+        timedOutAt: deadlineAt,
+        failure: { reason: "deadline", error: null, at: deadlineAt, state: "grading" },
+      });
       const failures = (await t.pawl.journal(submission, unfinished)).filter((move) => move.event === "fail");
-      expect(failures).toMatchObject([{ source: "timer", payload: { reason: "timeout" }, at: deadlineAt }]);
+      expect(failures).toMatchObject([{ source: "timer", payload: { reason: "deadline" }, at: deadlineAt }]);
       expect(await get(finished)).toMatchObject({ state: "scored" });
       expect(await get(otherwise)).toMatchObject({ state: "failed", timedOutAt: null });
       expect((await t.pawl.journal(submission, otherwise)).filter((move) => move.event === "fail")).toHaveLength(1);
@@ -440,7 +444,7 @@ eachStore((store) => {
         const [callback] = await t.pawl.callbacks({ lifecycle: kind as typeof submission, instance: key });
         expect(callback).toMatchObject({ status: "applied", isLate: false, version: expect.any(Number) });
         expect((await t.pawl.journal(kind as typeof submission, key)).slice(-2)).toMatchObject([
-          { event: "fail", payload: { reason: "timeout" } },
+          { event: "fail", payload: { reason: "deadline" } },
           { event: "accept_late", source: "callback", reason: "in_time", from: "failed", to: "scored" },
         ]);
         const letters = await t.pawl.deadLetters(kind as typeof submission);

@@ -110,7 +110,7 @@ onPostgres("an assessment whose workers are killed", () => {
         reason: "recovery_exhausted",
         origin: "completed",
         details: { failures: 3 },
-        payload: { reason: "worker_lost" },
+        payload: { reason: "lease_exhausted" },
       },
     ]);
     expect((await pawl.explainRecovery(attempt, "unlucky")).next).toMatchObject({ kind: "person" });

@@ -194,7 +194,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     for (let deaths = 0; deaths < 3; deaths++) expect(await herd.begin(quicker).ended).toBe("SIGKILL");
     herd.begin(quicker); // The last death is found out by somebody who lives.
     expect(await pawl.wait(poison, { id }, { until: "failed", timeout: "60s" })).toMatchObject({ state: "failed" });
-    expect(await pawl.deadLetters(poison)).toMatchObject([{ reason: "worker_lost", attempts: 3 }]);
+    expect(await pawl.deadLetters(poison)).toMatchObject([{ reason: "lease_exhausted", attempts: 3 }]);
     await whenDone([bystander!]);
     expect(await violations()).toEqual([]);
   }, 120_000);

@@ -319,7 +319,7 @@ eachStore((store) => {
       const journal = await s.t.pawl.journal(s.attempt, key);
       reasons.push((journal.at(-1)!.payload as { reason: string }).reason);
     }
-    expect(reasons).toEqual(["attempts_used_up", "worker_lost", "by hand"]);
+    expect(reasons).toEqual(["attempts_used_up", "lease_exhausted", "by hand"]);
     await s.t.advance("10m");
     for (const _ of reasons) await (await s.t.claim("attempt/failed")).run();
     for (const key of ["thrown", "gone", "called"]) expect(await s.state(key)).toBe("completed");

@@ -80,8 +80,12 @@ eachStore((store) => {
     expect(await t.pawl.get(failing, "a")).toMatchObject({ state: "failed" });
     expect((await t.pawl.journal(failing, "a")).at(-1)).toMatchObject({
       event: "fail",
-      reason: 'child solve "q2" failed',
-      payload: { reason: 'child solve "q2" failed', child: { lifecycle: "solve", id: q2.id, key: "q2" } },
+      reason: "child_failed",
+      payload: {
+        reason: "child_failed",
+        error: { name: "ChildFailed", message: 'child solve "q2" failed in checking: wrong' },
+        child: { lifecycle: "solve", id: q2.id, key: "q2" },
+      },
     });
     expect(await t.pawl.verify()).toEqual([]);
   });

@@ -86,7 +86,7 @@ eachStoreAndPooler((store) => {
     expect((await t.pawl.journal(parcel, "p")).at(-1)).toMatchObject({
       event: "fail",
       source: "worker",
-      payload: { reason: "worker_lost", attempts: 3 },
+      payload: { reason: "lease_exhausted", attempts: 3 },
     });
   });
 

@@ -67,7 +67,7 @@ eachStoreAndPooler((store) => {
     expect(await t.pawl.get(claim, "fast")).toMatchObject({ state: "failed" });
     expect(await t.pawl.journal(claim, "fast")).toMatchObject([
       {},
-      { event: "fail", source: "timer", payload: { reason: "timeout" } },
+      { event: "fail", source: "timer", payload: { reason: "deadline" } },
     ]);
     await t.advance("60d");
     expect(await t.pawl.get(claim, "slow")).toMatchObject({ state: "open" });

@@ -108,7 +108,7 @@ test("what goes wrong is logged once, with what it was and without what it held"
   await (await t.claim("parcel/labeling")).fail(new TypeError("no ink"));
   expect(log.lines.at(-1)).toMatchObject({
     level: "warn",
-    message: "parcel@1/labeling failed and will be tried again.",
+    message: "parcel@1/labeling failed and is retried.",
     fields: {
       lifecycle: "parcel",
       state: "labeling",
@@ -121,7 +121,7 @@ test("what goes wrong is logged once, with what it was and without what it held"
   await t.maintain();
   await t.claim("parcel/labeling");
   await t.advance("31s");
-  expect(log.said("error")).toEqual(["parcel@1/labeling was given up: it left a dead letter."]);
+  expect(log.said("error")).toEqual(["parcel@1/labeling failed and left a dead letter."]);
   await t.advance("1h");
   expect(log.said("info")).toContain("The schedule hourly was run.");
 });

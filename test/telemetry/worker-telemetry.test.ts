@@ -126,7 +126,7 @@ eachStore((store) => {
     expect(metric(text, `pawl_dead_letters_total{${lane}}`)).toBe(1);
     expect(metric(text, `pawl_tasks_done_total{${lane}}`)).toBe(0);
     expect(metric(text, 'pawl_tasks_retried_total{lane="task@1:after"}'), "the call that the API refused").toBe(1);
-    expect(log.said("error")).toEqual(["task@1/pending was given up: it left a dead letter."]);
+    expect(log.said("error")).toEqual(["task@1/pending failed and left a dead letter."]);
     expect([calls, heard]).toEqual([2, [{ id, ended: "error" }]]);
     expect(moves).toContain("Processing → ReportingFailure");
     expect(moves).toContain("ReportingFailure → Polling");

@@ -50,6 +50,17 @@ export const instance: Schema = named(
       closedAt: orNull(moment),
       deadlineAt: orNull(moment),
       timedOutAt: about(orNull(moment), "When its deadline struck, while it stands failed by it."),
+      failure: about(
+        orNull(
+          shape<NonNullable<InstanceAnswer["failure"]>>({
+            reason: text,
+            error: orNull(shape<{ name: string; message: string }>({ name: text, message: text })),
+            at: moment,
+            state: about(text, "The state in which it failed."),
+          }),
+        ),
+        "What it failed of last, while it is failed or when it has ended so.",
+      ),
       progress: shape<NonNullable<InstanceAnswer["progress"]>>({ fraction: number, note: orNull(text), at: moment }),
     },
     ["progress"],

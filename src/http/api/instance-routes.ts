@@ -38,7 +38,7 @@ export const instanceRoutes: readonly Route[] = [
     may: "look",
     tag: "Instances",
     summary: "The instances of a lifecycle, newest first, by pages.",
-    takes: { state: listOf(text), parent: id, ...page },
+    takes: { state: listOf(text), parent: id, failure: text, ...page },
     answers: listOf(instance),
   },
   ...ofInstance({ method: "get", path: "", verb: "get", may: "look", summary: "One instance.", answers: instance }),
