@@ -50,6 +50,8 @@ export interface Unwritten {
 
 /** The same, each with an answer of its own: what stops a part of the batch hides nothing that was written before it. */
 export async function reportEach(kernel: Kernel, reports: readonly Report[]): Promise<(Reported | Unwritten)[]> {
+  const taskIds = new Set(reports.map(({ taken }) => taken.lease.taskId));
+  if (taskIds.size < reports.length) return reportApart(kernel, reports);
   const filings = reports.map((one) => new Filing(one));
   for (const filing of filings) sort(kernel, filing);
   if (kernel.faults !== undefined) await kernel.faults.at("report.before");
@@ -79,6 +81,25 @@ export async function reportEach(kernel: Kernel, reports: readonly Report[]): Pr
   if (kernel.faults !== undefined) await kernel.faults.at("report.after");
   await conclude(kernel, filings);
   return filings.map(({ result, obstacle }) => result ?? { error: obstacle });
+}
+
+/**
+ * One batch has room for one report of a task. Two come together when a worker has claimed its own expired task again and
+ * both attempts end at the same time: the one without a lease must not pass for written with the other.
+ */
+async function reportApart(kernel: Kernel, reports: readonly Report[]): Promise<(Reported | Unwritten)[]> {
+  const newest = new Map<string, Report>();
+  for (const one of reports) {
+    const { taskId, token } = one.taken.lease;
+    if (token > (newest.get(taskId)?.taken.lease.token ?? 0)) newest.set(taskId, one);
+  }
+  const isNewest = (one: Report) => newest.get(one.taken.lease.taskId) === one;
+  const written = await reportEach(kernel, reports.filter(isNewest));
+  const older = await reportEach(
+    kernel,
+    reports.filter((one) => !isNewest(one)),
+  );
+  return reports.map((one) => (isNewest(one) ? written.shift()! : older.shift()!));
 }
 
 /** One part of a batch. What it fails of keeps those reports from being written that it was about, and no others. */
