@@ -6,7 +6,7 @@ const calm: Standing = {
   waiting: { dead_letters: 0, overdue: 0 },
   outbox: { dead: 0, oldest_age_ms: null },
   breakers: [],
-  workers: [{ silent: false }],
+  workers: [{ silent: false, stuck: 0 }],
   pauses: [],
   schedules: [{ name: "nightly", last_result: "started", last_error: null }],
 };
@@ -27,7 +27,10 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
       { name: "llm", state: "open" },
       { name: "post", state: "half_open" },
     ],
-    workers: [{ silent: false }, { silent: true }],
+    workers: [
+      { silent: false, stuck: 2 },
+      { silent: true, stuck: 1 },
+    ],
     pauses: [{ lifecycle: "essay", part: "/grading", reason: "nonsense" }],
     schedules: [{ name: "nightly", last_result: "failed", last_error: "no room" }],
   });
@@ -37,6 +40,7 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
     "bad /workers 1 timer is overdue by more than a minute: does any process keep time?",
     "bad /outbox 2 messages were given up.",
     "warn /workers 1 worker gives no sign of life.",
+    "warn /workers 2 steps ignore their aborted signal: restart the process, and pass `step.signal` on.",
     "warn /lifecycles/essay essay/grading is paused: nonsense",
     "warn /schedules The last tick of nightly failed: no room",
     "warn /workers Work in essay@1/grading has been ready for 5 minutes.",
@@ -47,5 +51,5 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
 test("work that nobody is there to do is worse than work that waits", () => {
   const oldest = { lane: "essay@1/grading", seconds: 5 };
   expect(texts({ oldest, workers: [] })).toEqual(["Work waits in essay@1/grading, and no worker is there to do it."]);
-  expect(texts({ oldest, workers: [{ silent: true }] })).toHaveLength(2);
+  expect(texts({ oldest, workers: [{ silent: true, stuck: 0 }] })).toHaveLength(2);
 });

@@ -21,7 +21,7 @@ export interface Standing {
   readonly outbox: Pick<OutboxLagView, "dead" | "oldest_age_ms">;
   /** Those that are not closed. */
   readonly breakers: readonly { readonly name: string; readonly state: string }[];
-  readonly workers: readonly Pick<ShownWorker, "silent">[];
+  readonly workers: readonly Pick<ShownWorker, "silent" | "stuck">[];
   readonly pauses: readonly Pick<PauseRow, "lifecycle" | "part" | "reason">[];
   readonly schedules: readonly Pick<ScheduleView, "name" | "last_result" | "last_error">[];
 }
@@ -64,6 +64,11 @@ function warnOf({ workers, pauses, schedules, oldest, outbox }: Standing): Need[
   const warn = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "warn", text, page });
   const silent = workers.filter((worker) => worker.silent).length;
   if (silent > 0) warn("workers", `${many(silent, "worker gives", "workers give")} no sign of life.`, "/workers");
+  const stuck = workers.reduce((sum, worker) => sum + (worker.silent ? 0 : worker.stuck), 0);
+  if (stuck > 0) {
+    const text = `${many(stuck, "step ignores its", "steps ignore their")} aborted signal: restart the process, and pass \`step.signal\` on.`;
+    warn("workers", text, "/workers");
+  }
   for (const { lifecycle, part, reason } of pauses) {
     warn("lanes", `${lifecycle}${part} is paused: ${reason}`, `/lifecycles/${encodeURIComponent(lifecycle)}`);
   }

@@ -3,7 +3,15 @@ import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../sto
 import type { InstanceRow } from "../store/instances.ts";
 import { readInstances } from "../store/instances.ts";
 import { readEntryPayloads } from "../store/journal.ts";
-import { type Claim, type ClaimedTask, claimTasks, markBegun, promoteTasks, renewLeases } from "../store/tasks.ts";
+import {
+  type Claim,
+  type ClaimedTask,
+  claimTasks,
+  markBegun,
+  promoteTasks,
+  type Renewal,
+  renewLeases,
+} from "../store/tasks.ts";
 import { commit } from "./commit.ts";
 import { Course } from "./course.ts";
 import { type Delivery, deliveryIn } from "./deliveries.ts";
@@ -125,12 +133,11 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
   };
 }
 
-/** Renews leases in one statement; gives back the ids of the tasks whose leases no longer held. */
-export async function renew(kernel: Kernel, leases: readonly Taken["lease"][], leaseMs: number): Promise<string[]> {
-  if (leases.length === 0) return [];
+/** Extends leases in one statement; returns those that were lost, and those whose rows were locked. */
+export async function renew(kernel: Kernel, leases: readonly Taken["lease"][], leaseMs: number): Promise<Renewal> {
+  if (leases.length === 0) return { lost: [], skipped: [] };
   if (kernel.faults !== undefined) await kernel.faults.at("renew.before");
-  const held = new Set((await renewLeases(kernel.db, leases, leaseMs)).map((one) => one.task_id));
-  return leases.filter((lease) => !held.has(lease.taskId)).map((lease) => lease.taskId);
+  return renewLeases(kernel.db, leases, leaseMs);
 }
 
 /** Notes that these tasks have begun; gives back the ids of those of which it is known from now on. */

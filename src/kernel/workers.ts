@@ -25,6 +25,8 @@ export interface ShownWorker {
   readonly state: string;
   readonly slots: Readonly<Record<string, number>>;
   readonly concurrency: number;
+  /** How many steps go on though their signal was aborted a while ago; their slots were freed, up to `concurrency`. */
+  readonly stuck: number;
   /** How many tasks of which lanes it has in hand. */
   readonly tasks: Readonly<Record<string, number>>;
   /** The lanes that it serves. */

@@ -16,7 +16,7 @@ export async function insertToken(db: Executor, lease: Lease, token: NewToken): 
     with held as materialized (
       select task.instance_id from pawl.tasks as task
       where task.id = ${lease.taskId}::uuid and task.token = ${lease.token}::bigint and task.worker is not null
-      for update
+      for key share
     )
     insert into pawl.callback_tokens (id, hash, instance_id, run, event, created_at, expires_at)
     select ${token.id}::uuid, ${token.hash}::text, instance.id, instance.run, ${token.event}::text, pawl.now(),

@@ -46,7 +46,8 @@ export interface KeeperOptions {
   readonly leaseMs: number;
   /** How often they are renewed; well before they could lapse. */
   readonly everyMs: number;
-  readonly onLost: (taskIds: readonly string[]) => void;
+  /** Leases that were seen to be lost. Some may have been dropped, or followed by a newer token, in the meantime. */
+  readonly onLost: (leases: readonly { readonly taskId: string; readonly token: number }[]) => void;
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -21,7 +21,10 @@ export async function readMemo(db: Executor, key: MemoKey): Promise<Memo | undef
   return memo;
 }
 
-/** Keeps a result, for the holder of the lease only. Gives back what is kept from now on: the first one stays. */
+/**
+ * Keeps a result, for the holder of the lease only. Gives back what is kept from now on: the first one stays. The lock on
+ * the task keeps its lease from being put back meanwhile, and does not get in the way of a renewal.
+ */
 export async function keepMemo(
   db: Executor,
   lease: Lease,
@@ -32,7 +35,7 @@ export async function keepMemo(
     with held as materialized (
       select task.id from pawl.tasks as task
       where task.id = ${lease.taskId}::uuid and task.token = ${lease.token}::bigint and task.worker is not null
-      for update
+      for key share
     )
     insert into pawl.memos as memo (instance_id, owner, name, value, at)
     select ${key.instanceId}::uuid, ${key.owner}::text, ${key.name}::text, ${valueText}::text::jsonb, pawl.now() from held

@@ -988,7 +988,8 @@ CREATE TABLE pawl.workers (
     concurrency integer NOT NULL,
     slots jsonb NOT NULL,
     tasks jsonb NOT NULL,
-    lanes text[] NOT NULL
+    lanes text[] NOT NULL,
+    stuck integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 

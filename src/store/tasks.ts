@@ -156,26 +156,54 @@ export interface Lease {
   readonly token: number;
 }
 
-/** Renews leases by an explicit list; "all of mine" would keep alive what was claimed in a lost reply. Gives back those that held. */
-export function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: number): Promise<{ task_id: string }[]> {
-  return db.rows<{ task_id: string }>(sql`
-    with held as materialized (
-      select task.id
+/** What a renewal found of the leases that it did not extend. */
+export interface Renewal {
+  /** Another holder, or the end of the visit, was seen: they will never hold again. */
+  readonly lost: Lease[];
+  /** They hold as far as is known, and their rows are locked by other transactions: try again soon. */
+  readonly skipped: Lease[];
+}
+
+/**
+ * Extends leases by an explicit list; "all of mine" would keep alive what was claimed in a lost reply. A row that another
+ * transaction has locked is skipped, so that one of them cannot keep all others from being extended; whether its lease
+ * holds is then read without a lock. The lock is the weakest that an update needs: what a step writes while it runs
+ * (`once`, `callbackToken`) does not conflict with it.
+ */
+export async function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: number): Promise<Renewal> {
+  const rows = await db.rows<{ place: number; held: boolean }>(sql`
+    with lease as materialized (
+      select lease.id, lease.token, lease.place
       from unnest(
         (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
         (select ${textArray(leases.map((lease) => lease.token))}::text)::bigint[]
-      ) as lease(id, token)
-      cross join lateral (
+      ) with ordinality as lease(id, token, place)
+      limit (select ${leases.length}::int)
+    ),
+    free as materialized (
+      select task.id
+      from lease cross join lateral (
         select each.id from pawl.tasks as each
         where each.id = lease.id and each.token = lease.token and each.worker is not null
-        for update skip locked
+        for no key update skip locked
       ) as task
       limit (select ${leases.length}::int)
+    ),
+    renewed as (
+      update pawl.tasks as task
+      set leased_until = pawl.now() + ${leaseMs}::float8 * interval '1 millisecond'
+      from free where task.id = free.id
+      returning task.id
     )
-    update pawl.tasks as task
-    set leased_until = pawl.now() + ${leaseMs}::float8 * interval '1 millisecond'
-    from held where task.id = held.id
-    returning task.id::text as task_id`);
+    select lease.place::int as place, held.id is not null as held
+    from lease left join lateral (
+      select each.id from pawl.tasks as each
+      where each.id = lease.id and each.token = lease.token and each.worker is not null
+      offset 0
+    ) as held on true
+    where (lease.id in (select id from renewed)) is not true`);
+  const meant = (isHeld: boolean) => rows.filter(({ held }) => held === isHeld).map(({ place }) => leases[place - 1]!);
+  return { lost: meant(false), skipped: meant(true) };
 }
 
 /** Marks leased tasks as begun: from now on a lapse spends their attempt. Gives back those that are marked. */
@@ -190,7 +218,7 @@ export function markBegun(db: Executor, leases: readonly Lease[]): Promise<{ tas
       cross join lateral (
         select each.id from pawl.tasks as each
         where each.id = lease.id and each.token = lease.token and each.worker is not null
-        for update skip locked
+        for no key update skip locked
       ) as task
       limit (select ${leases.length}::int)
     )

@@ -20,6 +20,7 @@ export const catalogue = {
   claim_batch_tasks: { kind: "histogram", help: "How many tasks a claim brought." },
   report_batch_tasks: { kind: "histogram", help: "How many tasks were reported together." },
   workers: { kind: "gauge", help: "Workers of this process, by the state of their loop." },
+  stuck_steps: { kind: "gauge", help: "Steps of this process that ignore their aborted signal." },
   worker_slots: { kind: "gauge", help: "Slots of the workers of this process, by their state." },
   database_up: { kind: "gauge", help: "Whether the database answered when this was asked." },
   instances: { kind: "gauge", help: "Instances by lifecycle and state." },

@@ -29,6 +29,7 @@ export class LaneMeters {
 export interface WatchedWorker {
   readonly state: string;
   readonly slots: Readonly<Record<string, number>>;
+  readonly stuck: number;
 }
 
 /** Somebody else who is told of single observations, since a histogram cannot be handed on as a whole. */
@@ -116,6 +117,7 @@ export class Meters {
         breaker_flips: samplesByTwo(this.#flips, "breaker", "to"),
         callbacks: samplesByTwo(this.#callbacks, "lifecycle", "status"),
         workers: samples(summed([...this.workers].map(({ state }) => ({ [state]: 1 }))), "state"),
+        stuck_steps: [{ labels: {}, value: [...this.workers].reduce((sum, { stuck }) => sum + stuck, 0) }],
         worker_slots: samples(summed([...this.workers].map(({ slots }) => slots)), "state"),
       },
       histograms: {

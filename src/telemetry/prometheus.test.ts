@@ -10,8 +10,8 @@ test("what is counted is written as Prometheus reads it, also where there is not
   meters.batch("report", 2);
   meters.ticked("nightly", 2);
   meters.ticked("nightly", 1);
-  meters.workers.add({ state: "Idle", slots: { Processing: 2 } });
-  meters.workers.add({ state: "Idle", slots: { Processing: 1 } });
+  meters.workers.add({ state: "Idle", slots: { Processing: 2 }, stuck: 1 });
+  meters.workers.add({ state: "Idle", slots: { Processing: 1 }, stuck: 2 });
   const text = await prometheusText(meters.read());
   for (const line of [
     "# HELP pawl_tasks_claimed_total Tasks that workers took in hand.",
@@ -29,6 +29,7 @@ test("what is counted is written as Prometheus reads it, also where there is not
     'pawl_schedule_ticks_total{schedule="nightly"} 3',
     'pawl_workers{state="Idle"} 2',
     'pawl_worker_slots{state="Processing"} 3',
+    "pawl_stuck_steps 3",
     "# TYPE pawl_instances gauge",
   ]) {
     expect(text.split("\n")).toContain(line);

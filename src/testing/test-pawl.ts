@@ -380,8 +380,10 @@ export class TestWorker {
   }
 
   async renew(): Promise<void> {
-    const lost = await renew(this.#kernel, [this.#taken.lease], leaseMs);
+    const { lost, skipped } = await renew(this.#kernel, [this.#taken.lease], leaseMs);
     if (lost.length > 0) throw this.#lost();
+    if (skipped.length > 0)
+      throw new PawlError("busy", "The task could not be renewed: another transaction has locked it. Try again.");
   }
 
   async #tell(outcome: Outcome): Promise<void> {

@@ -13,7 +13,7 @@ export interface WorkerView extends WorkerRow {
 export function readWorkers(db: Executor): Promise<WorkerView[]> {
   return db.rows<WorkerView>(sql`
     select worker.id, worker.host, worker.pid, worker.pawl, worker.loop, worker.stopping, worker.concurrency, worker.slots,
-      worker.tasks, to_json(worker.lanes) as lanes, pawl.ms(worker.started_at) as started_ms,
+      worker.stuck, worker.tasks, to_json(worker.lanes) as lanes, pawl.ms(worker.started_at) as started_ms,
       pawl.ms(worker.heartbeat_at) as heartbeat_ms, pawl.ms(pawl.now()) - pawl.ms(worker.heartbeat_at) as silent_ms
     from pawl.workers as worker
     order by worker.started_at, worker.id`);

@@ -3,6 +3,7 @@ import { isPawlError, PawlError } from "../base/errors.ts";
 import type { Granting } from "../kernel/course.ts";
 import { heldOf, type Outcome, type Report, type Reported } from "../kernel/filing.ts";
 import { Gatherer } from "../kernel/gather.ts";
+import { keepLeases } from "../kernel/keep-leases.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { longestPauseMs } from "../kernel/lost-reply.ts";
 import { pause } from "../kernel/pause.ts";
@@ -11,12 +12,12 @@ import { begin, type Taken } from "../kernel/take.ts";
 import { type Loss, whyLost } from "../kernel/why-lost.ts";
 import type { LeaseKeeper } from "../store/db.ts";
 import { Abort, abortedBy } from "./abort.ts";
-import { keepLeases } from "./keep-leases.ts";
 import { reportObserved, runObserved } from "./observed.ts";
 import { Pace, windowMs } from "./pace.ts";
 import type { Handler } from "./run.ts";
 import type { Settings } from "./settings.ts";
 import type { WorkerStates } from "./states.ts";
+import { StuckSteps } from "./stuck-steps.ts";
 
 const firstPauseMs = 50;
 const markAfterMs = 50;
@@ -34,6 +35,8 @@ interface Held {
   isGivenBack: boolean;
   /** How its step ended: that is on its way, and the move that is seen then is its own. */
   outcome: Outcome | undefined;
+  /** It has begun, and its handler has not returned. */
+  isRunning: boolean;
 }
 
 export interface HandsOptions {
@@ -47,6 +50,8 @@ export interface HandsOptions {
   readonly mustWait: (taken: Taken) => boolean;
   /** Hears that there is room for another task. */
   readonly onFree: () => void;
+  /** Called when a step has become stuck. */
+  readonly onStuck: () => void;
   readonly fakes: ReadonlyMap<string, Handler> | undefined;
 }
 
@@ -58,6 +63,7 @@ export class Hands {
   readonly #reports: Gatherer<Report, Reported | Unwritten>;
   readonly #keeper: LeaseKeeper;
   readonly #looks: Gatherer<Held, boolean>;
+  readonly #stuck: StuckSteps<Held>;
   readonly #forgetHints: () => void;
   readonly #held = new Map<string, Held>();
   readonly #waiting: Held[] = [];
@@ -76,9 +82,11 @@ export class Hands {
     this.#keeper = keepLeases(kernel, {
       leaseMs,
       everyMs: timerMs(leaseMs / 3),
-      onLost: (taskIds) => void this.#lose(taskIds.flatMap((taskId) => this.#held.get(taskId) ?? [])),
+      onLost: (leases) => void this.#lose(leases.flatMap((lease) => this.#heldUnder(lease) ?? [])),
       onFailure,
     });
+    const limits = { graceMs: options.settings.abortGraceMs, maxFreed: options.settings.concurrency };
+    this.#stuck = new StuckSteps(limits, (held, isFreed) => this.#becomeStuck(held, isFreed));
     this.#looks = new Gatherer((batch) => this.#look(batch), { most: 500, atOnce: 1 });
     this.#forgetHints = kernel.signals.follow((topic) => this.#hear(topic));
   }
@@ -117,8 +125,14 @@ export class Hands {
     return lanes;
   }
 
+  /** How many steps go on though their signal was aborted a while ago. */
+  get stuck(): number {
+    return this.#stuck.count;
+  }
+
   take(taken: readonly Taken[]): void {
     this.#keeper.keep(taken.map((one) => one.lease));
+    const earlier = taken.flatMap(({ lease }) => this.#held.get(lease.taskId) ?? []);
     // What stands behind a gate counts there from now on, and others wait for a probe: it begins before what only waits here.
     const first: Held[] = [];
     const { meters } = this.#kernel.telemetry;
@@ -131,6 +145,7 @@ export class Hands {
         beganAt: undefined,
         isGivenBack: false,
         outcome: undefined,
+        isRunning: false,
       };
       this.#held.set(one.lease.taskId, held);
       this.#options.states.slot("Polling", "Claiming");
@@ -138,6 +153,8 @@ export class Hands {
       else this.#waiting.push(held);
     }
     if (first.length > 0) this.#waiting.unshift(...first);
+    // A lease of ours expired, and we have claimed the same task again: its earlier attempt must not go on next to it.
+    this.#abortAll(earlier.filter((held) => held.outcome === undefined).map((held) => [held, "lapsed"]));
     this.#fill();
   }
 
@@ -159,9 +176,11 @@ export class Hands {
     const late = [...this.#held.values()];
     const given = this.#giveBack(late);
     for (const { taken, abort } of late) abort.abort(abortedBy("stopping", taken));
+    for (const held of this.#stuck.freed) held.isGivenBack = true;
     await given;
     this.#isEmptied = true;
     clearTimeout(this.#marking);
+    this.#stuck.stop();
     this.#forgetHints();
     await this.#keeper.stop();
   }
@@ -187,6 +206,7 @@ export class Hands {
       if (place === 0) this.#waiting.shift();
       else this.#waiting.splice(place, 1);
       this.#running += 1;
+      held.isRunning = true;
       void this.#process(held);
     }
   }
@@ -202,18 +222,22 @@ export class Hands {
     held.beganAt = began;
     this.#noteBegin(held);
     const outcome = await runObserved(this.#kernel, taken, { abort, log: settings.log, fakes });
+    held.isRunning = false;
     const tookMs = performance.now() - began;
     telemetry.meters.lane(taken.lane).ran(tookMs);
     if (faults !== undefined) await faults.at("run.after");
-    this.#running -= 1;
+    const isFreed = this.#stuck.ended(held);
     const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
-    states.slot("Processing", to);
-    this.#fill();
+    if (!isFreed) {
+      this.#running -= 1;
+      states.slot("Processing", to);
+      this.#fill();
+    }
     held.outcome = outcome;
     this.#pace.finished(tookMs);
     await this.#reportUntilAnswered(held, outcome);
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
-    states.slot(to, "Polling");
+    if (!isFreed) states.slot(to, "Polling");
     this.#release(held);
   }
 
@@ -319,8 +343,15 @@ export class Hands {
     return list.map(holds);
   }
 
-  /** These leases no longer hold: steps that run are told why, and those that have not begun do not begin. */
-  async #lose(lost: readonly Held[]): Promise<void> {
+  /** The task that is held under this very lease, and not under a newer one. */
+  #heldUnder({ taskId, token }: Taken["lease"]): Held | undefined {
+    const held = this.#held.get(taskId);
+    return held?.taken.lease.token === token ? held : undefined;
+  }
+
+  /** These leases no longer hold: steps that run are aborted with the reason, and those that have not begun do not begin. */
+  async #lose(list: readonly Held[]): Promise<void> {
+    const lost = list.filter((held) => held.outcome === undefined && !held.isGivenBack && !held.abort.aborted);
     if (lost.length === 0) return;
     let reasons: ReadonlyMap<string, Loss> = new Map();
     try {
@@ -331,8 +362,41 @@ export class Hands {
     } catch (error) {
       this.#options.settings.onFailure(error);
     }
-    for (const { taken, abort } of lost) abort.abort(abortedBy(reasons.get(taken.lease.taskId) ?? "lapsed", taken));
+    this.#abortAll(lost.map((held) => [held, reasons.get(held.taken.lease.taskId) ?? "lapsed"]));
+  }
+
+  /** Aborts steps that run, and drops those that have not begun: their leases are no longer ours. */
+  #abortAll(list: readonly (readonly [Held, Loss])[]): void {
+    for (const [held, reason] of list) {
+      const { taken, abort, isRunning } = held;
+      if (abort.aborted) continue;
+      abort.abort(abortedBy(reason, taken));
+      if (this.#held.get(taken.lease.taskId) === held) this.#keeper.drop([taken.lease.taskId]);
+      if (isRunning) this.#stuck.watch(held);
+    }
     for (const held of this.#takeOut(({ abort }) => abort.aborted)) this.#release(held);
+  }
+
+  /** Its step ignores its aborted signal. What it still returns is reported as ever, and refused by its lost lease. */
+  #becomeStuck(held: Held, isFreed: boolean): void {
+    const { states, isGated, onStuck } = this.#options;
+    onStuck();
+    const { lane, lease, attempt, row } = held.taken;
+    const { log } = this.#kernel.telemetry;
+    const fields = { lane, task: lease.taskId, instance: row.id, attempt, stuck: this.stuck };
+    if (!isFreed) {
+      log.error(
+        fields,
+        "A step ignores its aborted signal. Too many slots were freed already, so it keeps its slot: restart this process.",
+      );
+      return;
+    }
+    log.warn(fields, "A step ignores its aborted signal; its slot was freed. Pass `step.signal` to what it waits for.");
+    this.#running -= 1;
+    states.slot("Processing", "ReportingFailure");
+    states.slot("ReportingFailure", "Polling");
+    if (isGated(lane)) this.#kernel.signals.hint(lane);
+    this.#release(held);
   }
 
   async #giveBack(list: readonly Held[]): Promise<void> {

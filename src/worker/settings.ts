@@ -19,6 +19,13 @@ export interface WorkOptions {
   readonly lease?: Duration;
   /** How long `stop` lets running steps finish before their tasks are given back; `"25s"` unless given. */
   readonly grace?: Duration;
+  /**
+   * How long a step may go on after its signal was aborted. Then it counts as stuck, and its slot is freed for other work;
+   * at most as many slots are freed as `concurrency` says.
+   *
+   * @default "30s"
+   */
+  readonly abortGrace?: Duration;
   /** The longest pause between two looks for work; `"1s"` unless given. */
   readonly poll?: Duration;
   /** How often silent workers' tasks, scheduled tasks and timers are looked after; `"1s"` unless given. */
@@ -31,13 +38,21 @@ export interface WorkOptions {
 }
 
 /** What a worker keeps to that is told nothing else. */
-export const defaults = { concurrency: 16, lease: "30s", grace: "25s", poll: "1s", maintainEvery: "1s" } as const;
+export const defaults = {
+  concurrency: 16,
+  lease: "30s",
+  grace: "25s",
+  abortGrace: "30s",
+  poll: "1s",
+  maintainEvery: "1s",
+} as const;
 
 export interface Settings {
   readonly concurrency: number;
   readonly prefetch: number | undefined;
   readonly leaseMs: number;
   readonly graceMs: number;
+  readonly abortGraceMs: number;
   readonly pollMs: number;
   readonly maintainEveryMs: number;
   readonly onMove: (move: WorkerMove) => void;
@@ -61,6 +76,7 @@ export function settingsOf(options: WorkOptions, log: TelemetryLog): Settings {
     prefetch,
     leaseMs,
     graceMs: durationMs(options.grace ?? defaults.grace, "grace"),
+    abortGraceMs: durationMs(options.abortGrace ?? defaults.abortGrace, "abortGrace"),
     pollMs: Math.max(10, durationMs(options.poll ?? defaults.poll, "poll")),
     maintainEveryMs: durationMs(options.maintainEvery ?? defaults.maintainEvery, "maintainEvery"),
     onMove: guardListener(options.onMove, (error) => logFailure(log, error)),

@@ -88,6 +88,7 @@ export class Worker {
       isGated: (lane) => this.#lanes.isGated(lane),
       mustWait: (taken) => this.#lanes.mustWait(taken),
       onFree: () => this.#rest.end(),
+      onStuck: () => this.#heartbeat.now(),
       fakes: company.fakes,
     });
     this.#heartbeat = new Heartbeat(kernel, () => ({
@@ -99,6 +100,7 @@ export class Worker {
       stopping: this.#stopping,
       concurrency: this.#settings.concurrency,
       slots: this.slots,
+      stuck: this.stuck,
       tasks: this.#hands.lanes,
       lanes: this.#lanes.ours,
     }));
@@ -116,6 +118,11 @@ export class Worker {
 
   get slots(): Readonly<Record<SlotState, number>> {
     return this.#states.slots;
+  }
+
+  /** How many of its steps go on though their signal was aborted a while ago. */
+  get stuck(): number {
+    return this.#hands.stuck;
   }
 
   /** Claims nothing more, lets running steps finish within the grace time, gives the rest back, and ends. */

@@ -33,7 +33,7 @@ onPostgres("workers, lanes and jobs", () => {
     expect(await pawl("workers")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^worker\tstate\tClaiming\tProcessing\tReportingSuccess\tReportingFailure\tslots\theard_of\tstarted\tpawl\tlanes\tin_hand\n\S+\t[A-Z]\w+\t0\t0\t0\t0\t3\t\S+Z\t\S+Z\t\d\S+\t\d+\t\n$/,
+        /^worker\tstate\tClaiming\tProcessing\tReportingSuccess\tReportingFailure\tstuck\tslots\theard_of\tstarted\tpawl\tlanes\tin_hand\n\S+\t[A-Z]\w+\t0\t0\t0\t0\t0\t3\t\S+Z\t\S+Z\t\d\S+\t\d+\t\n$/,
       ),
     });
     expect(await pawl("jobs", "mail", "--status", "pending")).toMatchObject({

@@ -1,5 +1,6 @@
 import { type Db, sql } from "../../src/store/db.ts";
 import { Bounds } from "./bounds.ts";
+import { Calls } from "./calls.ts";
 import { Handlers } from "./handlers.ts";
 import { type Said, WorkerProcess } from "./worker-process.ts";
 
@@ -14,6 +15,7 @@ const besides = 2;
 export class Herd {
   readonly handlers = new Handlers();
   readonly bounds = new Bounds();
+  readonly calls = new Calls((worker) => this.alive.has(worker));
   readonly alive = new Set<WorkerProcess>();
   /** Who has begun a step, by its idempotency key. */
   readonly #by = new Map<string, Set<WorkerProcess>>();
@@ -83,7 +85,10 @@ export class Herd {
     for (const { name, count } of open) this.bounds.hold(`Connections of ${name}`, count, connections + besides);
   }
 
-  #hear({ by, what, words: [first = "", attempt = "", key = ""] }: Said, name: string): void {
+  #hear(said: Said, name: string): void {
+    const { by, what } = said;
+    const [first = "", attempt = "", key = ""] = said.words;
+    this.calls.hear(said);
     if (what === "begin") {
       this.handlers.begin(key, Number(attempt));
       this.#by.set(key, (this.#by.get(key) ?? new Set()).add(by));

@@ -11,7 +11,7 @@ import { Limits } from "./limits.ts";
 import { Liveness } from "./liveness.ts";
 import { pointsMet } from "./points.ts";
 import { Random, repeat, seed } from "./random.ts";
-import { holder, lifecycles, poison, relay, thinker } from "./relay.ts";
+import { caller, holder, lifecycles, poison, relay, thinker } from "./relay.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
@@ -19,12 +19,19 @@ const instances = Number(process.env.PAWL_TEST_INSTANCES ?? 2_000);
 const kills = Number(process.env.PAWL_TEST_WORKER_KILLS ?? 40);
 const stops = Number(process.env.PAWL_TEST_WORKER_STOPS ?? 10);
 const shaken = Number(process.env.PAWL_TEST_SHAKEN_INSTANCES ?? 400);
+const callers = Number(process.env.PAWL_TEST_CALLERS ?? 40);
+const callerKills = Number(process.env.PAWL_TEST_CALLER_KILLS ?? 3);
 const stepsEach = 3;
 
 /** Short leases, so that a test sees many of them lapse; the longer ones for steps that outlast several. */
 const quick = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: "3s", poll: "100ms", maintainEvery: "200ms" }) };
 const quicker = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: "1s", poll: "50ms", maintainEvery: "100ms" }) };
 const leaseMs = 2_000;
+/** Long enough for a process that starts on a busy machine, while every step outlasts it. */
+const callerLeaseMs = 5_000;
+const calling = {
+  PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: callerLeaseMs, poll: "100ms", maintainEvery: "200ms" }),
+};
 const lasting = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: leaseMs, poll: "100ms", maintainEvery: "200ms" }) };
 
 onOwnPostgres("worker processes on PostgreSQL", () => {
@@ -125,6 +132,30 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     expect(await violations(), repeat).toEqual([]);
     expect(herd.bounds.looks).toBeGreaterThan(instances * stepsEach);
   }, 240_000);
+
+  test(`${callers} steps that call \`once\` all the time, through ${callerKills} kills: none is aborted, nothing is done twice`, async () => {
+    const random = new Random(seed);
+    const made = await pawl.startMany(
+      caller,
+      Array.from({ length: callers }, () => ({ data: { ms: 1.5 * callerLeaseMs } })),
+    );
+    for (let count = 0; count < 4; count++) herd.begin(calling);
+    const kill = async (): Promise<void> => {
+      await herd.kill(someoneAtWork(random));
+      herd.begin(calling);
+    };
+    await amid(
+      callers,
+      Array.from({ length: callerKills }, () => kill),
+    );
+    for (const { id } of made) await pawl.wait(caller, { id }, { until: "done", timeout: "90s" });
+    const { made: calls, again } = herd.calls.counts;
+    expect(await check(db, herd.calls, herd.handlers, herd.bounds), repeat).toEqual([]);
+    expect(calls, "Each step must call many times").toBeGreaterThan(10 * callers);
+    expect(again, "At most one call of each step that was killed").toBeLessThanOrEqual(8 * callerKills);
+    if (process.env.PAWL_TEST_CALLERS !== undefined)
+      console.log({ steps: herd.handlers.steps, calls: herd.calls.counts });
+  }, 900_000);
 
   test("through cut, silent and deceitful connections, lost backends and restarts, I1 to I10 hold", async () => {
     const random = new Random(seed);

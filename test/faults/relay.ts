@@ -1,9 +1,9 @@
-import { lifecycle } from "pawl";
+import { lifecycle, type PawlError } from "pawl";
 import { z } from "zod";
 
 /** What each step tells the outside world; the program that runs it sets this. */
 export const outside: {
-  tell: (what: "begin" | "end", step: StepFacts) => void;
+  tell: (what: "begin" | "end" | "call" | "twice" | "aborted", step: StepFacts) => void;
   pauseMs: number;
   /** Holds a connection of the pool for so long. */
   holdConnection: (ms: number) => Promise<void>;
@@ -87,5 +87,38 @@ export const holder = lifecycle("holder", {
   },
 });
 
+/** A step that calls `once` all the time, for longer than its lease; each call is seen from outside. */
+export const caller = lifecycle("caller", {
+  data: lasting,
+  initial: "calling",
+  states: {
+    calling: {
+      run: async (step) => {
+        outside.tell("begin", step);
+        step.signal.addEventListener("abort", () => {
+          const { reason } = (step.signal.reason as PawlError).details;
+          outside.tell("aborted", { ...step, idempotencyKey: `${step.idempotencyKey} as ${reason}` });
+        });
+        const began = performance.now();
+        for (let call = 0; performance.now() - began < step.data.ms; call++) {
+          const [mine, name] = [`${process.pid}:${step.attempt}`, `call ${call}`];
+          let isMade = false;
+          const kept = await step.once(name, () => {
+            isMade = true;
+            outside.tell("call", { ...step, idempotencyKey: `${step.idempotencyKey} ${name}` });
+            return mine;
+          });
+          if (isMade && kept !== mine) outside.tell("twice", step); // Its result was kept before, and it was made again.
+        }
+        outside.tell("end", step);
+        step.set({ runs: step.attempt });
+      },
+      retry,
+      on: { called: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+
 /** Everything that the worker processes run. */
-export const lifecycles = [relay, poison, thinker, holder];
+export const lifecycles = [relay, poison, thinker, holder, caller];

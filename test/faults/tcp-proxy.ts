@@ -18,6 +18,8 @@ interface Link {
   listens: boolean;
   /** Nothing that the server says on it comes through any more. */
   silent: boolean;
+  /** Nothing passes in either direction, and neither end learns of it. */
+  dead: boolean;
 }
 
 /** Stands between Pawl and PostgreSQL, and does what networks do. */
@@ -76,6 +78,11 @@ export class TcpProxy {
     for (const link of this.#links) link.silent ||= link.listens;
   }
 
+  /** Existing connections die without a word, as when a router forgets them; new ones work. */
+  dropAll(): void {
+    for (const link of this.#links) link.dead = true;
+  }
+
   /** Comes when a statement of this text has been answered. */
   whenAnswered(wanted: RegExp): Promise<void> {
     return new Promise((resolve) => this.#watches.add({ wanted, resolve }));
@@ -103,6 +110,7 @@ export class TcpProxy {
       asked: "",
       listens: false,
       silent: false,
+      dead: false,
     };
     this.#links.add(link);
     client.setNoDelay();
@@ -114,6 +122,7 @@ export class TcpProxy {
   }
 
   #ask(link: Link, piece: Buffer): void {
+    if (link.dead) return;
     link.busy = true;
     link.asked = this.#textOf(piece);
     link.listens ||= link.asked.includes("listen pawl");
@@ -125,6 +134,7 @@ export class TcpProxy {
   }
 
   #reply(link: Link, piece: Buffer): void {
+    if (link.dead) return;
     const isWhole = piece.subarray(-6, -1).equals(ready);
     if (link.doomed) {
       if (isWhole) this.cuts.replies += 1;

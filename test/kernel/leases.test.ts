@@ -1,8 +1,12 @@
 import { lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
 import { PawlError } from "../../src/base/errors.ts";
+import { gatesOf } from "../../src/kernel/gates.ts";
 import { report } from "../../src/kernel/report.ts";
-import { take } from "../../src/kernel/take.ts";
+import { renew, type Taken, take, takeGated } from "../../src/kernel/take.ts";
+import { insertToken } from "../../src/store/callback-tokens.ts";
+import { sql } from "../../src/store/db.ts";
+import { keepMemo } from "../../src/store/memos.ts";
 import type { TestPawl, TestWorker } from "../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 import { parcel } from "../support/parcel.ts";
@@ -65,6 +69,24 @@ eachStoreAndPooler((store) => {
     });
   }
 
+  test("R97 of two attempts that are reported together, only the one that holds the lease is written", async () => {
+    await using t = await open();
+    const claim = { lanes: ["parcel@1/labeling"], limit: 1, share: 1, worker: "w", leaseMs: 1_000 };
+    const [first] = await take(t.kernel, claim);
+    await t.advance("1s");
+    const [second] = await take(t.kernel, claim);
+    const granted: Taken[] = [];
+    const stay = { grant: () => ({ worker: "w", leaseMs: 1_000 }), take: (next: Taken) => granted.push(next) };
+    const reports = [second!, first!].map((taken) => ({
+      taken,
+      outcome: { kind: "event" as const, event: "labeled", payload: undefined, patch: {} },
+      stay,
+    }));
+    expect(await report(t.kernel, reports)).toEqual(["written", "lease_lost"]);
+    expect(granted.length).toBeLessThanOrEqual(1);
+    expect(await t.pawl.journal(parcel, "p")).toHaveLength(2);
+  });
+
   test("R98 a lease that is renewed goes on, and a running task always has its end", async () => {
     await using t = await open();
     const worker = await t.claim("parcel/labeling");
@@ -75,6 +97,113 @@ eachStoreAndPooler((store) => {
     await worker.report("labeled");
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed" });
   });
+
+  /** Every task with its owner and how long it is leased from now on. */
+  async function tasks(t: TestPawl): Promise<{ lane: string; worker: string | null; left_ms: number | null }[]> {
+    return t.db.rows(sql`
+      select lane, worker, (pawl.ms(leased_until) - pawl.ms(pawl.now()))::float8 as left_ms from pawl.tasks order by lane`);
+  }
+
+  test("R98 whichever way a task begins to run, it has an owner and a lease that ends in the future; else neither", async () => {
+    const chain = lifecycle("chain", {
+      initial: "one",
+      states: {
+        one: { run: () => {}, on: { next: { to: "two", after: () => {} } } },
+        two: { run: () => {}, on: { next: "gated" } },
+        gated: { run: () => {}, limit: 1, on: { next: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [chain] });
+    await t.pawl.start(chain, { key: "k" });
+    expect(await tasks(t)).toEqual([{ lane: "chain@1/one", worker: null, left_ms: null }]);
+    const holder = { worker: "w", leaseMs: 5_000 };
+    const claimed = async (lane: string) =>
+      (await take(t.kernel, { lanes: [lane], limit: 1, share: 1, ...holder }))[0]!;
+    const next = { kind: "event" as const, event: "next", payload: undefined, patch: {} };
+    // Claimed; then granted with a report; the effect of that move claimed; the last step claimed behind its gate.
+    const one = await claimed("chain@1/one");
+    expect(await tasks(t)).toEqual([{ lane: "chain@1/one", worker: "w", left_ms: 5_000 }]);
+    const granted: Taken[] = [];
+    const stay = { grant: () => holder, take: (taken: Taken) => granted.push(taken) };
+    await report(t.kernel, [{ taken: one, outcome: next, stay }]);
+    await claimed("chain@1:after");
+    expect(await tasks(t)).toEqual([
+      { lane: "chain@1/two", worker: "w", left_ms: 5_000 },
+      { lane: "chain@1:after", worker: "w", left_ms: 5_000 },
+    ]);
+    await report(t.kernel, [{ taken: granted[0]!, outcome: next }]);
+    const gates = gatesOf(t.kernel, ["chain@1/gated"]);
+    const [gated] = await takeGated(t.kernel, { gates, limit: 1, ...holder });
+    expect((await tasks(t))[0]).toEqual({ lane: "chain@1/gated", worker: "w", left_ms: 5_000 });
+    // Given back, it has neither.
+    await report(t.kernel, [{ taken: gated!, outcome: { kind: "released" } }]);
+    expect((await tasks(t))[0]).toEqual({ lane: "chain@1/gated", worker: null, left_ms: null });
+  });
+
+  test("R98 the database refuses a running task without the end of its lease, or without its owner", async () => {
+    await using t = await open();
+    const violation = { code: "invariant_broken" };
+    const refused = (change: string) =>
+      expect(t.db.rows({ text: `update pawl.tasks set ${change}`, name: "", values: [] })).rejects.toMatchObject(
+        violation,
+      );
+    await refused("queue = null, worker = 'w'");
+    await refused("leased_until = pawl.now() + interval '1 minute'");
+    await t.claim("parcel/labeling");
+    await refused("leased_until = null");
+    await refused("worker = null");
+    await refused("worker = null, leased_until = null");
+    expect(await tasks(t)).toMatchObject([{ worker: expect.any(String), left_ms: 30_000 }]);
+  });
+
+  test("R98 a lease that is not renewed ends by the database's clock, whoever held it", async () => {
+    await using t = await open();
+    const worker = await t.claim("parcel/labeling");
+    await t.advance("29s");
+    expect((await t.maintain()).lapsed).toBe(0);
+    await worker.renew();
+    await t.advance("29s");
+    expect((await tasks(t))[0]).toMatchObject({ left_ms: 1_000 });
+    await t.advance("1s");
+    await t.maintain();
+    expect(await tasks(t)).toEqual([{ lane: "parcel@1/labeling", worker: null, left_ms: null }]);
+    await expect(worker.renew()).rejects.toMatchObject(lost);
+  });
+
+  test.skipIf(store.kind === "pglite")(
+    "a renewal that meets a locked row is skipped, not lost; `once` and a callback token do not lock it out",
+    async () => {
+      await using t = await open();
+      const [taken] = await take(t.kernel, {
+        lanes: ["parcel@1/labeling"],
+        limit: 1,
+        share: 1,
+        worker: "w",
+        leaseMs: 1_000,
+      });
+      const { lease } = taken!;
+      const key = { instanceId: taken!.row.id, owner: "o", name: "n" };
+      await t.db.transaction(async (tx) => {
+        await keepMemo(tx, lease, key, "1");
+        await insertToken(tx, lease, {
+          id: t.kernel.newId(),
+          hash: "h",
+          instanceId: key.instanceId,
+          event: "e",
+          expiresAfterMs: 1,
+        });
+        expect(await renew(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [] });
+      });
+      const wrong = { ...lease, token: lease.token + 1 };
+      await t.db.transaction(async (tx) => {
+        await tx.query("select from pawl.tasks for update");
+        expect(await renew(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [lease] });
+        expect(await renew(t.kernel, [wrong], 1_000)).toEqual({ lost: [wrong], skipped: [] });
+      });
+      expect(await renew(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [] });
+    },
+  );
 
   test("R96 a crashed worker's task runs again while attempts remain, and then the instance fails", async () => {
     await using t = await open();

@@ -154,7 +154,7 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
 /** As a worker says that it lives, and learns why its leases were lost. */
 async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
   const row = { id: "w", host: "h", pid: 1, pawl: "1", loop: "Idle", stopping: false, concurrency: 1 };
-  await beat(kernel, { ...row, slots: {}, tasks: {}, lanes });
+  await beat(kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
   const taken = await take(kernel, claim);
   await pawl.sendMany(
     chain,

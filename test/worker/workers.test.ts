@@ -45,7 +45,17 @@ eachStore((store) => {
 
   test("a worker that gives no sign of life is shown as silent, and forgotten after an hour", async () => {
     await using t = await store.open({ lifecycles: [letter] });
-    const row = { host: "h", pid: 7, pawl: "1.0.0", stopping: false, concurrency: 1, slots: {}, tasks: {}, lanes: [] };
+    const row = {
+      host: "h",
+      pid: 7,
+      pawl: "1.0.0",
+      stopping: false,
+      concurrency: 1,
+      slots: {},
+      stuck: 0,
+      tasks: {},
+      lanes: [],
+    };
     await beat(t.kernel, { ...row, id: "dead", loop: "Polling" });
     await t.advance("15s");
     await beat(t.kernel, { ...row, id: "alive", loop: "Idle" });

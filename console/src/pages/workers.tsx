@@ -77,6 +77,18 @@ const columns: readonly Column<WorkerAnswer>[] = [
     ),
   },
   {
+    name: "Stuck",
+    value: (one) => one.stuck,
+    show: (one) =>
+      one.stuck === 0 ? (
+        <span class="quiet">none</span>
+      ) : (
+        <span title="Steps that ignore their aborted signal; restart the process to end them">
+          <StatePill state={`${one.stuck} stuck`} tone="bad" />
+        </span>
+      ),
+  },
+  {
     name: "In hand",
     show: (one) =>
       inHand(one) === 0 ? (

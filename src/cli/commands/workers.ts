@@ -6,7 +6,7 @@ import { type Column, type Paint, printJson, printTable } from "../terminal.ts";
 export function addWorkers(program: Command, act: Act): void {
   program
     .command("workers")
-    .description("show the workers of all processes: what their loops and slots do, and which fell silent")
+    .description("show the workers of all processes: what their loops and slots do, stuck steps, and which fell silent")
     .action(
       act(async (context) => {
         const { withPawl } = await import("../with-pawl.ts");
@@ -34,6 +34,7 @@ async function makeColumns(): Promise<Column<WorkerAnswer>[]> {
       const shown = (one: WorkerAnswer, paint: Paint) => (count(one) === "0" ? paint.dim("0") : count(one));
       return { title: state, text: count, shown, alignRight: true };
     }),
+    { title: "stuck", text: (one) => String(one.stuck), shown: stuckOf, alignRight: true },
     { title: "slots", text: (one) => String(one.concurrency), alignRight: true },
     { title: "heard of", text: (one) => one.heartbeatAt, shown: (one) => ago(one.heartbeatAt) },
     { title: "started", text: (one) => one.startedAt, shown: (one) => ago(one.startedAt) },
@@ -51,6 +52,10 @@ function stateOf(one: WorkerAnswer): string {
 function coloured(one: WorkerAnswer, paint: Paint): string {
   if (one.silent || one.state === "ErrorWait") return paint.red(stateOf(one));
   return one.stopping ? paint.yellow(stateOf(one)) : paint.green(stateOf(one));
+}
+
+function stuckOf({ stuck }: WorkerAnswer, paint: Paint): string {
+  return stuck > 0 ? paint.red(String(stuck)) : paint.dim("0");
 }
 
 function inHand(one: WorkerAnswer): string {

@@ -57,6 +57,7 @@ const worker = named(
     state: text,
     slots: about(mapOf(whole), "How many of its slots are in each of their states."),
     concurrency: whole,
+    stuck: about(whole, "How many steps go on though their signal was aborted a while ago."),
     tasks: about(mapOf(whole), "How many tasks of which lanes it has in hand."),
     lanes: listOf(text),
   }),

@@ -3,42 +3,21 @@ import { PawlError } from "../../base/errors.ts";
 import type { KeeperOptions, LeaseKeeper } from "../db.ts";
 import { threadFile } from "../thread-file.ts";
 import { LeaseTable } from "./lease-table.ts";
-import type { FromThread, ToThread } from "./lease-thread.ts";
+import type { FromThread, LeaseThreadData, ToThread } from "./lease-thread.ts";
+
+/** How long a server may take where a third of the lease is less than twice that. */
+const shortestTimeoutMs = 500;
+/** A thread that ended by itself is replaced after this pause. */
+const restartMs = 1_000;
 
 /**
- * Renews leases from a thread with a connection of its own: a step that computes for a minute holds up this process's
- * loop, and steps that use every connection of the pool hold up the pool, but neither lets a lease lapse.
+ * Renews leases from a thread with a connection of its own: a step that computes for a minute blocks this process's event
+ * loop, and steps that use every connection of the pool exhaust the pool, but neither makes a lease expire.
  */
 export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKeeper {
-  const { file, execArgv } = threadFile(new URL("./lease-thread.ts", import.meta.url));
-  const thread = new Worker(file, {
-    name: "pawl-leases",
-    workerData: { url, leaseMs: options.leaseMs, everyMs: options.everyMs },
-    execArgv,
-  });
   const tables: LeaseTable[] = [];
   const places = new Map<string, { readonly table: LeaseTable; readonly slot: number }>();
-  const stopped = new Promise<void>((resolve) => {
-    thread.on("exit", () => resolve());
-    thread.on("message", (message: FromThread) => {
-      if ("lost" in message) {
-        // Only those that are still held under the same token: others were reported meanwhile.
-        const lost = message.lost.filter(({ taskId, token }) => {
-          const place = places.get(taskId);
-          return place !== undefined && place.table.tokenIn(place.slot) === token;
-        });
-        if (lost.length > 0) options.onLost(lost.map(({ taskId }) => taskId));
-      } else if ("failure" in message)
-        options.onFailure(new PawlError("busy", `Leases could not be renewed: ${message.failure}`));
-      else resolve();
-    });
-    thread.on("error", (error) => {
-      options.onFailure(error);
-      resolve();
-    });
-  });
-  thread.unref();
-  const tell = (message: ToThread): void => thread.postMessage(message);
+  const thread = new LeaseThread(url, options, () => tables.map((table) => table.memory));
   const note = (taskId: string, token: number): { readonly table: LeaseTable; readonly slot: number } => {
     for (const table of tables) {
       const slot = table.note(taskId, token);
@@ -46,7 +25,7 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
     }
     const table = new LeaseTable();
     tables.push(table);
-    tell({ table: table.memory });
+    thread.send({ table: table.memory });
     return { table, slot: table.note(taskId, token)! };
   };
   const strikeOut = (taskId: string): void => {
@@ -66,10 +45,78 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
     drop: (taskIds) => {
       for (const taskId of taskIds) strikeOut(taskId);
     },
-    async stop() {
-      thread.ref(); // Whoever waits for its end must live to see it.
-      tell({ stop: true });
-      await stopped;
-    },
+    stop: () => thread.stop(),
   };
+}
+
+/** The thread, which is started again when it ends by itself: without it every lease would expire. */
+class LeaseThread {
+  readonly #url: string;
+  readonly #options: KeeperOptions;
+  readonly #tables: () => SharedArrayBuffer[];
+  #worker: Worker;
+  #restart: NodeJS.Timeout | undefined;
+  #isStopping = false;
+  #stopped: () => void = () => {};
+
+  constructor(url: string, options: KeeperOptions, tables: () => SharedArrayBuffer[]) {
+    this.#url = url;
+    this.#options = options;
+    this.#tables = tables;
+    this.#worker = this.#start();
+  }
+
+  send(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#restart);
+    const worker = this.#worker;
+    if (this.#restart === undefined) {
+      worker.ref(); // The process must live until it has stopped.
+      const stopped = new Promise<void>((resolve) => {
+        this.#stopped = resolve;
+      });
+      this.send({ stop: true });
+      await stopped;
+    }
+    await worker.terminate(); // A connection whose other end is gone would keep it alive.
+  }
+
+  #start(): Worker {
+    const { leaseMs, everyMs, onLost, onFailure } = this.#options;
+    const { file, execArgv } = threadFile(new URL("./lease-thread.ts", import.meta.url));
+    const timeoutMs = Math.max(everyMs / 2, Math.min(everyMs, shortestTimeoutMs));
+    const workerData: LeaseThreadData = { url: this.#url, leaseMs, everyMs, timeoutMs, tables: this.#tables() };
+    const worker = new Worker(file, { name: "pawl-leases", workerData, execArgv });
+    worker.on("message", (message: FromThread) => {
+      if ("lost" in message) onLost(message.lost);
+      else if ("failure" in message) onFailure(notRenewed(message.failure));
+      else this.#stopped();
+    });
+    worker.on("error", (error) => onFailure(notRenewed(error.message)));
+    worker.on("exit", () => this.#exited());
+    worker.unref();
+    return worker;
+  }
+
+  #exited(): void {
+    this.#stopped();
+    if (this.#isStopping) return;
+    this.#options.onFailure(notRenewed("The thread that renews them ended; it is started again."));
+    this.#restart = setTimeout(
+      () => {
+        this.#restart = undefined;
+        this.#worker = this.#start();
+      },
+      Math.min(restartMs, this.#options.everyMs),
+    );
+    this.#restart.unref();
+  }
+}
+
+function notRenewed(why: string): PawlError {
+  return new PawlError("busy", `Leases could not be renewed: ${why}`);
 }

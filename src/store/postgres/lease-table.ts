@@ -1,8 +1,4 @@
-/** A right to a task, as it stands in a table. */
-export interface KeptLease {
-  readonly taskId: string;
-  readonly token: number;
-}
+import type { Lease } from "../tasks.ts";
 
 const idBytes = 36;
 const slotBytes = 48;
@@ -57,8 +53,8 @@ export class LeaseTable {
   }
 
   /** All leases that stand in it: for the thread, which never writes. */
-  read(): KeptLease[] {
-    const kept: KeptLease[] = [];
+  read(): Lease[] {
+    const kept: Lease[] = [];
     for (let slot = 0; slot < slots; slot++) {
       const mark = Atomics.load(this.#marks, slot);
       if (mark % 2 === 0) continue;

@@ -1,53 +1,54 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../base/errors.ts";
 import type { Db } from "../db.ts";
+import { LeaseRenewal } from "../lease-renewal.ts";
 import { ownSearchPath } from "../search-path.ts";
-import { renewLeases } from "../tasks.ts";
-import { type KeptLease, LeaseTable } from "./lease-table.ts";
+import { type Lease, type Renewal, renewLeases } from "../tasks.ts";
+import { LeaseTable } from "./lease-table.ts";
 import { openPostgres } from "./open.ts";
 
-/** What the process tells the thread. Leases come and go in the tables, without a word. */
+/** What the process sends to the thread. Leases come and go in the tables, without a message. */
 export type ToThread = { readonly table: SharedArrayBuffer } | { readonly stop: true };
 
-/** What the thread tells the process. */
+/** What the thread sends to the process. */
 export type FromThread =
-  | { readonly lost: readonly KeptLease[] }
+  | { readonly lost: readonly Lease[] }
   | { readonly failure: string }
   | { readonly stopped: true };
 
-const { url, leaseMs, everyMs } = workerData as { url: string; leaseMs: number; everyMs: number };
+export interface LeaseThreadData {
+  readonly url: string;
+  readonly leaseMs: number;
+  readonly everyMs: number;
+  /** How long the server may take to answer before its connection is replaced. */
+  readonly timeoutMs: number;
+  readonly tables: readonly SharedArrayBuffer[];
+}
+
+const { url, leaseMs, everyMs, timeoutMs, ...given } = workerData as LeaseThreadData;
 const port = parentPort!;
-const tables: LeaseTable[] = [];
+const tables = given.tables.map((memory) => new LeaseTable(memory));
 let db: Db | undefined;
-// Connected before anything is held: a first lease must not wait for that.
-let underWay: Promise<void> = connect();
 
-async function connect(): Promise<void> {
-  try {
-    db ??= await openPostgres({ url, connections: 1, usersPath: ownSearchPath });
-  } catch (error) {
-    port.postMessage({ failure: messageOf(error) } satisfies FromThread);
-  }
+const send = (message: FromThread): void => port.postMessage(message);
+
+/** A connection that no step can use up. One that does not answer in time is replaced for the next statement. */
+async function connected(): Promise<Db> {
+  db ??= await openPostgres({ url, connections: 1, usersPath: ownSearchPath, answerWithinMs: timeoutMs });
+  return db;
 }
 
-/** One round: all leases in one statement, on a connection that no step can use up. */
-async function renew(): Promise<void> {
-  const leases = tables.flatMap((table) => table.read());
-  if (leases.length === 0) return;
-  await connect();
-  if (db === undefined) return; // The next round tries again.
-  try {
-    const renewed = new Set((await renewLeases(db, leases, leaseMs)).map((one) => one.task_id));
-    const lost = leases.filter(({ taskId }) => !renewed.has(taskId));
-    if (lost.length > 0) port.postMessage({ lost } satisfies FromThread);
-  } catch (error) {
-    port.postMessage({ failure: messageOf(error) } satisfies FromThread);
-  }
-}
+const renew = async (leases: readonly Lease[]): Promise<Renewal> => renewLeases(await connected(), leases, leaseMs);
 
-const timer = setInterval(() => {
-  underWay = underWay.then(renew);
-}, everyMs);
+// Connected before anything is held: a first lease must not wait for that. If it fails, the first renewal connects.
+const opening = connected().catch((error: unknown) => send({ failure: messageOf(error) }));
+const renewal = new LeaseRenewal({
+  everyMs,
+  read: () => tables.flatMap((table) => table.read()),
+  renew,
+  onLost: (lost) => send({ lost }),
+  onFailure: (error) => send({ failure: messageOf(error) }),
+});
 
 port.on("message", (message: ToThread) => {
   if ("table" in message) tables.push(new LeaseTable(message.table));
@@ -55,9 +56,9 @@ port.on("message", (message: ToThread) => {
 });
 
 async function stop(): Promise<void> {
-  clearInterval(timer);
-  await underWay;
+  await renewal.stop();
+  await opening;
   await db?.close();
-  port.postMessage({ stopped: true } satisfies FromThread);
+  send({ stopped: true });
   port.close();
 }

@@ -12,6 +12,8 @@ export interface PostgresOptions {
   readonly url: string;
   /** The most connections that are open at once. */
   readonly connections?: number;
+  /** How long the server may take to answer, and to connect, before the connection is replaced. */
+  readonly answerWithinMs?: number;
   readonly onWarning?: (text: string) => void;
   /** The search path of users' statements in transactions; read from the database unless given. */
   readonly usersPath?: string;
@@ -24,6 +26,11 @@ const serverTimeouts = {
   idle_in_transaction_session_timeout: 60_000,
 };
 const clientTimeouts = { connectionTimeoutMillis: 10_000, query_timeout: 45_000 };
+
+/** To connect takes several round trips and a new process of the server: one that is cut off too soon never succeeds. */
+function timeoutsWithin(ms: number): typeof clientTimeouts {
+  return { connectionTimeoutMillis: Math.max(ms, 1_000), query_timeout: ms };
+}
 
 /** What a user's statements in a transaction get instead. */
 const userPlanning = "set local enable_seqscan = on";
@@ -58,6 +65,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   checkUrl(options.url);
   const { url, startup } = withoutOptions(options.url);
   const users = options.usersPath ?? (await readUsersPath(options.url));
+  const within = options.answerWithinMs;
   const pool = new pg.Pool({
     connectionString: direct ? url : options.url,
     max: options.connections ?? 10,
@@ -66,7 +74,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
     application_name: "pawl",
     pipeline: true,
     types,
-    ...clientTimeouts,
+    ...(within === undefined ? clientTimeouts : timeoutsWithin(within)),
     ...(direct ? { ...serverTimeouts, options: `${startup} ${startupSettings}`.trim() } : {}),
   } as pg.PoolConfig);
   // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
