@@ -7,7 +7,7 @@ function begin() {
   return {
     pace,
     /** So many steps end, each of which ran for so long. */
-    end(steps: number, durationMs: number): void {
+    end: (steps: number, durationMs: number): void => {
       for (let step = 0; step < steps; step++) pace.finished(durationMs);
     },
     pass: (ms: number) => {

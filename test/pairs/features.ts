@@ -1,6 +1,5 @@
 import {
   type AnyLifecycle,
-  type Effect,
   exponential,
   type Instance,
   job,
@@ -21,7 +20,7 @@ export interface World {
   /** How often the outside had its turn. */
   readonly round: number;
   readonly seen: Map<string, unknown>;
-  instance(): Promise<Instance>;
+  readonly instance: () => Promise<Instance>;
 }
 
 type AnyStep = Step<Record<string, unknown>, Record<string, undefined>>;
@@ -256,7 +255,7 @@ export const features: readonly Feature[] = [
         await tx.query("select 1");
         count(seen, "before");
       },
-      after: (_: Effect<unknown>) => {
+      after: () => {
         if (count(seen, "after") === 1) throw new Error("the first attempt of an after-effect fails");
       },
     }),

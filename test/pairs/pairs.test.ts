@@ -90,7 +90,10 @@ async function begin(
 ): Promise<void> {
   const has = (name: string) => pair.some((feature) => feature.name === name);
   const start = async (by: typeof pawl, which: AnyLifecycle) => {
-    if (!has("tx")) return void (await by.start(which, { key } as never));
+    if (!has("tx")) {
+      await by.start(which, { key } as never);
+      return;
+    }
     await by.transaction(async (tx) => {
       // A refusal beside it on the same transaction takes nothing of it back.
       const [, refused] = await Promise.all([

@@ -16,7 +16,7 @@ onPostgres("versions of a definition", () => {
     await using t = await testPawl({ lifecycles: [], server: process.env.PAWL_TEST_POSTGRES_URL });
     const newer = await createPawl({ database: t.url!, lifecycles: [essay(2)], logger: false });
     await using _newer = { [Symbol.asyncDispose]: () => newer.close() };
-    const worker = await newer.work({ concurrency: 1 });
+    const worker = newer.work({ concurrency: 1 });
     const older = await createPawl({ database: t.url!, lifecycles: [essay(1)], logger: false });
     await using _older = { [Symbol.asyncDispose]: () => older.close() };
     await older.start(older.lifecycles[0]!, { key: "late" });
