@@ -140,7 +140,11 @@ export class Work {
     const idempotency = idempotencyOf(event, payload, doing);
     const send = eventFor(this.#kernel, { lifecycle: assignment, id, event, payload, actor, reason, idempotency });
     const sent = await this.#verbs.send(send, undefined);
-    return sent.ok ? sent.instance : refusalOf(sent.error, id, doing.actor, targets[event]);
+    if (sent.ok) return sent.instance;
+    const refusal = refusalOf(sent.error, id, actor, targets[event]);
+    if (event === "release" || refusedFrom(refusal) === undefined) return refusal;
+    // In which state an assignment is, is told to its labeler alone.
+    return (await this.#rows.ask(id))?.labeler === actor ? refusal : notTheAssignee(id, actor);
   }
 
   async #readAll(ids: readonly string[]): Promise<(Found | undefined)[]> {
