@@ -43,6 +43,7 @@ onPostgres("connections that die without a word", () => {
       const work = { lease: leaseMs, maintainEvery: 100, onFailure: () => {} };
       pawl.work(work);
       while (steps.length < keys.length) await new Promise(setImmediate);
+      await proxy.whenAnswered(/set leased_until = pawl\.now\(\)/); // The connection of the lease thread is there to be dropped.
       other.work(work); // Takes over what is no longer renewed.
       const leasedMs = async () => {
         const [tasks] = await store.db.rows<{ least: number }>(
