@@ -34,6 +34,7 @@ describe("a queue", () => {
       graceMs: 0,
       maxAttemptsPerLabeler: 3,
       maxAttemptsTotal: 5,
+      maxExtensions: 10,
       reassignExpired: true,
       reassignSkipped: true,
       skipRequiresReason: false,

@@ -115,8 +115,8 @@ eachStoreAndPooler((store) => {
       insert into pawl.journal select * from pawl.journal where version = 2
       on conflict (instance_id, version) do update set event = 'post'`;
     await refused(t, again, "PW001", "append-only");
-    await refused(t, "truncate pawl.instances", "PW001", "pawl.instances is append-only: truncate is refused");
-    await refused(t, "truncate pawl.instances cascade", "PW001", "append-only");
+    await refused(t, "truncate pawl.instances", "0A000", "referenced in a foreign key constraint");
+    await refused(t, "truncate pawl.instances cascade", "PW001", "pawl.instances is append-only: truncate is refused");
   });
 
   test("an instance without its start in the journal is refused", async () => {

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { messageOf } from "../../base/errors.ts";
 import type { Listener, ListenOptions } from "../db.ts";
-import { startupSettings } from "./startup-settings.ts";
 
 /** How long a notification to oneself may take, and how often a silent connection is tried with one. */
 export const listenerTiming = { testMs: 3_000, everyMs: 5_000 };
@@ -79,7 +78,7 @@ export class PostgresListener implements Listener {
     const client = new pg.Client({
       connectionString: this.#url,
       application_name: "pawl-listener",
-      options: startupSettings,
+      // No `options`: it says nothing but LISTEN, which no search path can change, and a pooler refuses them.
       keepAlive: true,
       connectionTimeoutMillis: testMs,
       query_timeout: testMs,
