@@ -9,6 +9,7 @@ import { logFailure } from "../telemetry/log.ts";
 import { type AdmissionOptions, admit, limitGuesses, returnTurns } from "./admission.ts";
 import { mountRoutes } from "./api/mount.ts";
 import { openapi } from "./api/openapi.ts";
+import { authenticationLimitMs } from "./authentication.ts";
 import { mountLive } from "./live.ts";
 import { mountPages } from "./pages.ts";
 import { answerProblem, problem, problemOf } from "./problem.ts";
@@ -40,6 +41,7 @@ export interface AppOptions extends DoorOptions {
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   const app = new Hono();
   const base = baseOf(options.base);
+  authenticationLimitMs(options);
   const limits = options.limits === false ? undefined : new RequestLimits(checkedLimits(options.limits));
   const admission: AdmissionOptions & Pick<AppOptions, "ends"> = { ...options, limits };
   returnTurns(app);

@@ -36,6 +36,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
     host = standardHost,
     token,
     authenticate,
+    authenticateTimeout,
     base,
     pages,
     limits,
@@ -43,7 +44,16 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
   } = checkHttp(options);
   const ending = new AbortController();
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, { token, authenticate, base, pages, limits, mediaSources, ends: ending.signal }).fetch,
+    fetch: httpApp(pawl, {
+      token,
+      authenticate,
+      authenticateTimeout,
+      base,
+      pages,
+      limits,
+      mediaSources,
+      ends: ending.signal,
+    }).fetch,
     createServer,
     // Clients that are slow on purpose are cut off. Node looks for them every 30 s by default, long after their time.
     serverOptions: {

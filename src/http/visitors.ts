@@ -4,15 +4,11 @@ import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { Session, Visitor } from "../access/access.ts";
 import { PawlError } from "../base/errors.ts";
 import type { Pawl } from "../pawl.ts";
+import { type AuthenticationOptions, authenticateBy } from "./authentication.ts";
 
-/** Finds out who comes with a request, in your own way; undefined if you do not know him. */
-export type Authenticate = (request: Request) => Visitor | undefined | Promise<Visitor | undefined>;
-
-export interface DoorOptions {
+export interface DoorOptions extends AuthenticationOptions {
   /** A token that may do everything, such as one from a secret store. */
   readonly token?: string | undefined;
-  /** Who comes, where your own application knows it. Tokens and sessions are asked for when it does not. */
-  readonly authenticate?: Authenticate | undefined;
 }
 
 const unknown = "Send `Authorization: Bearer <token>` (`pawl token create` makes one), or sign in.";
@@ -22,18 +18,23 @@ export interface Visit {
   readonly visitor: Visitor;
   /** The secret of a token or a session; undefined where something else says who comes. */
   readonly secret: string | undefined;
-  /** Asks the application once more whether it knows the visitor. */
+  /** Asks the application again whether it knows the visitor, by the same name and role. */
   readonly isKnown: () => Promise<boolean>;
 }
 
 /** Who comes: with a token, in a session, or as the application says. Throws `token_invalid` for a stranger. */
 export async function visitOf(pawl: Pawl, context: Context, options: DoorOptions): Promise<Visit> {
-  const own = await options.authenticate?.(context.req.raw);
+  const request = context.req.raw;
+  const own = await authenticateBy(pawl, request, options);
   const bearer = bearerOf(context);
   if (own !== undefined) {
     if (bearer === undefined) checkOrigin(context, { isProgramKnown: true });
-    const again = async () => (await options.authenticate?.(context.req.raw)) !== undefined;
-    return { visitor: own, secret: undefined, isKnown: again };
+    const isKnown = async () => {
+      const now = await authenticateBy(pawl, request, options);
+      // Another role may have fewer rights than the stream was opened with.
+      return now?.name === own.name && now.role === own.role;
+    };
+    return { visitor: own, secret: undefined, isKnown };
   }
   if (bearer !== undefined) {
     if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined, isKnown: always };

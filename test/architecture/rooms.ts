@@ -104,7 +104,10 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     may: ["base", "kernel", "store/access-tokens.ts"],
     lines: "says who may come in",
   },
-  http: { may: ["base", "definition", "telemetry", "access", ...front], lines: "answers over HTTP" },
+  http: {
+    may: ["base", "definition", "telemetry", "access", "kernel/time-limit.ts", ...front],
+    lines: "answers over HTTP",
+  },
   cli: {
     // It reads and writes the files that a user names, in the formats of people.
     may: ["base", "definition", "telemetry", "http", ...peoplesFormats, ...front],

@@ -37,7 +37,7 @@ const brokenElsewhere: Record<string, string> = {
   AlertTarget: "test/alerts/alerts.test.ts",
   "AlertSink.send": "test/alerts/alerts.test.ts",
   "AlertSink.close": "test/kernel/closing.test.ts",
-  Authenticate: "test/http/access.test.ts",
+  Authenticate: "test/http/authentication.test.ts",
   "Broker.awayMs": "test/outbox/relay.test.ts",
   "Broker.close": "test/kernel/closing.test.ts",
   "Broker.publish": "test/outbox/relay.test.ts",

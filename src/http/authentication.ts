@@ -1,0 +1,71 @@
+import type { Visitor } from "../access/access.ts";
+import { isRole, roles } from "../access/roles.ts";
+import { type Duration, durationMs } from "../base/duration.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
+import { checkedText } from "../base/text.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
+import type { Pawl } from "../pawl.ts";
+import { logFailure } from "../telemetry/log.ts";
+
+/** Identifies the sender of a request in your own way; undefined if your application does not know the sender. */
+export type Authenticate = (request: Request) => Visitor | undefined | Promise<Visitor | undefined>;
+
+export interface AuthenticationOptions {
+  /** Identifies the sender where your application knows them. Tokens and sessions are checked when it returns undefined. */
+  readonly authenticate?: Authenticate | undefined;
+  /**
+   * How long `authenticate` may take. A request for which it takes longer is answered with 503.
+   * @default "10s"
+   */
+  readonly authenticateTimeout?: Duration | undefined;
+}
+
+/** Refuses a time limit that is none when the app is built, instead of with the first request. */
+export function authenticationLimitMs({ authenticateTimeout = "10s" }: AuthenticationOptions): number {
+  const limitMs = durationMs(authenticateTimeout, "authenticateTimeout");
+  if (limitMs > 0) return limitMs;
+  throw new PawlError("option_invalid", "`authenticateTimeout` must be longer than 0.");
+}
+
+/**
+ * Who sends a request, as the application says. When `authenticate` throws, takes too long or returns something that is not
+ * a visitor, the sender is not known to be anybody: the cause is logged, and the request is refused with 503, which a client
+ * may retry.
+ */
+export async function authenticateBy(
+  pawl: Pawl,
+  request: Request,
+  options: AuthenticationOptions,
+): Promise<Visitor | undefined> {
+  const { authenticate } = options;
+  if (authenticate === undefined) return undefined;
+  try {
+    const found = await settleWithin(authenticationLimitMs(options), "It", () => authenticate(request));
+    if (request.bodyUsed)
+      throw new PawlError("hook_failed", "It read the body of the request. Let it read that of `request.clone()`.");
+    return checkedResult(found);
+  } catch (error) {
+    const failure = new PawlError(
+      "not_available",
+      `\`authenticate\` failed, and the request was refused: ${messageOf(error)}`,
+      {},
+      { cause: error },
+    );
+    logFailure(pawl.log, failure);
+    throw failure;
+  }
+}
+
+/** A copy that holds nothing else; null means unknown, too. */
+function checkedResult(found: unknown): Visitor | undefined {
+  if (found === undefined || found === null) return undefined;
+  if (typeof found !== "object")
+    throw new PawlError("hook_failed", "It must return { name, role, labeler }, or undefined.");
+  const { name, role, labeler = null } = found as Partial<Visitor>;
+  if (!isRole(role)) throw new PawlError("hook_failed", `The \`role\` must be one of ${roles.join(", ")}.`);
+  return {
+    name: checkedText(name, "The `name`"),
+    role,
+    labeler: labeler === null ? null : checkedText(labeler, "The `labeler`"),
+  };
+}
