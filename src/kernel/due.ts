@@ -2,10 +2,10 @@ import { decideRename } from "../definition/decide.ts";
 import { readWaitingCallbacks, type WaitingCallback } from "../store/callbacks.ts";
 import type { Executor } from "../store/db.ts";
 import { payloadIn } from "../store/payloads.ts";
-import { type DueTimer, readDueTimers } from "../store/timers.ts";
+import { type DueTimer, readDueTimers, readRetries } from "../store/timers.ts";
 import type { Course, Maker } from "./course.ts";
 import { asPawlError } from "./errors.ts";
-import { failEvent } from "./failed-events.ts";
+import { failEvent, isOwn } from "./failed-events.ts";
 import { happen } from "./happen.ts";
 import { match } from "./match.ts";
 
@@ -90,6 +90,43 @@ function inOrder(course: Course, timers: readonly DueTimer[], callbacks: readonl
   match(course, callbacks.slice(arrived));
 }
 
+/** An event that Pawl itself sends to an instance in its present visit, such as `joined` or `answered`. */
+export interface OwnEvent {
+  readonly name: string;
+  readonly payload: unknown;
+  readonly reason: string | null;
+}
+
+/** Delivers an event of Pawl's own. One that throws is retried by a timer of the visit, and ends as a due event does. */
+export function deliverOwn(course: Course, { name: event, payload, reason }: OwnEvent): void {
+  const { id, visit } = course.instance;
+  const timer: DueTimer = {
+    instance_id: id,
+    // The same in every try of one transaction, so that a hook that threw is found again.
+    id: `${visit} ${event}`,
+    kind: "send",
+    visit,
+    due_ms: course.row.now_ms,
+    event,
+    payload,
+    has_payload: payload !== undefined,
+    actor: null,
+    reason,
+    attempts: 0,
+    request_id: course.newId(),
+  };
+  ring(course, timer);
+}
+
+/** Instances whose present visit has an event of Pawl's own that threw and that a timer retries. */
+export async function retryingOwn(db: Executor, courses: readonly Course[]): Promise<ReadonlySet<Course>> {
+  const timed = courses.filter(({ row, failure }) => failure === undefined && row.next_due_ms !== null);
+  if (timed.length === 0) return new Set();
+  const visits = timed.map(({ instance: { id, visit } }) => ({ id, visit }));
+  const ids = new Set((await readRetries(db, visits)).map((one) => one.instance_id));
+  return new Set(timed.filter(({ row }) => ids.has(row.id)));
+}
+
 /** Fires a timer. An event that throws is retried later, unless the cause is the database. */
 function ring(course: Course, timer: DueTimer): void {
   const thrownBefore = course.failedTimers.get(timer.id);
@@ -105,6 +142,13 @@ function ring(course: Course, timer: DueTimer): void {
   }
 }
 
+/** A delayed event carries the mark of the call that sent it, which may have lost its reply. */
+function makerOf(timer: DueTimer): Maker {
+  if (isOwn(timer)) return byPawl;
+  const { kind, request_id: requestId } = timer;
+  return { source: "timer", requestId: kind === "send" ? requestId : null, lease: null };
+}
+
 function send(course: Course, timer: DueTimer): void {
   const event = {
     name: timer.event,
@@ -113,11 +157,11 @@ function send(course: Course, timer: DueTimer): void {
     reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
     pastOwnFailEdge: timer.kind === "deadline",
   };
-  // A delayed event carries the mark of the call that sent it, which may have lost its reply.
-  const maker: Maker = { source: "timer", requestId: timer.kind === "send" ? timer.request_id : null, lease: null };
   const hooked = course.hooked.length;
-  const refusal = happen(course, event, maker);
+  const refusal = happen(course, event, makerOf(timer));
   for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, timer.id);
   if (refusal === undefined || timer.kind === "deadline") return;
-  course.refuse({ event: timer.event, blockers: refusal.blockers }, timer.request_id);
+  const { event: name, visit } = timer;
+  const { blockers } = refusal;
+  course.refuse({ event: name, ...(isOwn(timer) ? { visit } : {}), blockers }, timer.request_id);
 }

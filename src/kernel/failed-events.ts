@@ -12,7 +12,7 @@ import { describeError } from "./failing.ts";
 import { HookOfTimerError } from "./hooks.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** A delayed event or a timeout whose guard, `set` or `before` hook threw, for the log. */
+/** A delayed event, a timeout or an event of Pawl's own whose guard, `set` or `before` hook threw, for the log. */
 export interface FailedEvent {
   readonly event: string;
   readonly attempt: number;
@@ -32,20 +32,29 @@ export function failEvent(course: Course, timer: DueTimer, thrown: unknown): voi
   const attempt = timer.attempts + 1;
   const retryAfterMs = nextAttemptMs(standardRetry, attempt, Math.random()) ?? null;
   const error = describeError(thrown);
-  const detail = { event: timer.event, source: timer.kind, reason: eventFailed, error, retryAfterMs };
+  const detail = { event: timer.event, ...originOf(timer), reason: eventFailed, error, retryAfterMs };
   course.noteFailure({ requestId: timer.request_id, attempt, detail });
   course.failedEvents = [...course.failedEvents, { event: timer.event, attempt, retryAfterMs, thrown }];
   if (retryAfterMs !== null) {
     course.retryEvent(timer, retryAfterMs);
     return;
   }
-  const { event, kind } = timer;
+  const { event } = timer;
   const letter = letterOfEvent(course, { id: course.newId(), event, payload: payloadIn(timer) }, { attempt, error });
   course.giveUp("event_failed", {
     ...letter,
     cause: `timer:${timer.request_id}`,
-    detailsText: JSON.stringify({ event, source: kind }),
+    detailsText: JSON.stringify({ event, ...originOf(timer) }),
   });
+}
+
+/** Whether Pawl itself sent the event: then it belongs to a visit, which a delayed event does not. */
+export function isOwn({ kind, visit }: DueTimer): boolean {
+  return kind === "send" && visit !== null;
+}
+
+function originOf(timer: DueTimer) {
+  return isOwn(timer) ? { source: "pawl", visit: timer.visit } : { source: timer.kind };
 }
 
 /** The dead letter of an event that an instance was to get and did not. A requeue delivers the event once more. */

@@ -1,11 +1,10 @@
 import { cleanText } from "../base/json.ts";
-import { decide } from "../definition/decide.ts";
 import { deleteChecks, readChecks } from "../store/checks.ts";
 import { readStandings, type Standing } from "../store/children.ts";
 import type { Executor } from "../store/db.ts";
 import { type InstanceRow, readInstances } from "../store/instances.ts";
-import type { Course, Maker } from "./course.ts";
-import { catchUp } from "./due.ts";
+import type { Course } from "./course.ts";
+import { catchUp, deliverOwn, retryingOwn } from "./due.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { type PlannedQuestions, tellAnswers, tendQuestions } from "./questions.ts";
 import { sweep } from "./sweep.ts";
@@ -17,8 +16,6 @@ export interface Looked {
   readonly made: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
-
-const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
 /**
  * Looks at the parents that checks wait for: when the children of one in a join have ended, it is told; one that asks has
@@ -41,8 +38,12 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const busy = new Set<string>();
     const planned: PlannedQuestions = new Map();
     const swept = await sweep(kernel, ours, async (db, courses) => {
-      await lookAtAll(db, courses, busy);
-      await tellAnswers(kernel, db, courses, planned);
+      await catchUp(db, courses);
+      // An event that threw is retried by its timer: a check must not try it once more, out of turn.
+      const retrying = await retryingOwn(db, courses);
+      const others = courses.filter((course) => !retrying.has(course));
+      await lookAtAll(db, others, busy);
+      await tellAnswers(kernel, db, others, planned);
     });
     joined += swept.written.size;
     failures.push(...swept.failures);
@@ -69,12 +70,11 @@ function asks(kernel: Kernel, row: InstanceRow): boolean {
 }
 
 /**
- * What is due comes first, then the children of those that are in a join. Who has sent something that is still on its way
+ * The children of those that are in a join, once what is due has happened. Who has sent something that is still on its way
  * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before. So is
  * one whose move into the join has an `after` that is still to run, since that may start and tell children.
  */
 async function lookAtAll(db: Executor, courses: readonly Course[], busy: Set<string>): Promise<void> {
-  await catchUp(db, courses);
   const joining = courses.filter((course) => course.failure === undefined && policyOf(course) !== undefined);
   if (joining.length === 0) return;
   const runs = joining.map(({ instance: { id, run, visit } }) => ({ id, run, visit }));
@@ -92,11 +92,7 @@ function policyOf({ lifecycle, instance }: Course): "fail" | "count" | "wait" | 
 
 function look(course: Course, standing: Standing): void {
   const event = eventOf(policyOf(course)!, standing);
-  if (event === undefined) return;
-  const { lifecycle, instance, row } = course;
-  const decided = decide(lifecycle, instance, { ...event, actor: null }, row.now_ms);
-  if (decided.kind === "decided") course.add(decided, byPawl);
-  else course.refuse({ event: event.name, visit: instance.visit, blockers: decided.blockers });
+  if (event !== undefined) deliverOwn(course, event);
 }
 
 /** A child that failed, and why, as an alert of its parent names it. */

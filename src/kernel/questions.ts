@@ -1,21 +1,18 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
-import { decide } from "../definition/decide.ts";
 import { askedBy, questionOf } from "../definition/question.ts";
 import { type QuestionRow, readQuestions } from "../store/children.ts";
 import type { Executor } from "../store/db.ts";
 import { type InstanceRow, readInstances } from "../store/instances.ts";
 import { type Asker, askerOf } from "./asking.ts";
 import { startBeside } from "./commit-families.ts";
-import type { Course, Maker } from "./course.ts";
-import { catchUp } from "./due.ts";
+import type { Course } from "./course.ts";
+import { catchUp, deliverOwn } from "./due.ts";
 import { asPawlError } from "./errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "./kernel.ts";
 import { sendAll } from "./send.ts";
 import { type Planned, planStart } from "./start.ts";
 import { type Decide, writeAlone } from "./sweep.ts";
-
-const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 
 /** A visit asks once: its question is named after it. No child of a step has such a name. */
 function nameOfQuestion({ visit }: { readonly visit: number }): string {
@@ -64,7 +61,8 @@ export async function tellAnswers(
     for (const [course, { id }] of of) {
       const answer = answers.get(id);
       if (answer === undefined) continue;
-      course.attempt(() => take(course, answer.event, answer.payload, answer.reason));
+      const { event: name, payload, reason } = answer;
+      course.attempt(() => deliverOwn(course, { name, payload, reason }));
     }
   }
 }
@@ -83,14 +81,7 @@ function tryAsking(kernel: Kernel, course: Course, planned: PlannedQuestions): v
 function failOver(course: Course, thrown: unknown): void {
   const message = cleanText(messageOf(thrown), 2_000);
   const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
-  take(course, "fail", payload, message);
-}
-
-function take(course: Course, name: string, payload: unknown, reason: string | null): void {
-  const { lifecycle, instance, row } = course;
-  const decided = decide(lifecycle, instance, { name, payload, actor: null, reason }, row.now_ms);
-  if (decided.kind === "decided") course.add(decided, byPawl);
-  else course.refuse({ event: name, visit: instance.visit, blockers: decided.blockers });
+  deliverOwn(course, { name: "fail", payload, reason: message });
 }
 
 /**

@@ -972,7 +972,12 @@ CREATE TABLE pawl.timers (
     attempts integer DEFAULT 0 NOT NULL,
     request_id uuid,
     CONSTRAINT timers_kind_check CHECK ((kind = ANY (ARRAY['timeout'::text, 'deadline'::text, 'send'::text]))),
-    CONSTRAINT timers_timeout_has_visit CHECK (((kind = 'timeout'::text) = (visit IS NOT NULL)))
+    CONSTRAINT timers_visit_check CHECK (
+CASE kind
+    WHEN 'timeout'::text THEN (visit IS NOT NULL)
+    WHEN 'deadline'::text THEN (visit IS NULL)
+    ELSE true
+END)
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
 

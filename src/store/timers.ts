@@ -78,3 +78,21 @@ export function readDueTimers(db: Executor, due: readonly { id: string; asOfMs: 
     ) as timer
     order by timer.instance_id, timer.due_at, timer.id`);
 }
+
+/** Those of these visits that have an event of Pawl's own to be retried: no other event of a visit is a `send`. */
+export function readRetries(
+  db: Executor,
+  visits: readonly { id: string; visit: number }[],
+): Promise<{ instance_id: string }[]> {
+  return db.rows(sql`
+    select wanted.id::text as instance_id
+    from unnest(
+      (select ${textArray(visits.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(visits.map((one) => one.visit))}::text)::int[]
+    ) as wanted(id, visit)
+    where exists (
+      select from pawl.timers as timer
+      where timer.instance_id = wanted.id and timer.kind = 'send' and timer.visit = wanted.visit
+      offset 0
+    )`);
+}

@@ -66,7 +66,7 @@ export function joinsForgotten(ids: Slice): Statement {
       and not exists (select from pawl.checks as look where look.instance_id = instance.id)
       and not exists (
         select from pawl.attempts as attempt
-        where attempt.instance_id = instance.id and attempt.what = 'refused'
+        where attempt.instance_id = instance.id and attempt.what in ('refused', 'failed')
           and (attempt.detail ->> 'visit')::int = instance.visit
       )`;
 }
