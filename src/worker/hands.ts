@@ -16,7 +16,7 @@ import { reportObserved, runObserved } from "./observed.ts";
 import { Pace, windowMs } from "./pace.ts";
 import type { Handler } from "./run.ts";
 import type { Settings } from "./settings.ts";
-import type { WorkerStates } from "./states.ts";
+import type { SlotState, WorkerStates } from "./states.ts";
 import { StuckSteps } from "./stuck-steps.ts";
 
 const firstPauseMs = 50;
@@ -29,6 +29,8 @@ interface Held {
   readonly taken: Taken;
   readonly abort: Abort;
   readonly takenAt: number;
+  /** What its slot does; undefined once that is free again. */
+  slot: SlotState | undefined;
   /** When its step began; undefined while it waits. */
   beganAt: number | undefined;
   /** It was given back: whatever its step still says does not count, and must not win over that. */
@@ -52,6 +54,8 @@ export interface HandsOptions {
   readonly onFree: () => void;
   /** Called when a step has become stuck. */
   readonly onStuck: () => void;
+  /** Called with an error around a step that is neither the step's nor one of its report. */
+  readonly onSlotError: (error: unknown) => void;
   readonly fakes: ReadonlyMap<string, Handler> | undefined;
 }
 
@@ -142,6 +146,7 @@ export class Hands {
         taken: one,
         abort: new Abort(),
         takenAt: performance.now(),
+        slot: "Claiming",
         beganAt: undefined,
         isGivenBack: false,
         outcome: undefined,
@@ -207,16 +212,16 @@ export class Hands {
       else this.#waiting.splice(place, 1);
       this.#running += 1;
       held.isRunning = true;
-      void this.#process(held);
+      this.#process(held).catch((error: unknown) => this.#abandon(held, error));
     }
   }
 
   /** Runs a task and reports what became of it, together with those that end at the same time. */
   async #process(held: Held): Promise<void> {
     const { taken, abort } = held;
-    const { states, settings, fakes, isGated } = this.#options;
+    const { settings, fakes, isGated } = this.#options;
     const { faults, signals, telemetry } = this.#kernel;
-    states.slot("Claiming", "Processing");
+    this.#enter(held, "Processing");
     if (faults !== undefined) await faults.at("run.before");
     const began = performance.now();
     held.beganAt = began;
@@ -226,18 +231,32 @@ export class Hands {
     const tookMs = performance.now() - began;
     telemetry.meters.lane(taken.lane).ran(tookMs);
     if (faults !== undefined) await faults.at("run.after");
-    const isFreed = this.#stuck.ended(held);
-    const to = succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure";
-    if (!isFreed) {
-      this.#running -= 1;
-      states.slot("Processing", to);
-      this.#fill();
-    }
+    this.#stuck.ended(held);
+    this.#enter(held, succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure");
+    this.#fill();
     held.outcome = outcome;
     this.#pace.finished(tookMs);
     await this.#reportUntilAnswered(held, outcome);
     if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
-    if (!isFreed) states.slot(to, "Polling");
+    this.#enter(held, "Polling");
+    this.#release(held);
+  }
+
+  /** The slot of a task goes on, unless it was freed. */
+  #enter(held: Held, to: SlotState | "Polling" | "ErrorWait"): void {
+    const from = held.slot;
+    if (from === undefined) return;
+    if (from === "Processing") this.#running -= 1;
+    held.slot = to === "Polling" || to === "ErrorWait" ? undefined : to;
+    this.#options.states.slot(from, to);
+  }
+
+  /** What became of the task is unknown: the slot is free again, and the lease lapses. */
+  #abandon(held: Held, error: unknown): void {
+    held.isRunning = false;
+    this.#stuck.ended(held);
+    this.#enter(held, "ErrorWait");
+    this.#options.onSlotError(error);
     this.#release(held);
   }
 
@@ -379,7 +398,7 @@ export class Hands {
 
   /** Its step ignores its aborted signal. What it still returns is reported as ever, and refused by its lost lease. */
   #becomeStuck(held: Held, isFreed: boolean): void {
-    const { states, isGated, onStuck } = this.#options;
+    const { isGated, onStuck } = this.#options;
     onStuck();
     const { lane, lease, attempt, row } = held.taken;
     const { log } = this.#kernel.telemetry;
@@ -392,9 +411,8 @@ export class Hands {
       return;
     }
     log.warn(fields, "A step ignores its aborted signal; its slot was freed. Pass `step.signal` to what it waits for.");
-    this.#running -= 1;
-    states.slot("Processing", "ReportingFailure");
-    states.slot("ReportingFailure", "Polling");
+    this.#enter(held, "ReportingFailure");
+    this.#enter(held, "Polling");
     if (isGated(lane)) this.#kernel.signals.hint(lane);
     this.#release(held);
   }

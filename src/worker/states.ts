@@ -59,10 +59,10 @@ export class WorkerStates {
     this.#watch(restMs === undefined ? { from, to } : { from, to, restMs });
   }
 
-  /** A slot goes on. From `Polling` it begins, to `Polling` it is free again. */
-  slot(from: SlotState | "Polling", to: SlotState | "Polling"): void {
+  /** A slot goes on. From `Polling` it begins; to `Polling`, or to `ErrorWait` after an error in it, it is free again. */
+  slot(from: SlotState | "Polling", to: SlotState | "Polling" | "ErrorWait"): void {
     if (from !== "Polling") this.#slots[from] -= 1;
-    if (to !== "Polling") this.#slots[to] += 1;
+    if (to !== "Polling" && to !== "ErrorWait") this.#slots[to] += 1;
     this.#watch({ from, to });
   }
 }

@@ -63,6 +63,8 @@ export class Worker {
   readonly #onStopped: () => void;
   readonly #ended: Promise<void>;
   #stopping = false;
+  /** An error around a step is to be followed by a wait. */
+  #slotFailed = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
   /** A parent is to be looked at. */
   #toLook = false;
@@ -89,6 +91,11 @@ export class Worker {
       mustWait: (taken) => this.#lanes.mustWait(taken),
       onFree: () => this.#rest.end(),
       onStuck: () => this.#heartbeat.now(),
+      onSlotError: (error) => {
+        this.#slotFailed = true;
+        this.#settings.onFailure(error);
+        this.#rest.end();
+      },
       fakes: company.fakes,
     });
     this.#heartbeat = new Heartbeat(kernel, () => ({
@@ -159,6 +166,11 @@ export class Worker {
         this.#states.enter("Polling");
         if (await this.#pollUntilEmpty()) backoff.reset();
         if (this.#stopping) break;
+        if (this.#slotFailed) {
+          this.#slotFailed = false;
+          await this.#waitAfterError();
+          continue;
+        }
         this.#states.enter("Backoff");
         const restMs = Math.min(backoff.next(), this.#claims.restMs);
         this.#states.enter("Idle", restMs);
@@ -166,8 +178,7 @@ export class Worker {
       } catch (error) {
         this.#kernel.expiry.failed(error);
         this.#settings.onFailure(error);
-        this.#states.enter("ErrorWait");
-        if (!this.#stopping) await this.#errorWait.take(errorWaitMs);
+        await this.#waitAfterError();
       }
     }
     forget();
@@ -177,10 +188,15 @@ export class Worker {
     await this.#heartbeat.stop();
   }
 
+  async #waitAfterError(): Promise<void> {
+    this.#states.enter("ErrorWait", errorWaitMs);
+    if (!this.#stopping) await this.#errorWait.take(errorWaitMs);
+  }
+
   /** Claims and runs until a claim brings nothing; tells whether there was anything. */
   async #pollUntilEmpty(): Promise<boolean> {
     let worked = false;
-    while (!this.#stopping) {
+    while (!(this.#stopping || this.#slotFailed)) {
       await this.#lanes.look();
       await this.#hands.putBack((taken) => this.#lanes.mustWait(taken));
       const { room } = this.#hands;

@@ -1,12 +1,9 @@
-import { job, lifecycle, type WorkerMove } from "pawl";
+import { job, lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import type { WorkOptions } from "../../src/worker/settings.ts";
-import { loopStates, slotStates, workerMoves } from "../../src/worker/states.ts";
-import type { Worker } from "../../src/worker/work.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
+import { WatchedWorker } from "../support/watched-worker.ts";
 
 /** What a step does, set by each test. */
 const steps: { run: (step: { data: { n: number }; signal: AbortSignal; attempt: number }) => unknown } = {
@@ -26,45 +23,14 @@ const task = lifecycle("task", {
   },
 });
 
-/** A worker whose moves are kept, and a way to wait for one of them. */
-class Watched {
-  readonly moves: string[] = [];
-  readonly failures: unknown[] = [];
-  readonly worker: Worker;
-  #waiting: { move: string; resolve: () => void }[] = [];
-
-  constructor(t: TestPawl, options: WorkOptions = {}, hear: (move: WorkerMove) => unknown = () => {}) {
-    const onMove = (made: WorkerMove) => {
-      hear(made);
-      const move = `${made.from} → ${made.to}`;
-      this.moves.push(move);
-      const heard = this.#waiting.filter((one) => one.move === move);
-      this.#waiting = this.#waiting.filter((one) => one.move !== move);
-      for (const one of heard) one.resolve();
-    };
-    const onFailure = (error: unknown) => this.failures.push(error);
-    this.worker = t.pawl.work({ concurrency: 1, prefetch: 0, onMove, onFailure, ...options });
-  }
-
-  /** Resolves when the move is made from now on. */
-  next(move: string): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push({ move, resolve }));
-  }
-}
-
 eachStoreAndPooler((store) => {
   const open = () => store.open({ lifecycles: [task] });
-
-  test("R93 the worker's states and moves are S3's eleven and sixteen", () => {
-    expect([...loopStates, ...slotStates]).toHaveLength(11);
-    expect(workerMoves.length + 1).toBe(16); // and from any state into ErrorWait
-  });
 
   test("R87 nothing found leads over Backoff and Idle to Connecting, with ever longer rests, short again after work", async () => {
     steps.run = () => {};
     await using t = await open();
     const rests: number[] = [];
-    const watched = new Watched(t, { poll: 160 }, ({ to, restMs }) => to === "Idle" && rests.push(restMs!));
+    const watched = new WatchedWorker(t.pawl, { poll: 160 }, ({ to, restMs }) => to === "Idle" && rests.push(restMs!));
     while (rests.length < 6) await watched.next("Idle → Connecting");
     await t.pawl.start(task, { key: "a", data: {} });
     await t.pawl.wait(task, "a", { until: "done" });
@@ -95,7 +61,7 @@ eachStoreAndPooler((store) => {
     await t.pawl.enqueue(errand, {}, { key: "fourth" });
     await t.pawl.enqueue(errand, {}, { key: "first", priority: -2 });
     await t.pawl.enqueue(errand, {}, { key: "second", priority: -1 });
-    const watched = new Watched(t, { only: ["errand"] });
+    const watched = new WatchedWorker(t.pawl, { only: ["errand"] });
     await t.pawl.wait(errand, "last");
     await watched.worker.stop();
     expect(order).toEqual(["first", "second", "third", "fourth", "last"]);
@@ -105,7 +71,7 @@ eachStoreAndPooler((store) => {
     steps.run = () => {};
     await using t = await open();
     const recoveries = () => t.faults.visits("lapse.read");
-    const rare = new Watched(t, { maintainEvery: "1h", poll: 10 });
+    const rare = new WatchedWorker(t.pawl, { maintainEvery: "1h", poll: 10 });
     for (let turn = 0; turn < 5; turn++) await rare.next("Connecting → Recovery");
     await t.pawl.start(task, { key: "a", data: {} });
     await t.pawl.wait(task, "a", { until: "done" });
@@ -114,7 +80,7 @@ eachStoreAndPooler((store) => {
     await t.pawl.start(task, { key: "b", data: {} });
     await t.claim("task/work"); // A worker that is never heard of again.
     const before = recoveries();
-    const often = new Watched(t, { maintainEvery: 0, poll: 10 });
+    const often = new WatchedWorker(t.pawl, { maintainEvery: 0, poll: 10 });
     while (recoveries() - before < 3) await often.next("Recovery → Polling");
     expect(await t.pawl.get(task, "b")).toMatchObject({ state: "work" });
     await t.db.script("update pawl.test_clock set now = now + interval '31 seconds'");
@@ -134,7 +100,7 @@ eachStoreAndPooler((store) => {
     await using t = await open();
     await t.pawl.start(task, { key: "k1", data: { n: 1 } });
     await t.pawl.start(task, { key: "k2", data: { n: 2 } });
-    const watched = new Watched(t, { prefetch: 1, lease: 300 });
+    const watched = new WatchedWorker(t.pawl, { prefetch: 1, lease: 300 });
     while (watched.worker.slots.Claiming < 1 || begun.length < 1) await new Promise(setImmediate);
     const lost = watched.next("Claiming → Polling");
     await t.pawl.send(task, "k2", "discard");
@@ -161,7 +127,7 @@ eachStoreAndPooler((store) => {
     await t.pawl.start(parcel, { key: "p" });
     await t.pawl.enqueue(sweep, {}, { key: "s" });
     await t.pawl.enqueue(mail, {}, { key: "m" });
-    const watched = new Watched(t);
+    const watched = new WatchedWorker(t.pawl);
     await Promise.all([t.pawl.wait(parcel, "p"), t.pawl.wait(sweep, "s"), t.pawl.wait(mail, "m")]);
     while (ran.length < 5) await watched.next("Processing → ReportingSuccess");
     await watched.worker.stop();
@@ -187,11 +153,11 @@ eachStoreAndPooler((store) => {
     });
     await using t = await store.open({ lifecycles: [parcel] });
     await t.pawl.start(parcel, { key: "p", data: {} });
-    const { worker } = new Watched(t);
+    const { worker } = new WatchedWorker(t.pawl);
     expect((await t.pawl.wait(parcel, "p")).data).toEqual({ n: 2 });
     await worker.stop();
     expect(Object.keys(rest[0]!).sort().join(" ")).toBe(
-      "attempt call callbackToken children giveUp go id idempotencyKey key log once parent payload progress publish retryLater send set signal start",
+      "attempt call callbackToken children giveUp go id idempotencyKey key keyFor log once parent payload progress publish retryLater send set signal start",
     );
   });
 
@@ -199,7 +165,7 @@ eachStoreAndPooler((store) => {
     steps.run = () => {};
     await using t = await open();
     await t.pawl.start(task, { key: "a", data: {} });
-    const watched = new Watched(t);
+    const watched = new WatchedWorker(t.pawl);
     await watched.next("ReportingSuccess → Polling");
     await watched.next("Polling → Backoff");
     await watched.worker.stop();
@@ -220,7 +186,7 @@ eachStoreAndPooler((store) => {
     };
     await using t = await open();
     await t.pawl.start(task, { key: "a", data: {} });
-    const watched = new Watched(t);
+    const watched = new WatchedWorker(t.pawl);
     await t.pawl.wait(task, "a", { until: "failed" });
     await watched.worker.stop();
     expect(watched.moves).toContain("Processing → ReportingFailure");
@@ -229,43 +195,6 @@ eachStoreAndPooler((store) => {
       event: "fail",
       payload: { attempts: 3, error: { name: "TypeError", message: "no ink" } },
     });
-  });
-
-  test("R92 a connection error or any other exception leads to ErrorWait, and from there to Connecting", async () => {
-    steps.run = () => {};
-    await using t = await open();
-    t.faults.plant("claim.before", "throw");
-    const watched = new Watched(t);
-    await watched.next("Polling → ErrorWait");
-    expect(watched.worker.state).toBe("ErrorWait");
-    const again = watched.next("ErrorWait → Connecting");
-    t.kernel.signals.hint("task@1/work"); // Work is there: the wait ends early.
-    await again;
-    await t.pawl.start(task, { key: "a", data: {} });
-    await t.pawl.wait(task, "a", { until: "done" });
-    await watched.worker.stop();
-    expect(watched.failures).toHaveLength(1);
-  });
-
-  test("R93 every move that a worker makes is in the table", async () => {
-    steps.run = (step) => {
-      if (step.data.n % 3 === 0 && step.attempt === 1) throw new Error("now and then");
-    };
-    await using t = await open();
-    await t.pawl.startMany(
-      task,
-      Array.from({ length: 40 }, (_, n) => ({ data: { n } })),
-    );
-    t.faults.plant("claim.before", "throw", 4);
-    const watched = new Watched(t, { concurrency: 4, prefetch: 3, maintainEvery: 0 });
-    await watched.next("Polling → ErrorWait");
-    t.kernel.signals.hint("task@1/work");
-    while ((await t.pawl.counts(task)).done !== 40) await watched.next("Idle → Connecting");
-    await watched.worker.stop();
-    const known = new Set(workerMoves.map(([from, to]) => `${from} → ${to}`));
-    const strange = watched.moves.filter((move) => !known.has(move) && !move.endsWith("→ ErrorWait"));
-    expect(strange).toEqual([]);
-    expect(Object.values(watched.worker.slots)).toEqual([0, 0, 0, 0]);
   });
 
   test("R95 stop claims nothing more, lets what runs finish, and gives back what only waits, its attempt unspent", async () => {
@@ -280,7 +209,7 @@ eachStoreAndPooler((store) => {
       task,
       Array.from({ length: 3 }, (_, n) => ({ key: `k${n}`, data: { n } })),
     );
-    const watched = new Watched(t, { prefetch: 1 });
+    const watched = new WatchedWorker(t.pawl, { prefetch: 1 });
     await begun.promise;
     const stopped = watched.worker.stop();
     await t.pawl.get(task, "k0");
@@ -300,7 +229,7 @@ eachStoreAndPooler((store) => {
     };
     await using t = await open();
     await t.pawl.start(task, { key: "a", data: {} });
-    const watched = new Watched(t, { grace: 0 });
+    const watched = new WatchedWorker(t.pawl, { grace: 0 });
     await begun.promise;
     await watched.worker.stop();
     expect((await t.claim("task/work")).attempt).toBe(1);
@@ -316,7 +245,7 @@ eachStoreAndPooler((store) => {
       task,
       Array.from({ length: 200 }, (_, n) => ({ data: { n } })),
     );
-    const workers = [1, 2, 3].map(() => new Watched(t, { concurrency: 10 }));
+    const workers = [1, 2, 3].map(() => new WatchedWorker(t.pawl, { concurrency: 10 }));
     while ((await t.pawl.counts(task)).done !== 200) await workers[0]!.next("Idle → Connecting");
     await Promise.all(workers.map((one) => one.worker.stop()));
     expect(runs).toBe(200);
@@ -325,7 +254,7 @@ eachStoreAndPooler((store) => {
   test("work that is sent from this process is begun at once, without waiting for a poll", async () => {
     steps.run = () => {};
     await using t = await open();
-    const watched = new Watched(t, { poll: "1h" });
+    const watched = new WatchedWorker(t.pawl, { poll: "1h" });
     for (let turn = 0; turn < 12; turn++) {
       await t.pawl.start(task, { key: `k${turn}`, data: {} });
       await t.pawl.wait(task, `k${turn}`, { until: "done" });
