@@ -95,9 +95,9 @@ describe("while `pawl start` runs", () => {
       .trimEnd()
       .split("\n")
       .map((line) => line.split("\t"));
-    expect(heading).toEqual(["key", "state", "moves", "moved", "started", "id"]);
+    expect(heading).toEqual(["key", "state", "failure", "moves", "moved", "started", "id"]);
     expect(rows).toEqual([
-      ["p1", "under_way", "2", expect.stringMatching(/^\d{4}-.*Z$/), expect.stringMatching(/Z$/), started.id],
+      ["p1", "under_way", "", "2", expect.stringMatching(/^\d{4}-.*Z$/), expect.stringMatching(/Z$/), started.id],
     ]);
 
     const shown = await project.json("instance", "show", "parcel", "--id", String(started.id));
