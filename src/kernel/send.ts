@@ -12,6 +12,7 @@ import { commit } from "./commit.ts";
 import { Course, type Maker } from "./course.ts";
 import { catchUp } from "./due.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "./errors.ts";
+import { noteFailedCalls } from "./failed-calls.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
 import { happen } from "./happen.ts";
 import { runHooks } from "./hooks.ts";
@@ -55,6 +56,8 @@ export type Sent =
 class Pending {
   readonly send: Send;
   outcome: Sent | undefined;
+  /** The instance that it is for, once that is known. */
+  instanceId: string | undefined;
   /** The instance's version on which it was decided last. */
   decidedOn: number | undefined;
   /** The instance's version before the first write whose reply was lost. */
@@ -84,12 +87,34 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
     open = open.filter((one) => one.outcome === undefined);
   }
   await sendEachAlone(kernel, open);
+  await noteFailedCalls(kernel, pending);
   return pending.map((one) => one.outcome!);
 }
 
 /** Sends inside a transaction that somebody else commits. Rows are locked in the order of their ids. */
 export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
   const pending = sends.map((send) => new Pending(send));
+  await sendPendingIn(kernel, tx, pending);
+  await noteFailedCalls(kernel, pending, tx);
+  return pending.map((one) => one.outcome!);
+}
+
+/** The same for one event. Where it fails, the transaction is as it was before, but for the note that it failed. */
+export async function sendIn(kernel: Kernel, tx: Tx, send: Send): Promise<Sent> {
+  const one = new Pending(send);
+  try {
+    await withinSavepoint(tx, async () => {
+      await sendPendingIn(kernel, tx, [one]);
+      if (!one.outcome!.ok) throw one.outcome!.error;
+    });
+  } catch (error) {
+    await noteFailedCalls(kernel, [one], tx);
+    throw error;
+  }
+  return one.outcome!;
+}
+
+async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly Pending[]): Promise<void> {
   const alone: Pending[] = [];
   await sendLocked(kernel, tx, pending, { alone });
   for (const one of alone) {
@@ -106,7 +131,6 @@ export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]):
       one.outcome = { ok: false, error };
     }
   }
-  return pending.map((one) => one.outcome!);
 }
 
 async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: Pending[]): Promise<void> {
@@ -291,6 +315,7 @@ async function take(
 ): Promise<void> {
   if (one.outcome !== undefined || course.failure !== undefined) return;
   const { send } = one;
+  one.instanceId = course.row.id;
   one.decidedOn = course.row.version;
   try {
     const known = send.idempotency && requests.get(requestName(course.row.id, send.idempotency.key));

@@ -17,7 +17,7 @@ import { type Arrival, type Received, receiveAll, receiveIn } from "./receive.ts
 import type { Ref } from "./refs.ts";
 import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
 import { modelOf } from "./rows.ts";
-import { type Send, type Sent, sendAll, sendAllIn } from "./send.ts";
+import { type Send, type Sent, sendAll, sendAllIn, sendIn } from "./send.ts";
 import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
 const batchSize = 500;
@@ -70,13 +70,7 @@ export class Verbs {
   }
 
   send(send: Send, tx: unknown): Promise<Sent> {
-    if (tx !== undefined) {
-      return this.#inTransaction(tx, async (own) => {
-        const sent = (await sendAllIn(this.#kernel, own, [send]))[0]!;
-        if (!sent.ok) throw sent.error;
-        return sent;
-      });
-    }
+    if (tx !== undefined) return sendIn(this.#kernel, adoptTx(tx), send);
     refuseInside(this.#kernel, "send");
     return this.#sends.ask(send);
   }

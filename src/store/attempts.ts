@@ -29,6 +29,21 @@ export function insertNotes(rows: readonly NoteRow[]) {
     where (note.instance_id in (select id from written)) is true`;
 }
 
+/** Notes about instances that nothing else is written about; one that is being removed gets none. */
+export async function insertNotesAlone(db: Executor, rows: readonly NoteRow[]): Promise<void> {
+  await db.rows(sql`
+    with clock as materialized (select pawl.now() as now),
+    written as materialized (
+      select instance.id
+      from unnest((select ${textArray([...new Set(rows.map((row) => row.instanceId))])}::text)::uuid[]) as wanted(id)
+      cross join lateral (
+        select each.id from pawl.instances as each where each.id = wanted.id for key share skip locked
+      ) as instance
+    )
+    ${insertNotes(rows)}
+    on conflict do nothing`);
+}
+
 /** What was last asked of an instance since it failed. */
 export async function readAsked(db: Executor, id: string): Promise<unknown> {
   const [asked] = await db.rows<{ detail: unknown }>(sql`
