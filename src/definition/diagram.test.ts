@@ -112,6 +112,23 @@ describe("R101 the state diagram can be exported", () => {
 `);
   });
 
+  test("in every format with every state and every edge, built-in ones too", async () => {
+    const edges = claim.edges.map(({ from, to, event }) => ({ from, to: to ?? from, event }));
+    const svg = await diagramSvg(claim, { builtIns: true });
+    const lines = diagram(claim, "mermaid", { builtIns: true }).split("\n");
+    const graph = diagram(claim, "dot", { builtIns: true }).split("\n");
+    for (const { from, to, event } of edges) {
+      const has = (line: string, start: string) => line.startsWith(start) && line.includes(event);
+      expect(lines.some((line) => has(line, `  ${from} --> ${to}: `))).toBe(true);
+      expect(graph.some((line) => has(line, `  "${from}" -> "${to}" [label="`))).toBe(true);
+      expect(svg).toContain(`<title>${from}&#45;&gt;${to}</title>`);
+    }
+    for (const state of claim.states.keys()) {
+      expect(graph.some((line) => line.startsWith(`  "${state}" [shape=`))).toBe(true);
+      expect(svg).toContain(`>${state}</text>`);
+    }
+  });
+
   test("as a picture", async () => {
     const svg = await diagramSvg(claim);
     expect(svg).toContain("<svg");

@@ -218,6 +218,30 @@ describe("pawl check", () => {
 });
 
 describe("pawl diagram", () => {
+  test("R101 every format shows every state and every edge", async () => {
+    const edges = [
+      ["packed", "under_way", "ship"],
+      ["packed", "hurried", "hurry"],
+      ["hurried", "delivered", "arrive"],
+      ["under_way", "delivered", "arrive"],
+      ["under_way", "lost", "lose"],
+    ] as const;
+    const [mermaid, dot, svg] = await Promise.all(
+      ["--mermaid", "--dot", "--svg"].map(async (format) => (await project.pawl("diagram", "parcel", format)).stdout),
+    );
+    for (const [from, to, event] of edges) {
+      expect(mermaid).toContain(`  ${from} --> ${to}: ${event}\n`);
+      expect(dot).toContain(`  "${from}" -> "${to}" [label="${event}"];\n`);
+      expect(svg).toContain(`<title>${from}&#45;&gt;${to}</title>`);
+      expect(svg).toContain(`>${event}</text>`);
+    }
+    for (const state of new Set(edges.flatMap(([from, to]) => [from, to]))) {
+      expect(dot).toContain(`  "${state}" [shape=`);
+      expect(svg).toContain(`>${state}</text>`);
+    }
+    expect(await project.json("diagram", "parcel")).toEqual({ lifecycle: "parcel", diagram: mermaid });
+  });
+
   test("draws as Mermaid, Graphviz and SVG, to stdout or a file", async () => {
     expect((await project.pawl("diagram")).stdout).toMatch(/^stateDiagram-v2\n {2}\[\*\] --> packed\n/);
     expect((await project.pawl("diagram", "parcel", "--dot", "--built-ins")).stdout).toMatch(
