@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { messageOf, PawlError } from "../base/errors.ts";
-import { openDatabase, openOn } from "../create.ts";
 import { announceSocket, type Database, databaseVersions } from "../database.ts";
 import type { HttpServer } from "../http/serve.ts";
 import type { Pawl } from "../pawl.ts";
@@ -11,6 +10,7 @@ import { printAlreadyRunning, printBanner } from "./banner.ts";
 import { exitCodes } from "./failure.ts";
 import { type LocalSocket, listenLocally } from "./local-socket.ts";
 import { makeLogger } from "./log.ts";
+import { openPawl } from "./open-pawl.ts";
 import type { Context } from "./program.ts";
 import { holderOf } from "./reach.ts";
 import { portGiven, serveUnlessForbidden } from "./serve.ts";
@@ -19,24 +19,25 @@ import { untilStopped } from "./until-stopped.ts";
 import { watchCounts } from "./watch-counts.ts";
 
 /** Runs Pawl until it is told to stop; gives back the exit code. */
-export async function runPawl(context: Context, port?: string): Promise<number> {
+export async function runPawl(context: Context, { port, wait }: { port?: string; wait: boolean }): Promise<number> {
   const { terminal } = context;
   const wanted = portGiven(port, context.env);
   const settings = await loadProject(context.flags, context.env, context.cwd);
   const { database, folder, config } = settings;
   const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
   const { log } = telemetry;
-  let db: Database;
+  const stopped = untilStopped();
+  let opened: Awaited<ReturnType<typeof openPawl>>;
   try {
-    db = await openDatabase({ database, folder, onWarning: (text) => log.warn({}, text) });
+    opened = await openPawl(settings, { telemetry, wait, stopped });
   } catch (error) {
     const holder = holderOf(error);
     if (holder === undefined) throw error;
     printAlreadyRunning(context, settings, holder);
     return exitCodes.ok;
   }
-  const { pawl } = await openOn(db, config, { telemetry });
-  const stopped = untilStopped();
+  if (opened === undefined) return exitCodes.ok;
+  const { pawl, db } = opened;
   let socket: LocalSocket | undefined;
   let server: HttpServer | undefined;
   try {

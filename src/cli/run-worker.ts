@@ -1,12 +1,11 @@
 import { PawlError } from "../base/errors.ts";
 import type { PawlConfig } from "../config.ts";
-import { openDatabase, openOn } from "../create.ts";
 import type { HttpServer } from "../http/serve.ts";
 import type { Pawl } from "../pawl.ts";
 import { makeTelemetry } from "../telemetry/telemetry.ts";
 import { exitCodes } from "./failure.ts";
 import { makeLogger } from "./log.ts";
-import { openWhenReachable } from "./open-when-reachable.ts";
+import { openPawl } from "./open-pawl.ts";
 import type { Context } from "./program.ts";
 import { portGiven, serveIfAsked, serveUnlessForbidden } from "./serve.ts";
 import { loadProject, shownUrl } from "./settings.ts";
@@ -64,7 +63,8 @@ async function runOnServer(
   begin: Begin,
 ): Promise<number> {
   const { terminal } = context;
-  const { database, folder, config } = await loadProject(context.flags, context.env, context.cwd);
+  const settings = await loadProject(context.flags, context.env, context.cwd);
+  const { database, config } = settings;
   if (database === undefined) {
     throw new PawlError(
       "option_invalid",
@@ -73,21 +73,9 @@ async function runOnServer(
   }
   const stopped = untilStopped();
   const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
-  const { log } = telemetry;
-  let failure: Error | undefined;
-  const open = async () => {
-    const db = await openDatabase({ database, folder, onWarning: (text) => log.warn({}, text) });
-    return openOn(db, config, { telemetry });
-  };
-  const onWait = (error: Error, pauseMs: number) => {
-    failure = error;
-    log.warn({ retryAfterMs: pauseMs }, `${error.message} Retrying in ${pauseMs / 1_000} s; --no-wait exits instead.`);
-  };
-  const opened = wait ? await openWhenReachable(open, { onWait, stopped }) : await open();
+  const opened = await openPawl(settings, { telemetry, wait, stopped });
   if (opened === undefined) return exitCodes.ok;
-  const { pawl, kernel } = opened;
-  // Other workers could not renew their leases either.
-  if (failure !== undefined) kernel.expiry.failed(failure);
+  const { pawl } = opened;
   let server: HttpServer | undefined;
   try {
     server = await begin(pawl, { database: shownUrl(database), config });

@@ -9,10 +9,11 @@ export function addStart(program: Command, act: Act): void {
       "--port <port>",
       "where the console and the API are; that of the config, or 7295 or the next free one unless given",
     )
+    .option("--no-wait", "exit when the database server cannot be reached at the start, instead of waiting for it")
     .action(
-      act<{ port?: string }>(async (context, { port }) => {
+      act<{ port?: string; wait: boolean }>(async (context, options) => {
         const { runPawl } = await import("../run-pawl.ts");
-        return await runPawl(context, port);
+        return await runPawl(context, options);
       }),
     );
 }
