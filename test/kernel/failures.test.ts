@@ -16,7 +16,69 @@ const claim = lifecycle("claim", {
 });
 const email = job("email", { run: () => {}, retry: once });
 
+function fail(): never {
+  throw new Error("it broke");
+}
+
+/** One state for each place in which a transition can throw. */
+const fragile = lifecycle("fragile", {
+  initial: "open",
+  states: {
+    open: {
+      forever: true,
+      on: {
+        run: "running",
+        refuse: "refusing",
+        guard: "guarding",
+        before: "hooking",
+        await: "waiting",
+        bad: { to: "open", guard: fail },
+        hook: { to: "open", before: async () => fail() },
+      },
+    },
+    running: { run: fail, retry: once, on: { ran: "done" } },
+    guarding: { run: () => {}, retry: once, on: { ran: { to: "done", guard: fail } } },
+    refusing: { run: () => {}, retry: once, on: { ran: { to: "done", guard: () => "not today" } } },
+    hooking: { run: () => {}, retry: once, on: { ran: { to: "done", before: async () => fail() } } },
+    waiting: { timeout: { after: "1h", send: "fail" }, on: { ran: "done" } },
+    done: { final: "success" },
+  },
+});
+
 eachStore((store) => {
+  test("R5 an error at any place of a transition moves the item to failed through `fail`; a configuration error or a call's own throws to its caller", async () => {
+    await using t = await store.open({ lifecycles: [fragile] });
+    const places = { run: "running", refuse: "refusing", before: "hooking", await: "waiting" } as const;
+    for (const [event, state] of Object.entries(places)) {
+      await t.pawl.start(fragile, { key: event });
+      await t.pawl.send(fragile, event, event as keyof typeof places);
+      if (event === "await") await t.advance("1h");
+      else await t.work();
+      expect(await t.pawl.get(fragile, event), event).toMatchObject({ state: "failed", failure: { state } });
+      expect((await t.pawl.journal(fragile, event)).at(-1)).toMatchObject({ event: "fail", from: state, to: "failed" });
+      await t.pawl.send(fragile, event, "discard");
+    }
+    // A guard that throws is a fault of the definition: the step is set aside, no attempt is spent.
+    await t.pawl.start(fragile, { key: "guard" });
+    await t.pawl.send(fragile, "guard", "guard");
+    await t.work();
+    expect(await t.pawl.get(fragile, "guard")).toMatchObject({ state: "guarding", failure: null });
+    expect((await t.pawl.journal(fragile, "guard", { attempts: true })).at(-1)).toMatchObject({ what: "deferred" });
+    await t.pawl.send(fragile, "guard", "discard");
+    await t.pawl.start(fragile, { key: "called" });
+    const calls = { nonsense: "event_unknown", ran: "transition_refused", bad: "guard_failed", hook: "hook_failed" };
+    for (const [event, code] of Object.entries(calls))
+      await expect(t.pawl.send(fragile, "called", event as "bad")).rejects.toMatchObject({ code });
+    expect(await t.pawl.get(fragile, "called")).toMatchObject({ state: "open", version: 1, failure: null });
+    const history = await t.pawl.journal(fragile, "called", { attempts: true });
+    // What the definition threw is in the history; what could not be asked for is nothing that happened.
+    expect(history.slice(1)).toMatchObject([
+      { what: "failed", detail: { event: "bad", error: { message: expect.stringContaining("it broke") } } },
+      { what: "failed", detail: { event: "hook", error: { message: expect.stringContaining("it broke") } } },
+    ]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
   test("A57 an instance that failed carries reason, error, time and state, and no more once it has gone on", async () => {
     await using t = await store.open({ lifecycles: [claim] });
     await t.pawl.start(claim, { key: "c" });
