@@ -13,7 +13,7 @@ export interface OutboxLag {
   readonly dead: number;
   /** Messages of types that no broker takes. They wait for one that does, hold up nothing, and count as no lag. */
   readonly unrouted: number;
-  /** How long the oldest one to be sent has waited; null when there is none, or no relay has ever run. */
+  /** How long the oldest one to be sent has waited; null when there is none. */
   readonly oldestPendingMs: number | null;
 }
 

@@ -29,7 +29,7 @@ export interface OutboxLagView {
   readonly dead: number;
   /** Pending, too: no broker takes them, so they are nobody's lag. */
   readonly unrouted: number;
-  /** How long the oldest message that is to be sent has waited; null when there is none, or no relay has ever run. */
+  /** How long the oldest message that is to be sent has waited; null when there is none. */
   readonly oldest_age_ms: number | null;
 }
 
@@ -48,7 +48,7 @@ export async function readOutboxLag(db: Executor): Promise<OutboxLagView> {
       (select count(*)::int from (select from pawl.messages where status = 'dead' limit 100000) as few) as dead,
       (
         select greatest(0, pawl.ms(pawl.now()) - pawl.ms(created_at)) from pawl.messages
-        where status = 'pending' and unrouted_at is null and exists (select from pawl.shards where token > 0)
+        where status = 'pending' and unrouted_at is null
         order by created_at limit 1
       ) as oldest_age_ms`);
   return lag!;

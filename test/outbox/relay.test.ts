@@ -377,13 +377,12 @@ eachStore((store) => {
       expect(await t.pawl.deadLetters()).toEqual([]);
     });
 
-    test("where no relay has ever run, what waits is no lag and needs nobody", async () => {
+    test("where no relay runs, what waits is lag, and a person is told", async () => {
       await using t = await store.open({ lifecycles: [] });
-      await t.db.script("update pawl.shards set token = 0"); // The database of another test, perhaps.
       await t.pawl.publish("a", {}, { aggregate: { type: "thing", id: "1" } });
       await t.advance("1d");
-      expect(await t.pawl.outbox.lag()).toMatchObject({ pending: 1, oldestPendingMs: null });
-      expect((await t.pawl.overview()).needs).toEqual([]);
+      expect(await t.pawl.outbox.lag()).toMatchObject({ pending: 1, oldestPendingMs: 86_400_000 });
+      expect((await t.pawl.overview()).needs).toMatchObject([{ what: "outbox" }]);
     });
 
     test("a statement of one's own needs neither an id nor a time", async () => {
