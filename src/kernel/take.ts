@@ -36,6 +36,8 @@ export interface Taken {
   readonly delivery?: Delivery;
   readonly row: InstanceRow;
   readonly lifecycle: LifecycleModel;
+  /** It was taken in advance: it spends its attempt once it is marked as begun. */
+  readonly isAhead?: boolean;
   /** The half-open breaker whose probe it is, and since which flip. */
   readonly probe?: { readonly breaker: string; readonly flip: number };
 }
@@ -117,6 +119,7 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
   const delivery = deliveryIn(task.work);
   if (task.kind === "step" && isNewer(kernel, row)) return [];
   return {
+    ...(task.begun === false && { isAhead: true }),
     lease: { taskId: task.task_id, token: task.token },
     kind: task.kind,
     lane: task.lane,

@@ -91,7 +91,8 @@ function throughGates(claim: GatedClaim) {
       limit ${claim.limit}::int
     ),
     few as materialized (
-      select few.id from unnest((select array_agg(ready.id) from ready)) as few(id) limit (select ${claim.limit}::int)
+      select few.id, few.place from unnest((select array_agg(ready.id) from ready)) with ordinality as few(id, place)
+      limit (select ${claim.limit}::int)
     ),
     ${leaseFew(claim, part`task.lane`)},
     begun as (

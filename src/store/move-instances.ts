@@ -250,7 +250,7 @@ const movedOn = part`
           when task.leased_until between written.now + (written.leased_until - written.now) * 2 / 3 and written.leased_until
           then task.leased_until else written.leased_until end,
         attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now,
-        begun = written.worker is null, spared = 0
+        begun = true, spared = 0
       from written
       where task.id = written.id and written.leased and written.lane is not null
     ),`;

@@ -44,8 +44,8 @@ export async function putEffects(tx: Executor, rows: readonly EffectRow[]): Prom
 export interface Holder {
   readonly worker: string;
   readonly leaseMs: number;
-  /** Its tasks wait before they begin, and are marked once they have; else they begin with the claim. */
-  readonly waits?: boolean;
+  /** So many of them begin with the claim, all by default; the others are held, and marked once they have begun. */
+  readonly begins?: number;
 }
 
 export interface Claim extends Holder {
@@ -79,6 +79,8 @@ export interface ClaimedTask extends InstanceRow {
   /** What the event brought that led into a step's state. */
   readonly payload?: unknown;
   readonly has_payload?: boolean;
+  /** False while it waits for a slot of its worker. */
+  readonly begun?: boolean;
 }
 
 /**
@@ -107,7 +109,8 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
       limit ${claim.limit}::int
     ),
     few as materialized (
-      select few.id from unnest((select array_agg(ready.id) from ready)) as few(id) limit (select ${claim.limit}::int)
+      select few.id, few.place from unnest((select array_agg(ready.id) from ready)) with ordinality as few(id, place)
+      limit (select ${claim.limit}::int)
     ),
     ${leaseFew(claim, part`null`)}
     ${claimedFew}`);
@@ -116,17 +119,19 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
 /** How often a task may lapse before it has begun: a step that kills its worker at once would never come to an end. */
 export const mostSpared = 3;
 
+const allBegin = 2_147_483_647;
+
 /** The tasks of `few`, leased: a part of every claim. `gate` is where they count while they run. */
-export function leaseFew({ worker, leaseMs, waits = false }: Holder, gate: Part) {
+export function leaseFew({ worker, leaseMs, begins = allBegin }: Holder, gate: Part) {
   return part`
     claimed as (
       update pawl.tasks as task
       set queue = null, gate = ${gate}, worker = ${worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
-        begun = not ${waits}::boolean or task.spared >= ${mostSpared}::int,
+        begun = few.place <= ${begins}::int or task.spared >= ${mostSpared}::int,
         leased_until = clock.now + ${leaseMs}::float8 * interval '1 millisecond', since = clock.now
       from few, clock
       where task.id = few.id
-      returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work
+      returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work, task.begun
     ),
     noted as (
       insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker)
@@ -138,7 +143,7 @@ export function leaseFew({ worker, leaseMs, waits = false }: Holder, gate: Part)
 /** What every claim gives back. */
 export const claimedFew = part`
     select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt, claimed.priority,
-      claimed.visit as task_visit, claimed.work, entry.payload, entry.payload is not null as has_payload, ${instanceColumns}
+      claimed.visit as task_visit, claimed.work, claimed.begun, entry.payload, entry.payload is not null as has_payload, ${instanceColumns}
     from clock, claimed
     cross join lateral (
       select * from pawl.instances as each where each.id = claimed.instance_id offset 0

@@ -3,11 +3,10 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { type Taken, take, takeGated, takeProbe } from "../kernel/take.ts";
 import type { Lanes } from "./lanes.ts";
 
-/** Who claims; `waits`: what is claimed is marked once it has begun. */
+/** Who claims. */
 export interface Holder {
   readonly worker: string;
   readonly leaseMs: number;
-  readonly waits?: boolean;
 }
 
 /** While other lanes keep the worker busy, gates are asked this often. */
@@ -50,21 +49,27 @@ export class Claims {
     return this.#restMs;
   }
 
-  /** Up to so many tasks, up to so many of them from behind gates, and of probes as many as can begin at once. */
-  async take(room: number, gatedRoom = room, probeRoom = room): Promise<Taken[]> {
+  /**
+   * Up to so many tasks, up to so many of them from behind gates, and of probes as many as can begin at once. What is taken
+   * beyond `idle` waits here for a slot: until it has begun, it spends no attempt.
+   */
+  async take(room: number, gatedRoom = room, idle = room): Promise<Taken[]> {
     await this.#lanes.look();
-    const probes = await this.#probes(probeRoom);
-    return [...probes, ...(await this.#takeOpen(room - probes.length, gatedRoom - probes.length))];
+    const probes = await this.#probes(idle);
+    return [
+      ...probes,
+      ...(await this.#takeOpen(room - probes.length, gatedRoom - probes.length, idle - probes.length)),
+    ];
   }
 
-  async #takeOpen(room: number, gatedRoom: number): Promise<Taken[]> {
+  async #takeOpen(room: number, gatedRoom: number, idle: number): Promise<Taken[]> {
     this.#restMs = Number.POSITIVE_INFINITY;
     const gatesAreFirst = this.#turn++ % 2 === 1 && performance.now() - this.#gatesAt >= gatesEveryMs;
-    const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom)) : [];
-    const free = await this.#fromOpenLanes(room - gated.length);
+    const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom), idle) : [];
+    const free = await this.#fromOpenLanes(room - gated.length, idle - gated.length);
     const left = Math.min(room - free.length, gatedRoom);
     const isDue = free.length === 0 || performance.now() - this.#gatesAt >= gatesEveryMs;
-    if (!gatesAreFirst && isDue) gated.push(...(await this.#behindGates(left)));
+    if (!gatesAreFirst && isDue) gated.push(...(await this.#behindGates(left, idle - free.length)));
     return [...gated, ...free];
   }
 
@@ -78,23 +83,24 @@ export class Claims {
     return taken;
   }
 
-  async #fromOpenLanes(limit: number): Promise<Taken[]> {
+  async #fromOpenLanes(limit: number, idle: number): Promise<Taken[]> {
     const lanes = this.#lanes.freeInTurn();
     if (lanes.length === 0 || limit <= 0) return [];
     const now = performance.now();
     if (now - this.#wholeLookAt >= wholeLookEveryMs) this.#taken.clear();
     const isWhole = this.#taken.size === 0;
     if (isWhole) this.#wholeLookAt = now;
-    const taken = await take(this.#kernel, { lanes, limit, share: limit, after: this.#taken, ...this.#holder });
+    const begins = Math.max(0, idle);
+    const taken = await take(this.#kernel, { lanes, limit, share: limit, after: this.#taken, begins, ...this.#holder });
     // What waits beyond a full claim is not more urgent than the least urgent of it; beyond a small one nothing waits.
     const isFull = taken.length >= limit;
     this.#urgency = isFull ? Math.max(...taken.map((one) => one.priority)) : Number.POSITIVE_INFINITY;
     if (isFull) for (const { lane, priority, lease } of taken) this.#taken.set(lane, { priority, id: lease.taskId });
     else this.#taken.clear();
-    return taken.length === 0 && !isWhole ? this.#fromOpenLanes(limit) : taken;
+    return taken.length === 0 && !isWhole ? this.#fromOpenLanes(limit, idle) : taken;
   }
 
-  async #behindGates(limit: number): Promise<Taken[]> {
+  async #behindGates(limit: number, idle: number): Promise<Taken[]> {
     const gates = this.#lanes.gatesInTurn();
     if (gates.length === 0 || limit <= 0) return [];
     this.#gatesAt = performance.now();
@@ -105,6 +111,7 @@ export class Claims {
     const taken = await takeGated(this.#kernel, {
       gates: gates.filter((gate) => free.has(gate.name)),
       limit,
+      begins: Math.max(0, idle),
       ...this.#holder,
     });
     if (taken.length === 0) this.#restMs = gateBusyMs;

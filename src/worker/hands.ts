@@ -225,7 +225,7 @@ export class Hands {
     if (faults !== undefined) await faults.at("run.before");
     const began = performance.now();
     held.beganAt = began;
-    this.#noteBegin(held);
+    if (taken.isAhead === true) this.#noteBegin(held);
     const outcome = await runObserved(this.#kernel, taken, { abort, log: settings.log, fakes });
     held.isRunning = false;
     const tookMs = performance.now() - began;
@@ -260,7 +260,10 @@ export class Hands {
     this.#release(held);
   }
 
-  /** A step that does not end soon is marked as begun: should its worker die, the attempt is spent. Quick ones need no mark. */
+  /**
+   * A step that was taken in advance and does not end soon is marked as begun: should its worker die, the attempt is spent.
+   * Quick ones need no mark.
+   */
   #noteBegin(held: Held): void {
     this.#unmarked.add(held);
     this.#marking ??= setTimeout(() => void this.#markBegun(), markAfterMs).unref();

@@ -81,7 +81,6 @@ export class Worker {
     this.#claims = new Claims(kernel, this.#lanes, {
       worker: this.id,
       leaseMs: this.#settings.leaseMs,
-      waits: true,
     });
     this.#hands = new Hands(kernel, {
       settings: this.#settings,

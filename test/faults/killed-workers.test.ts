@@ -52,7 +52,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     // Each test is judged by what it did itself.
     await db.script(`
       set session_replication_role = replica;
-      truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.counts, pawl.dead_letters, pawl.alerts, pawl.timers cascade;
+      truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.counts, pawl.dead_letters, pawl.alerts, pawl.timers, pawl.memos cascade;
       set session_replication_role = origin;`);
   });
   afterEach(() => herd.end());

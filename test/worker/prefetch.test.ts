@@ -40,7 +40,7 @@ eachStore((store) => {
     await t.pawl.start(task, { key: "a", data: {} });
     const lanes = ["task@1/work"];
     const claim = () =>
-      take(t.kernel, { lanes, limit: 1, share: 1, worker: "w", leaseMs: 30_000, waits: true }).then(([one]) => one!);
+      take(t.kernel, { lanes, limit: 1, share: 1, worker: "w", leaseMs: 30_000, begins: 0 }).then(([one]) => one!);
     const attempts: number[] = [];
     for (let death = 0; death < 5; death++) {
       attempts.push((await claim()).attempt);
