@@ -28,7 +28,7 @@ export interface CrowdJob {
   readonly labels: readonly Json[];
   readonly consensus: Json | null;
   readonly agreement: number | null;
-  /** Why it ended with less than it wanted. */
+  /** Why it ended with less than it wanted, or what it failed of. */
   readonly reason: string | null;
   readonly movedAt: Date;
   readonly closedAt: Date | null;
@@ -83,7 +83,13 @@ export interface CrowdSubmission {
   readonly movedAt: Date;
 }
 
-export function jobShown({ model, movedAtMs, closedAtMs }: Snapshot): CrowdJob {
+/** Of one that failed, what it failed of: nothing in its own data says so. */
+function failureText({ failure }: Snapshot): string | null {
+  return failure === null ? null : (failure.error?.message ?? failure.reason);
+}
+
+export function jobShown(snapshot: Snapshot): CrowdJob {
+  const { model, movedAtMs, closedAtMs } = snapshot;
   const data = model.data as JobData;
   const { crowd, content, approved, rejected, labels, consensus, agreement, reason } = data;
   return {
@@ -98,13 +104,14 @@ export function jobShown({ model, movedAtMs, closedAtMs }: Snapshot): CrowdJob {
     labels,
     consensus,
     agreement,
-    reason,
+    reason: reason ?? failureText(snapshot),
     movedAt: new Date(movedAtMs),
     closedAt: closedAtMs === null ? null : new Date(closedAtMs),
   };
 }
 
-export function submissionShown({ model, movedAtMs }: Snapshot): CrowdSubmission {
+export function submissionShown(snapshot: Snapshot): CrowdSubmission {
+  const { model, movedAtMs } = snapshot;
   const data = model.data as SubmissionData;
   const { crowd, submission, worker, label, answer, feedback, auto, conflict, problem, submittedAt } = data;
   return {
@@ -120,7 +127,7 @@ export function submissionShown({ model, movedAtMs }: Snapshot): CrowdSubmission
     feedback,
     auto,
     conflict,
-    problem,
+    problem: problem ?? failureText(snapshot),
     submittedAt: new Date(submittedAt),
     movedAt: new Date(movedAtMs),
   };

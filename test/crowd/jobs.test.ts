@@ -59,6 +59,39 @@ eachStore((store) => {
       expect(told).toEqual([expect.stringMatching(/pawl_crowd_receipts.*publishing/)]);
     });
 
+    test.each([
+      ["publish", "publishing"],
+      ["job", "looking"],
+      ["decide", "approving"],
+      ["bonus", "paying"],
+      ["dispose", "disposing"],
+    ] as const)(
+      "R35 people are told once of a %s that fails for good, and what it failed of is shown",
+      async (what, state) => {
+        const told: string[] = [];
+        await using it = await openReceipts(store, {}, { alerts: [async (alert) => void told.push(alert.message)] });
+        it.market.fail(what, { before: new PermanentError("no funds"), times: 3 });
+        const job = await it.ask();
+        if (what !== "publish") {
+          it.submit(job, { W1: 1 });
+          await it.look(job);
+        }
+        const [one] = await it.t.pawl.crowd.submissions({ job });
+        if (what === "bonus") await it.t.pawl.crowd.bonus(one!.id, { amount: "1", reason: "well read" });
+        await it.t.work();
+        for (const wait of what === "dispose" ? ["1d", "7h", "7h", "7h"] : ["11m", "11m", "11m"]) {
+          await it.t.advance(wait as "1d");
+          await it.t.work();
+          await it.t.tellAlerts();
+        }
+        expect(told).toEqual([expect.stringContaining(state)]);
+        if (what === "publish" || what === "job")
+          expect(await it.t.pawl.crowd.job(job)).toMatchObject({ state: "failed", reason: "no funds" });
+        if (what === "decide")
+          expect(await it.t.pawl.crowd.submission(one!.id)).toMatchObject({ state: "failed", problem: "no funds" });
+      },
+    );
+
     test("R32 that fails is taken up again by itself, then waits as a dead letter, and is taken up by hand", async () => {
       await using it = await openReceipts(store);
       it.market.fail("publish", { before: new PermanentError("no funds"), times: 3 });
@@ -121,6 +154,28 @@ eachStore((store) => {
       expect(await it.state(id)).toBe("finished");
       expect(await it.t.pawl.crowd.notice("memory", posting!.id)).toBe(false);
       await expect(it.t.pawl.crowd.look(id)).rejects.toMatchObject({ code: "transition_refused" });
+      // What its submissions say later is ignored, and leaves nothing for people to decide.
+      const moves = await it.moves(id);
+      const [late] = await sendAll(kernel, [eventFor(kernel, { lifecycle: job, id, event: "progress" })]);
+      expect(late).toMatchObject({ ok: false, error: { code: "transition_refused" } });
+      expect(await it.moves(id)).toEqual(moves);
+      expect(await it.t.pawl.dead.groups()).toEqual([]);
+    });
+
+    test("R52 that comes while the job is being published fails nothing, and the job is looked at afterwards", async () => {
+      await using it = await openReceipts(store);
+      const { id } = await it.t.pawl.crowd.ask(it.receipts, { content: {} });
+      const slow = await it.t.claim("pawl_crowd_receipts/publishing");
+      const { kernel } = it.t;
+      const job = kernel.lifecycles.get("pawl_crowd_receipts")!;
+      const [early] = await sendAll(kernel, [eventFor(kernel, { lifecycle: job, id, event: "progress" })]);
+      expect(early).toMatchObject({ ok: false });
+      await slow.run();
+      expect(await it.state(id)).toBe("running");
+      it.submit(id, { W1: 1 });
+      await it.t.advance("10m");
+      await it.t.work();
+      expect(await it.state(id)).toBe("finished");
     });
 
     test("finds a posting gone that somebody deleted there, and ends with what there is", async () => {

@@ -1,4 +1,4 @@
-import { PawlError, RejectSubmission, TransientError } from "pawl";
+import { PawlError, PermanentError, RejectSubmission, TransientError } from "pawl";
 import { describe, expect, test } from "vitest";
 import { eachStore } from "../support/each-store.ts";
 import { openReceipts } from "../support/receipts.ts";
@@ -270,6 +270,42 @@ eachStore((store) => {
         const other = verdict === "approved" ? "rejected" : "approved";
         await expect(say(other)).rejects.toMatchObject({ code: "transition_refused" });
         expect(it.market.workers.assignment(one.submission).status).toBe(verdict);
+      });
+
+      test(`${decide[verdict]} is refused in every state that has no place for it, and the marketplace hears nothing`, async () => {
+        const { it, one } = await open();
+        await using _ = it;
+        const wrong = async (verb: "approve" | "reject") => {
+          const { state } = (await it.t.pawl.crowd.submission(one.id))!;
+          await expect(it.t.pawl.crowd[verb](one.id, { feedback: "no" }), `${verb} in ${state}`).rejects.toMatchObject({
+            code: "transition_refused",
+            details: { blockers: expect.any(Array) },
+          });
+          expect((await it.t.pawl.crowd.submission(one.id))!.state).toBe(state);
+        };
+        await it.t.pawl.crowd[verbs[verdict]](one.id, { feedback: "as agreed" });
+        for (const verb of ["approve", "reject"] as const) await wrong(verb); // It is on its way to the marketplace.
+        expect(it.market.workers.assignment(one.submission).status).toBe("submitted");
+        await it.t.work();
+        for (const verb of ["approve", "reject"] as const) await wrong(verb);
+        expect(it.market.workers.assignment(one.submission)).toMatchObject({ status: verdict, feedback: "as agreed" });
+      });
+
+      test(`${decide[verdict]} that the marketplace refuses for good is left to a person, who can decide anew`, async () => {
+        const { it, one, say } = await open();
+        await using _ = it;
+        it.market.fail("decide", { before: new PermanentError("wrong state there"), times: 3 });
+        await say();
+        for (let time = 0; time < 2; time++) {
+          await it.t.advance("11m");
+          await it.t.work();
+        }
+        expect(await it.t.pawl.crowd.submission(one.id)).toMatchObject({
+          state: "failed",
+          problem: "wrong state there",
+        });
+        const [group] = await it.t.pawl.dead.groups();
+        expect(group).toMatchObject({ pattern: expect.stringContaining("wrong state there") });
       });
 
       test(`R46 ${verdict}: the marketplace is told, and again when it does not answer`, async () => {
