@@ -135,7 +135,10 @@ test("R23 what the checker died over too often fails its attempt; the recovery r
   await s.start("ada", [...answers, { question: "heavy", code: "exhaust(4)" }]);
   await s.pass(10);
   expect(await s.state("ada")).toBe("failed");
-  expect((await s.t.pawl.journal(attempt, "ada")).at(-1)).toMatchObject({ reason: 'child solve "heavy" failed' });
+  expect((await s.t.pawl.journal(attempt, "ada")).at(-1)).toMatchObject({ reason: "child_failed" });
+  expect(await s.t.pawl.get(attempt, "ada")).toMatchObject({
+    failure: { reason: "child_failed", error: { message: expect.stringContaining("heavy") } },
+  });
   await s.pass(20);
   expect(await s.state("ada")).toBe("processed");
   expect((await s.events("ada")).filter((event) => event === "recover")).toHaveLength(1);

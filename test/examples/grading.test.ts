@@ -71,7 +71,7 @@ test("with a grader that is all that a grader can be, every submission is graded
   expect(stdout).toMatch(/^ {2}36 submissions · in memory · a minute lasts 0.05 s$/m);
   expect(stdout).toMatch(/the grader was killed, with \d+ requests in hand$/m);
   expect(stdout).toMatch(/^ {2}writing +24 +\d+ +\d+ +\d+ +\d+$/m);
-  expect(stdout).toMatch(/^ {2}\d+ failed: timeout\.$/m);
+  expect(stdout).toMatch(/^ {2}\d+ failed: deadline\.$/m);
   expect(stdout).toMatch(
     /^ {2}✓ Of 36 submissions none is lost and none was graded twice; all that is stored is verified\.$/m,
   );

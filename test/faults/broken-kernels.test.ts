@@ -262,7 +262,7 @@ const brokenPromises: readonly BrokenKernel[] = [
     changes: [
       ["::int for update skip locked", "::int + 9 for update skip locked"],
       ["::int\n    ),\n    few as", "::int + 9\n    ),\n    few as"],
-      ["as few(id) limit (select", "as few(id) limit 9 + (select"],
+      ["as few(id, place)\n      limit (select", "as few(id, place)\n      limit 9 + (select"],
     ],
     caughtBy: "I10",
     scene: async (t) => {

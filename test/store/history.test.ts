@@ -304,12 +304,7 @@ eachStoreAndPooler((store) => {
   test("a timer of a visit names it, and a worker's move names its task", async () => {
     const { t, id } = await ready();
     await using _ = t;
-    await refused(
-      t,
-      `update pawl.timers set visit = null where instance_id = '${id}'`,
-      "23514",
-      "timers_timeout_has_visit",
-    );
+    await refused(t, `update pawl.timers set visit = null where instance_id = '${id}'`, "23514", "timers_visit_check");
     await refused(t, moveByHand({ id }).replace("'call'", "'worker'"), "23514", "journal_worker_has_task");
     await refused(t, moveByHand({ id }).replace("'call'", "'nobody'"), "23514", "journal_source_check");
   });
