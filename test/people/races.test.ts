@@ -82,7 +82,6 @@ eachStore((store) => {
   test("R121 of a label and a deadline that passes at the same time exactly one happens", async () => {
     const races = store.kind === "postgres" ? 60 : 20;
     const other = await beside(t, []);
-    let completed = 0;
     for (let race = 0; race < races; race++) {
       const name = await newQueue(t, { finishWithin: "1m" });
       const { id } = await started(t, name, "ada");
@@ -102,7 +101,6 @@ eachStore((store) => {
       if (status === "completed") expect(expired).toEqual([]);
       const ends = (await movesOf(t, id)).filter((move) => /> (?:completed|expired) /.test(move));
       expect(ends).toHaveLength(1);
-      completed += status === "completed" ? 1 : 0;
       expect(await sampleStates(t, name)).toEqual({ s1: status === "completed" ? "agreed" : "open" });
     }
     await expectSound(t);
