@@ -106,7 +106,7 @@ function Sessions() {
       </Dialog>
     ));
   return (
-    <section>
+    <section class="section">
       <h2>Sessions</h2>
       <Trouble error={error} />
       <Table
