@@ -49,6 +49,11 @@ function inHand({ tasks }: WorkerAnswer): number {
   return Object.values(tasks).reduce((sum, some) => sum + some, 0);
 }
 
+/** Steps that run. What is held in advance, and what only reports, takes no slot. */
+function running({ slots }: WorkerAnswer): number {
+  return slots.Processing ?? 0;
+}
+
 const columns: readonly Column<WorkerAnswer>[] = [
   {
     name: "Process",
@@ -66,12 +71,12 @@ const columns: readonly Column<WorkerAnswer>[] = [
   },
   {
     name: "Slots",
-    value: inHand,
+    value: running,
     show: (one) => (
       <span class="measure">
-        <Bar name={`Slots of ${one.host} in use`} value={inHand(one)} of={one.concurrency} />
+        <Bar name={`Slots of ${one.host} in use`} value={running(one)} of={one.concurrency} />
         <span class="number small">
-          {inHand(one)} / {one.concurrency}
+          {running(one)} / {one.concurrency}
         </span>
       </span>
     ),
