@@ -31,29 +31,10 @@ const standardHost = "127.0.0.1";
  * ```
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
-  const {
-    port = standardPort,
-    host = standardHost,
-    token,
-    authenticate,
-    authenticateTimeout,
-    base,
-    pages,
-    limits,
-    mediaSources,
-  } = checkHttp(options);
+  const { port = standardPort, host = standardHost, ...app } = checkHttp(options);
   const ending = new AbortController();
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, {
-      token,
-      authenticate,
-      authenticateTimeout,
-      base,
-      pages,
-      limits,
-      mediaSources,
-      ends: ending.signal,
-    }).fetch,
+    fetch: httpApp(pawl, { ...app, ends: ending.signal }).fetch,
     createServer,
     // Clients that are slow on purpose are cut off. Node looks for them every 30 s by default, long after their time.
     serverOptions: {
@@ -65,7 +46,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
     },
   }) as Server;
   server.maxConnections = 1_000;
-  if (limits !== false) limitConnections(server, checkedLimits(limits).connectionsPerAddress);
+  if (app.limits !== false) limitConnections(server, checkedLimits(app.limits).connectionsPerAddress);
   const unasked = watchUnasked(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(taken(error, host, port)));
