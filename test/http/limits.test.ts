@@ -54,6 +54,19 @@ describe("one caller", () => {
     expect((await app.request("/api/lifecycles", { headers })).status).toBe(200);
   });
 
+  test("gets its turn back after a body of unknown length, which is read through another request", async () => {
+    const app = httpApp(t.pawl, { limits: { concurrency: 1 } });
+    const { secret: service } = await t.pawl.access.createToken({ name: "sender", role: "service" });
+    const start = async () =>
+      app.request("/api/lifecycles/parcel/instances", {
+        method: "POST",
+        headers: { authorization: `Bearer ${service}`, "content-type": "application/json" },
+        body: new Blob(["{}"]).stream(),
+        duplex: "half",
+      } as RequestInit);
+    for (let time = 0; time < 3; time++) expect((await start()).status).toBe(200);
+  });
+
   test("holds so many live streams at most, and one that ended counts no more", async () => {
     const app = httpApp(t.pawl, { limits: { streams: 2 } });
     const [first, second] = await Promise.all([1, 2].map(async () => app.request("/api/live", { headers })));
