@@ -1,5 +1,5 @@
-import { Progress } from "../src/cli/progress.ts";
-import { makeTerminal } from "../src/cli/terminal.ts";
+import { Progress } from "../src/cli/show/progress.ts";
+import { makeTerminal } from "../src/cli/show/terminal.ts";
 
 const tickMs = 500;
 

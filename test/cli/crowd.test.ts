@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LocalClient } from "../../src/cli/local-client.ts";
+import { LocalClient } from "../../src/cli/transport/local-client.ts";
 import { build, newProject, type Project } from "./pawl-command.ts";
 
 /** What workers answer is told with the question, so that each test says what comes in. */

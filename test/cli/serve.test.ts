@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { portOf, serveUnlessForbidden } from "../../src/cli/serve.ts";
+import { portOf, serveUnlessForbidden } from "../../src/cli/run/serve.ts";
 import type { HttpServer } from "../../src/http/serve.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 

@@ -6,8 +6,8 @@ import { lifecycle } from "pawl";
 import { type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { LocalClient } from "../../src/cli/local-client.ts";
-import { type LocalSocket, listenLocally } from "../../src/cli/local-socket.ts";
+import { LocalClient } from "../../src/cli/transport/local-client.ts";
+import { type LocalSocket, listenLocally } from "../../src/cli/transport/local-socket.ts";
 
 const parcel = lifecycle("parcel", {
   data: z.object({ address: z.string() }),

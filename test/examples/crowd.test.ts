@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { papers } from "../../examples/crowd/papers.ts";
 import { courseOf, team } from "../../examples/crowd/workers.ts";
-import { LocalClient } from "../../src/cli/local-client.ts";
+import { LocalClient } from "../../src/cli/transport/local-client.ts";
 import { build, newProject, type Project, root } from "../cli/pawl-command.ts";
 
 const example = join(root, "examples/crowd");

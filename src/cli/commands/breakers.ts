@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { BreakerAnswer, FlipAnswer } from "../answers.ts";
 import type { Act, Context } from "../program.ts";
-import type { Reached } from "../reach.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
 
 interface Cause {
   readonly actor?: string;
@@ -44,7 +44,7 @@ export function addBreakers(program: Command, act: Act): void {
 }
 
 async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
+  const { withPawl } = await import("../transport/with-pawl.ts");
   await withPawl(context, {}, work);
 }
 
@@ -69,7 +69,7 @@ function say(context: Context, verb: string, args: Readonly<Record<string, unkno
 async function history({ terminal }: Context, pawl: Reached, breaker: string): Promise<void> {
   const flips = (await pawl.call("breakerFlips", { breaker })) as FlipAnswer[];
   if (terminal.json) return printJson(terminal, flips);
-  const { ago } = await import("../show-instance.ts");
+  const { ago } = await import("../show/instance.ts");
   const columns: Column<FlipAnswer>[] = [
     { title: "flip", text: (one) => String(one.flip), alignRight: true },
     { title: "when", text: (one) => one.at, shown: (one) => ago(one.at) },
@@ -82,7 +82,7 @@ async function history({ terminal }: Context, pawl: Reached, breaker: string): P
 }
 
 async function makeColumns(): Promise<Column<BreakerAnswer>[]> {
-  const { ago, fromNow } = await import("../show-instance.ts");
+  const { ago, fromNow } = await import("../show/instance.ts");
   const when = (moment: string | null, shown: (moment: string) => string, paint: Paint) =>
     moment === null ? paint.dim("–") : shown(moment);
   return [

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { CallbackAnswer, InstanceAnswer } from "../answers.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
-import type { Reached } from "../reach.ts";
-import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
 
 interface Wanted {
   readonly id?: string;
@@ -57,7 +57,7 @@ export function addCallbacks(program: Command, act: Act): void {
 }
 
 async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
+  const { withPawl } = await import("../transport/with-pawl.ts");
   await withPawl(context, {}, work);
 }
 
@@ -70,14 +70,14 @@ async function list({ terminal }: Context, pawl: Reached, args: Record<string, u
 }
 
 async function accept({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
-  const { instanceLine } = await import("../show-instance.ts");
+  const { instanceLine } = await import("../show/instance.ts");
   const instance = (await pawl.call("acceptLate", args)) as InstanceAnswer;
   if (terminal.json) printJson(terminal, instance);
   else terminal.print(instanceLine(terminal, instance));
 }
 
 async function makeColumns(): Promise<Column<CallbackAnswer>[]> {
-  const { ago } = await import("../show-instance.ts");
+  const { ago } = await import("../show/instance.ts");
   return [
     { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
     { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Act } from "../program.ts";
-import { printJson, visible } from "../terminal.ts";
+import { printJson, visible } from "../show/terminal.ts";
 
 export function addExplain(program: Command, act: Act): void {
   program
@@ -11,7 +11,7 @@ export function addExplain(program: Command, act: Act): void {
     .argument("[key]")
     .action(
       act(async ({ terminal, ...context }, _, first, key) => {
-        const { withPawl } = await import("../with-pawl.ts");
+        const { withPawl } = await import("../transport/with-pawl.ts");
         const args = key === undefined ? { id: first } : { lifecycle: first, key };
         return await withPawl({ terminal, ...context }, {}, async (pawl) => {
           const explained = (await pawl.call("explainRecovery", args)) as { sentences: readonly string[] };

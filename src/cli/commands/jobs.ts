@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { AttemptAnswer, InstanceAnswer, JobAnswer, MoveAnswer } from "../answers.ts";
 import { instanceArgs, jsonValue, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
-import type { Reached, ReachOptions } from "../reach.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import type { Reached, ReachOptions } from "../transport/reach.ts";
 
 interface ListOptions {
   readonly status?: string;
@@ -67,7 +67,7 @@ async function reached(
   how: ReachOptions,
   work: (pawl: Reached) => Promise<void>,
 ): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
+  const { withPawl } = await import("../transport/with-pawl.ts");
   await withPawl(context, how, work);
 }
 
@@ -94,7 +94,7 @@ async function show(
     printJson(terminal, { ...status, payload: one.data, history });
     return;
   }
-  const { printHistory, printInstance } = await import("../show-instance.ts");
+  const { printHistory, printInstance } = await import("../show/instance.ts");
   printTable(terminal, [status!], await makeColumns());
   if (terminal.isTty) printInstance(terminal, one, { history });
   else printHistory(terminal, history);
@@ -109,7 +109,7 @@ async function enqueue({ terminal }: Context, pawl: Reached, job: string, option
 }
 
 async function makeColumns(): Promise<Column<JobAnswer>[]> {
-  const { ago, fromNow } = await import("../show-instance.ts");
+  const { ago, fromNow } = await import("../show/instance.ts");
   const moment = (at: string | null, shown: (at: string) => string, paint: Paint) =>
     at === null ? paint.dim("–") : shown(at);
   return [

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { LaneAnswer } from "../answers.ts";
 import type { Act, Context } from "../program.ts";
-import type { Reached } from "../reach.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
 
 interface Cause {
   readonly actor?: string;
@@ -48,7 +48,7 @@ export function addLanes(program: Command, act: Act): void {
 }
 
 async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
+  const { withPawl } = await import("../transport/with-pawl.ts");
   await withPawl(context, {}, work);
 }
 
@@ -73,7 +73,7 @@ async function tell({ terminal }: Context, pawl: Reached, name: string, done: st
 }
 
 async function makeColumns(): Promise<Column<LaneAnswer>[]> {
-  const { ago, roughly } = await import("../show-instance.ts");
+  const { ago, roughly } = await import("../show/instance.ts");
   const number = (text: string, paint: Paint) => (text === "0" ? paint.dim(text) : text);
   const counted = (title: string, of: (one: LaneAnswer) => number): Column<LaneAnswer> => ({
     title,

@@ -3,8 +3,8 @@ import { PawlError } from "../../base/errors.ts";
 import type { MessageAnswer, OutboxAnswer, OutboxTypeAnswer } from "../answers.ts";
 import { several, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
-import type { Reached } from "../reach.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
 
 interface ListOptions {
   readonly status?: readonly string[];
@@ -51,7 +51,7 @@ export function addOutbox(program: Command, act: Act): void {
 }
 
 async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
+  const { withPawl } = await import("../transport/with-pawl.ts");
   await withPawl(context, {}, work);
 }
 
@@ -61,7 +61,7 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
     printJson(terminal, answer);
     return;
   }
-  const { ago } = await import("../show-instance.ts");
+  const { ago } = await import("../show/instance.ts");
   printTable(terminal, answer.types, typeColumns(ago));
   const { pending, dead, unrouted, oldestPendingMs } = answer.lag;
   const waited = oldestPendingMs === null ? "" : `, the oldest for ${Math.round(oldestPendingMs / 1_000)} s`;
@@ -72,7 +72,7 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions): Promise<void> {
   const messages = (await pawl.call("messages", { ...options })) as MessageAnswer[];
   if (terminal.json) printJson(terminal, messages);
-  else printTable(terminal, messages, messageColumns((await import("../show-instance.ts")).ago));
+  else printTable(terminal, messages, messageColumns((await import("../show/instance.ts")).ago));
 }
 
 async function decide(

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { InstanceAnswer, ScheduleAnswer } from "../answers.ts";
 import type { Act, Context } from "../program.ts";
-import type { Reached } from "../reach.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
 
 export function addSchedules(program: Command, act: Act): void {
   const schedules = program
@@ -46,7 +46,7 @@ export function addSchedules(program: Command, act: Act): void {
       act((context, _, schedule) =>
         reached(context, async (pawl) => {
           const started = (await pawl.call("runScheduleNow", { schedule })) as InstanceAnswer;
-          const { instanceLine } = await import("../show-instance.ts");
+          const { instanceLine } = await import("../show/instance.ts");
           if (context.terminal.json) printJson(context.terminal, started);
           else context.terminal.print(instanceLine(context.terminal, started));
         }),
@@ -55,7 +55,7 @@ export function addSchedules(program: Command, act: Act): void {
 }
 
 async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../with-pawl.ts");
+  const { withPawl } = await import("../transport/with-pawl.ts");
   await withPawl(context, {}, work);
 }
 
@@ -74,7 +74,7 @@ async function tell({ terminal }: Context, pawl: Reached, name: string): Promise
 }
 
 async function makeColumns(): Promise<Column<ScheduleAnswer>[]> {
-  const { ago, fromNow } = await import("../show-instance.ts");
+  const { ago, fromNow } = await import("../show/instance.ts");
   return [
     { title: "schedule", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
     { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { LifecycleAnswer, StateAnswer } from "../answers.ts";
 import type { Act } from "../program.ts";
-import { type Column, type Paint, printJson, printTable } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable } from "../show/terminal.ts";
 
 interface Row extends StateAnswer {
   readonly lifecycle: string;
@@ -14,7 +14,7 @@ export function addStatus(program: Command, act: Act): void {
     .description("show how many instances stand in which state")
     .action(
       act(async (context) => {
-        const { withPawl } = await import("../with-pawl.ts");
+        const { withPawl } = await import("../transport/with-pawl.ts");
         return await withPawl(context, {}, async (pawl) => {
           const lifecycles = (await pawl.call("lifecycles", {})) as LifecycleAnswer[];
           const { terminal } = context;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { WorkerAnswer } from "../answers.ts";
 import type { Act } from "../program.ts";
-import { type Column, type Paint, printJson, printTable } from "../terminal.ts";
+import { type Column, type Paint, printJson, printTable } from "../show/terminal.ts";
 
 export function addWorkers(program: Command, act: Act): void {
   program
@@ -9,7 +9,7 @@ export function addWorkers(program: Command, act: Act): void {
     .description("show the workers of all processes: what their loops and slots do, stuck steps, and which fell silent")
     .action(
       act(async (context) => {
-        const { withPawl } = await import("../with-pawl.ts");
+        const { withPawl } = await import("../transport/with-pawl.ts");
         return await withPawl(context, {}, async (pawl) => {
           const workers = (await pawl.call("workers", {})) as WorkerAnswer[];
           const { terminal } = context;
@@ -25,7 +25,7 @@ export function addWorkers(program: Command, act: Act): void {
 const slotStates = ["Claiming", "Processing", "ReportingSuccess", "ReportingFailure"] as const;
 
 async function makeColumns(): Promise<Column<WorkerAnswer>[]> {
-  const { ago } = await import("../show-instance.ts");
+  const { ago } = await import("../show/instance.ts");
   return [
     { title: "worker", text: (one) => one.id, shown: (one, paint) => paint.bold(one.id) },
     { title: "state", text: stateOf, shown: (one, paint) => coloured(one, paint) },

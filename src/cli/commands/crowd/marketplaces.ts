@@ -1,0 +1,67 @@
+import type { Command } from "commander";
+import type { AstrayAnswer, BalanceAnswer } from "../../crowd-answers.ts";
+import type { Act, Context } from "../../program.ts";
+import { exitCodes } from "../../show/failure.ts";
+import { type Column, printJson, printTable } from "../../show/terminal.ts";
+import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
+
+interface Reconciling {
+  readonly marketplace?: string;
+  readonly mend?: boolean;
+}
+
+/** What concerns a marketplace as a whole. */
+export function addCrowdMarketplaces(crowd: Command, act: Act): void {
+  crowd
+    .command("balance")
+    .description("what is left to pay workers with")
+    .argument("[marketplace]", "of this one only")
+    .action(act((context, _, marketplace) => reached(context, (pawl) => balance(context, pawl, marketplace))));
+  crowd
+    .command("reconcile")
+    .description("compare the marketplaces with what is known here; exits with 1 when something went astray")
+    .option("--marketplace <name>", "this one only")
+    .option(
+      "--mend",
+      "close postings that their job does not know, and let jobs whose posting is gone look for themselves",
+    )
+    .action(act<Reconciling>((context, options) => reached(context, (pawl) => reconcile(context, pawl, options))));
+}
+
+async function balance({ terminal }: Context, pawl: Reached, marketplace: string | undefined): Promise<undefined> {
+  const all = (await pawl.call("crowdBalance", { marketplace })) as BalanceAnswer[];
+  if (terminal.json) printJson(terminal, all);
+  else printTable(terminal, all, balanceColumns);
+}
+
+async function reconcile({ terminal }: Context, pawl: Reached, options: Reconciling): Promise<number> {
+  const found = (await pawl.call("reconcileCrowds", { ...options })) as AstrayAnswer[];
+  if (terminal.json) printJson(terminal, found);
+  else if (found.length === 0) terminal.print("Nothing went astray.");
+  else printTable(terminal, found, astrayColumns);
+  if (found.length > 0 && options.mend !== true && terminal.isTty) terminal.note("  Set it right: --mend");
+  return found.every(({ mended }) => mended) ? exitCodes.ok : exitCodes.failed;
+}
+
+const balanceColumns: readonly Column<BalanceAnswer>[] = [
+  { title: "marketplace", text: (one) => one.marketplace, shown: (one, paint) => paint.bold(one.marketplace) },
+  {
+    title: "balance",
+    text: (one) => one.balance ?? "",
+    shown: (one, paint) => one.balance ?? paint.dim("nothing is paid there"),
+  },
+];
+
+const astrayColumns: readonly Column<AstrayAnswer>[] = [
+  { title: "marketplace", text: (one) => one.marketplace },
+  { title: "what", text: (one) => one.kind },
+  { title: "posting", text: (one) => one.posting },
+  { title: "job", text: (one) => one.jobId ?? "" },
+  {
+    title: "mended",
+    text: (one) => (one.mended ? "yes" : "no"),
+    shown: (one, paint) => (one.mended ? paint.green("yes") : paint.yellow("no")),
+  },
+  { title: "what is wrong", text: (one) => one.message },
+];

@@ -1,0 +1,170 @@
+import type { Command } from "commander";
+import { PawlError } from "../../../base/errors.ts";
+import type { DeadLetterAnswer } from "../../answers.ts";
+import { jsonValue, rateOf, wholeNumber } from "../../arguments.ts";
+import type { Act, Context } from "../../program.ts";
+import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../../show/terminal.ts";
+import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
+import { addArchive } from "./archive.ts";
+import { addFilter, type FilterOptions, filterArgs } from "./filter.ts";
+import { addOperations, decideMany, type ManyOptions, printGroups } from "./many.ts";
+import { addTickets } from "./tickets.ts";
+
+type Deciding = FilterOptions & ManyOptions & { readonly data?: unknown };
+
+interface Listing {
+  readonly status: string;
+  readonly limit: number;
+  readonly after?: string;
+  readonly groups?: boolean;
+}
+
+export function addDead(program: Command, act: Act): void {
+  const dead = program.command("dead").description("work that was given up: list, group, requeue, discard, archive");
+  dead
+    .command("list", { isDefault: true })
+    .description("list the dead letters that wait for a decision, newest first")
+    .argument("[lifecycle]")
+    .option("--status <status>", "open, requeued, discarded or archived", "open")
+    .option("--limit <count>", "at most so many", wholeNumber, 50)
+    .option("--after <id>", "go on after the last one of the page before")
+    .option("--groups", "show what the open ones have in common instead, and how many there are of each")
+    .action(
+      act<Listing>((context, { groups, ...options }, lifecycle) =>
+        reached(context, (pawl) =>
+          groups === true
+            ? printGroups(context, pawl, { lifecycle, limit: options.limit })
+            : list(context, pawl, { lifecycle, ...options }),
+        ),
+      ),
+    );
+  dead
+    .command("show")
+    .description("show one dead letter with all that is known of it")
+    .argument("<id>")
+    .action(
+      act((context, _, id) =>
+        reached(context, async (pawl) =>
+          show(context.terminal, (await pawl.call("deadLetter", { id })) as DeadLetterAnswer),
+        ),
+      ),
+    );
+  addDecision(dead, "requeue", act)
+    .description("take up again what was given up: where it failed, or from the beginning")
+    .option("--data <json>", "keys of the data to change first, for one: JSON, @file, or - for stdin", jsonValue)
+    .option("--restart", "begin anew instead of where it failed");
+  addDecision(dead, "discard", act).description(
+    "do nothing more about it; an instance that it is about stays where it is",
+  );
+  addOperations(dead, act);
+  addTickets(dead, act);
+  addArchive(dead, act);
+}
+
+/** About one letter, or about many: those are shown first, and then decided about one by one. */
+function addDecision(dead: Command, decision: "requeue" | "discard", act: Act): Command {
+  const command = dead.command(decision).argument("[id...]", "the dead letters, or say which by the options");
+  return addFilter(command)
+    .option("--all", "all that wait for a decision")
+    .option("--actor <name>", "who decides it")
+    .option("--reason <text>", "why")
+    .option("--rate <number>", "of many, so many a second at the most", rateOf)
+    .option("--dry-run", "show what it would come to, and do nothing")
+    .option("--yes", "do not ask before many are decided about")
+    .option("--detach", "leave many to the processes that work, and do not wait for the end")
+    .action(
+      act<Deciding>((context, options, ids) => decideAny(context, decision, ids as unknown as string[], options)),
+    );
+}
+
+function decideAny(
+  context: Context,
+  decision: "requeue" | "discard",
+  ids: readonly string[],
+  { data, actor, reason, restart, ...options }: Deciding,
+): Promise<number | undefined> {
+  const which = filterArgs(options, ids, Date.now());
+  const [id] = ids;
+  const isOne = ids.length === 1 && Object.keys(which).length === 1 && options.dryRun !== true;
+  if (data !== undefined && !isOne) throw new PawlError("option_invalid", "--data is for one dead letter, by its id.");
+  return reached(context, async (pawl) => {
+    if (!isOne) return decideMany(context, pawl, decision, which, { ...options, actor, reason, restart });
+    const verb = decision === "requeue" ? "requeue" : "discardDeadLetter";
+    return decide(context, pawl, verb, { id, actor, reason, ...(decision === "requeue" && { data, restart }) });
+  });
+}
+
+async function list({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<undefined> {
+  const found = (await pawl.call("deadLetters", args)) as DeadLetterAnswer[];
+  if (terminal.json) printJson(terminal, found);
+  else if (found.length === 0 && terminal.isTty) terminal.note("There are none.");
+  else printTable(terminal, found, await makeColumns());
+  if (found.length === args.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
+}
+
+async function decide(
+  { terminal }: Context,
+  pawl: Reached,
+  verb: string,
+  args: Record<string, unknown>,
+): Promise<undefined> {
+  const letter = (await pawl.call(verb, args)) as DeadLetterAnswer;
+  if (terminal.json) printJson(terminal, letter);
+  else printTable(terminal, [letter], await makeColumns());
+}
+
+async function makeColumns(): Promise<Column<DeadLetterAnswer>[]> {
+  const { ago } = await import("../../show/instance.ts");
+  return [
+    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+    { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
+    { title: "kind", text: (one) => one.kind },
+    { title: "origin", text: (one) => one.origin },
+    { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
+    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+    { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
+  ];
+}
+
+function coloured(status: string, paint: Paint): string {
+  return status === "open" ? paint.yellow(status) : status === "requeued" ? paint.green(status) : paint.dim(status);
+}
+
+const givenUp = {
+  instance: "given up in",
+  effect: "the after-effect of",
+  message: "the message",
+  broker: "the message in",
+};
+
+function show(terminal: Terminal, letter: DeadLetterAnswer): undefined {
+  if (terminal.json) {
+    printJson(terminal, letter);
+    return;
+  }
+  const name = `${letter.lifecycle} ${letter.key ?? letter.instance ?? ""}`.trimEnd();
+  const lines: [title: string, text: string | null][] = [
+    ["about", `${name}, ${givenUp[letter.kind]} ${letter.origin}`],
+    ["instance", letter.instance],
+    ["reason", letter.reason],
+    ["error", letter.error === null ? null : `${letter.error.name}: ${letter.error.message}`],
+    ["group", letter.fingerprint],
+    ["attempts", String(letter.attempts)],
+    ["status", letter.status],
+    ["created", letter.createdAt],
+    [
+      "decided",
+      letter.decidedAt === null
+        ? null
+        : [letter.decidedAt, letter.decidedBy, letter.decision].filter(Boolean).join(", "),
+    ],
+    ["payload", letter.payload === null ? null : JSON.stringify(letter.payload)],
+    ["details", letter.details === null ? null : JSON.stringify(letter.details)],
+  ];
+  for (const [title, text] of lines) {
+    if (text !== null) terminal.print(`${terminal.paint.dim(title.padEnd(9))} ${visible(text)}`);
+  }
+  if (letter.error?.stack !== undefined) terminal.print(terminal.paint.dim(visible(letter.error.stack)));
+}

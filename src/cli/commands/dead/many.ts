@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { PawlError } from "../../../base/errors.ts";
+import { wholeNumber } from "../../arguments.ts";
+import type { GroupAnswer, OperationAnswer, PreviewAnswer } from "../../dead-answers.ts";
+import type { Act, Context } from "../../program.ts";
+import { exitCodes } from "../../show/failure.ts";
+import { Progress } from "../../show/progress.ts";
+import { type Column, printJson, printTable, type Terminal, visible } from "../../show/terminal.ts";
+import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
+
+/** What is to be done about many, beside which ones are meant. */
+export interface ManyOptions {
+  readonly actor?: string;
+  readonly reason?: string;
+  readonly rate?: number;
+  readonly restart?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly detach?: boolean;
+}
+
+const lookAgainMs = 200;
+const shortestPatienceMs = 30_000;
+
+/** Groups of letters that have their error in common. */
+export async function printGroups(
+  { terminal }: Context,
+  pawl: Reached,
+  args: Record<string, unknown>,
+): Promise<undefined> {
+  const groups = (await pawl.call("deadGroups", args)) as GroupAnswer[];
+  const { ago } = await import("../../show/instance.ts");
+  if (terminal.json) printJson(terminal, groups);
+  else printTable(terminal, groups, groupColumns(ago));
+}
+
+/** Shows what it would come to, asks, begins it, and shows how far it is until it has ended. */
+export async function decideMany(
+  { terminal }: Context,
+  pawl: Reached,
+  decision: "requeue" | "discard",
+  which: Record<string, unknown>,
+  { dryRun = false, yes = false, detach = false, rate, restart, actor, reason }: ManyOptions,
+): Promise<number | undefined> {
+  const preview = (await pawl.call("previewDeadLetters", { ...which, decision, restart })) as PreviewAnswer;
+  if (dryRun && terminal.json) printJson(terminal, preview);
+  else showPreview(terminal, decision, preview);
+  if (dryRun || preview.letters === 0) return undefined;
+  if (!yes && !(await agreed(terminal, decision, preview.letters))) return exitCodes.failed;
+  const options = { rate, actor, reason, ...(decision === "requeue" && { restart }) };
+  const verb = decision === "requeue" ? "requeueDeadLetters" : "discardDeadLetters";
+  const begun = (await pawl.call(verb, { ...which, ...options })) as OperationAnswer;
+  if (detach) {
+    printOperations(terminal, [begun]);
+    return undefined;
+  }
+  if (terminal.isNotesTty && !terminal.json) {
+    terminal.note(
+      terminal.paintNotes.dim(`  It is operation ${begun.id}. Workers go on with it should this end before.`),
+    );
+  }
+  const ended = await follow(terminal, pawl, begun, rate);
+  printOperations(terminal, [ended]);
+  if (ended.status === "running") terminal.note("What is left waits for a process that declares what it is about.");
+  const isWhole =
+    ended.status === "done" &&
+    (ended.outcomes[`${decision}${decision === "requeue" ? "d" : "ed"}`] ?? 0) === ended.letters;
+  return isWhole ? undefined : exitCodes.partly;
+}
+
+/** Until it has ended, or nothing of it is left that this process could do and nobody else does. */
+async function follow(
+  terminal: Terminal,
+  pawl: Reached,
+  begun: OperationAnswer,
+  rate: number | undefined,
+): Promise<OperationAnswer> {
+  const progress = new Progress(terminal, begun.letters);
+  const patienceMs = Math.max(shortestPatienceMs, rate === undefined ? 0 : 3_000 / rate);
+  let [operation, movedAt] = [begun, performance.now()];
+  try {
+    for (;;) {
+      const { done, letters, outcomes } = operation;
+      progress.show(done, `${done} of ${letters}${done === 0 ? "" : `: ${outcomesOf(outcomes)}`}`);
+      if (operation.status !== "running" || performance.now() - movedAt > patienceMs) return operation;
+      const next = (await pawl.call("operation", { id: begun.id, carryOn: true })) as OperationAnswer;
+      if (next.done > operation.done) movedAt = performance.now();
+      else if (next.status === "running") await sleep(lookAgainMs);
+      operation = next;
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+function showPreview(terminal: Terminal, decision: string, { letters, outcomes, sample }: PreviewAnswer): void {
+  if (terminal.json) return;
+  const { dim, yellow } = terminal.paintNotes;
+  terminal.note(`To ${decision}: ${letters} dead letters${letters === 0 ? "" : `: ${outcomesOf(outcomes)}`}.`);
+  for (const { letter, lifecycle, key, origin, outcome, note } of sample) {
+    const why = note === null ? "" : `: ${visible(note)}`;
+    const isFine = note === null;
+    terminal.note(
+      `  ${dim(letter)}  ${lifecycle} ${visible(key ?? "")} ${dim(visible(origin))} → ${isFine ? outcome : yellow(outcome)}${why}`,
+    );
+  }
+}
+
+async function agreed(terminal: Terminal, decision: string, letters: number): Promise<boolean> {
+  if (!process.stdin.isTTY || !terminal.isNotesTty) {
+    throw new PawlError("option_invalid", `Nothing was done. Say --yes to ${decision} these ${letters} dead letters.`);
+  }
+  const { createInterface } = await import("node:readline/promises");
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test(await asking.question(`Go on with all ${letters}? [y/N] `));
+  } finally {
+    asking.close();
+  }
+}
+
+export function addOperations(dead: Command, act: Act): void {
+  dead
+    .command("operations")
+    .description("list decisions about many, and how far they are")
+    .argument("[id]", "only this one, with what did not go as it was to")
+    .option("--limit <count>", "at most so many", wholeNumber, 20)
+    .action(
+      act<{ limit: number }>((context, { limit }, id) =>
+        reached(context, async (pawl) => {
+          const answer =
+            id === undefined ? await pawl.call("operations", { limit }) : [await pawl.call("operation", { id })];
+          printOperations(context.terminal, answer as OperationAnswer[]);
+          return undefined;
+        }),
+      ),
+    );
+  dead
+    .command("abort")
+    .description("begin nothing more of a decision about many; what is done stays done")
+    .argument("<id>")
+    .option("--actor <name>", "who decides it")
+    .option("--reason <text>", "why")
+    .action(
+      act<{ actor?: string; reason?: string }>((context, options, id) =>
+        reached(context, async (pawl) => {
+          printOperations(context.terminal, [
+            (await pawl.call("abortOperation", { id, ...options })) as OperationAnswer,
+          ]);
+          return undefined;
+        }),
+      ),
+    );
+}
+
+function printOperations(terminal: Terminal, operations: readonly OperationAnswer[]): void {
+  if (terminal.json) {
+    printJson(terminal, operations);
+    return;
+  }
+  printTable(terminal, operations, operationColumns);
+  const [only] = operations;
+  if (operations.length !== 1 || !terminal.isTty) return;
+  for (const { letter, outcome, note } of only!.refusals)
+    terminal.print(`  ${terminal.paint.dim(letter)}  ${terminal.paint.yellow(outcome)}: ${visible(note ?? "")}`);
+}
+
+const operationColumns: readonly Column<OperationAnswer>[] = [
+  { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+  { title: "decision", text: (one) => one.decision },
+  {
+    title: "status",
+    text: (one) => one.status,
+    shown: ({ status }, paint) => (status === "done" ? paint.green(status) : paint.yellow(status)),
+  },
+  { title: "done", text: (one) => `${one.done}/${one.letters}`, alignRight: true },
+  { title: "outcomes", text: (one) => outcomesOf(one.outcomes) },
+  { title: "actor", text: (one) => one.actor ?? "" },
+  { title: "reason", text: (one) => one.reason ?? "" },
+];
+
+function groupColumns(ago: (moment: string) => string): Column<GroupAnswer>[] {
+  return [
+    { title: "letters", text: (one) => String(one.letters), alignRight: true },
+    { title: "fingerprint", text: (one) => one.fingerprint, shown: (one, paint) => paint.dim(one.fingerprint) },
+    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+    { title: "origin", text: (one) => one.origin },
+    { title: "error", text: (one) => one.pattern, shown: (one, paint) => paint.red(visible(one.pattern)) },
+    { title: "first", text: (one) => one.firstAt, shown: (one) => ago(one.firstAt) },
+    { title: "last", text: (one) => one.lastAt, shown: (one) => ago(one.lastAt) },
+  ];
+}
+
+function outcomesOf(outcomes: Readonly<Record<string, number>>): string {
+  const some = Object.entries(outcomes).map(([outcome, letters]) => `${letters} ${outcome}`);
+  return some.join(", ");
+}

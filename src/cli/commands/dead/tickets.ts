@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import { wholeNumber } from "../../arguments.ts";
+import type { TicketAnswer } from "../../dead-answers.ts";
+import type { Act, Context } from "../../program.ts";
+import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
+import { reached } from "../reached.ts";
+
+interface ListOptions {
+  readonly status: string;
+  readonly takenBy?: string;
+  readonly limit: number;
+  readonly after?: string;
+}
+
+export function addTickets(dead: Command, act: Act): void {
+  dead
+    .command("tickets")
+    .description("list dead letters that want somebody, the oldest first")
+    .option("--status <status>", "open, taken or resolved", "open")
+    .option("--taken-by <name>", "only those that this person has taken")
+    .option("--limit <count>", "at most so many", wholeNumber, 50)
+    .option("--after <id>", "go on after the last one of the page before")
+    .action(act<ListOptions>((context, options) => answer(context, "tickets", { ...options })));
+  dead
+    .command("take")
+    .description("look after a ticket")
+    .argument("<id>")
+    .requiredOption("--actor <name>", "who looks after it")
+    .action(act<{ actor: string }>((context, options, id) => answer(context, "takeTicket", { id, ...options })));
+  dead
+    .command("resolve")
+    .description("nothing is left to be looked at; the dead letter stays as it is")
+    .argument("<id>")
+    .requiredOption("--actor <name>", "who says so")
+    .requiredOption("--reason <text>", "why")
+    .action(
+      act<{ actor: string; reason: string }>((context, options, id) =>
+        answer(context, "resolveTicket", { id, ...options }),
+      ),
+    );
+}
+
+function answer(context: Context, verb: string, args: Record<string, unknown>): Promise<undefined> {
+  return reached(context, async (pawl) => {
+    const tickets = [(await pawl.call(verb, args)) as TicketAnswer | TicketAnswer[]].flat();
+    const { ago } = await import("../../show/instance.ts");
+    if (context.terminal.json) printJson(context.terminal, tickets);
+    else printTable(context.terminal, tickets, columns(ago));
+    return undefined;
+  });
+}
+
+function columns(ago: (moment: string) => string): Column<TicketAnswer>[] {
+  return [
+    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+    { title: "origin", text: (one) => one.origin },
+    { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
+    { title: "status", text: (one) => one.status },
+    { title: "by", text: (one) => one.resolvedBy ?? one.takenBy ?? "" },
+    { title: "resolution", text: (one) => one.resolution ?? "" },
+    { title: "opened", text: (one) => one.openedAt, shown: (one) => ago(one.openedAt) },
+  ];
+}

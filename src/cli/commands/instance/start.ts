@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import type { InstanceAnswer } from "../../answers.ts";
+import { jsonValue } from "../../arguments.ts";
+import type { Act } from "../../program.ts";
+import { printJson } from "../../show/terminal.ts";
+
+interface Options {
+  readonly key?: string;
+  readonly data?: unknown;
+  readonly actor?: string;
+  readonly reason?: string;
+}
+
+export function addInstanceStart(instance: Command, act: Act): void {
+  instance
+    .command("start")
+    .description("start an instance; a key that is taken gives back the instance that has it")
+    .argument("<lifecycle>")
+    .option("--key <key>", "its own name, unique in its lifecycle")
+    .option("--data <json>", "its data: JSON, @file, or - for stdin", jsonValue)
+    .option("--actor <name>", "who causes it")
+    .option("--reason <text>", "why")
+    .action(
+      act<Options>(async (context, { key, data, actor, reason }, lifecycle) => {
+        const { withPawl } = await import("../../transport/with-pawl.ts");
+        const { instanceLine } = await import("../../show/instance.ts");
+        return await withPawl(context, { create: true }, async (pawl) => {
+          const args = { lifecycle, key, data, actor, reason };
+          const started = (await pawl.call("start", args)) as InstanceAnswer & { created: boolean };
+          const { terminal } = context;
+          if (terminal.json) printJson(terminal, started);
+          else terminal.print(instanceLine(terminal, started));
+          if (!started.created) terminal.note("It was there already: its key is taken.");
+          return undefined;
+        });
+      }),
+    );
+}

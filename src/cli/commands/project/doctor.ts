@@ -1,0 +1,66 @@
+import type { Command } from "commander";
+import { messageOf } from "../../../base/errors.ts";
+import type { Act, Context } from "../../program.ts";
+import { exitCodes } from "../../show/failure.ts";
+import { printJson } from "../../show/terminal.ts";
+
+/** One thing that was looked at: how it is, and what to do about it if it is not well. */
+export interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  /** It works, and should be changed all the same. */
+  readonly warning?: true;
+  readonly found: string;
+  readonly remedy?: string;
+}
+
+export function addDoctor(program: Command, act: Act): void {
+  program
+    .command("doctor")
+    .description(
+      "check Node, the config, the database, its clock, schema and rights; exits with 1 if anything has to be fixed",
+    )
+    .action(
+      act(async (context) => {
+        const findings: Finding[] = [];
+        for await (const finding of examine(context)) {
+          findings.push(finding);
+          if (!context.terminal.json) print(context, finding);
+        }
+        const ok = findings.every((one) => one.ok);
+        if (context.terminal.json) printJson(context.terminal, { ok, findings });
+        return ok ? exitCodes.ok : exitCodes.failed;
+      }),
+    );
+}
+
+function print({ terminal }: Context, { what, ok, warning, found, remedy }: Finding): void {
+  const { green, yellow, red, bold, dim } = terminal.paint;
+  terminal.print(`${warning ? yellow("!") : ok ? green("✓") : red("✗")} ${bold(what.padEnd(9))} ${found}`);
+  if (remedy !== undefined) terminal.print(`  ${" ".repeat(9)} ${dim(remedy)}`);
+}
+
+function count(list: readonly unknown[], what: string): string {
+  return `${list.length} ${what}${list.length === 1 ? "" : "s"}`;
+}
+
+async function* examine(context: Context): AsyncGenerator<Finding> {
+  const { examineNode, examineConsole, examineDatabase } = await import("../../project/examine.ts");
+  const { loadSettings } = await import("../../project/settings.ts");
+  yield examineNode(process.versions.node);
+  yield examineConsole();
+  try {
+    const settings = await loadSettings(context.flags, context.env, context.cwd);
+    if (settings.config === undefined) {
+      const remedy = "Write one with `pawl init`, or name it with --config.";
+      yield { what: "Config", ok: false, found: `there is none in ${context.cwd} or above it`, remedy };
+    } else {
+      const { lifecycles, queues = [], crowds = [], path } = settings.config;
+      const found = `${path}: ${count(lifecycles, "lifecycle")}, ${count(queues, "queue")}, ${count(crowds, "crowd")}`;
+      yield { what: "Config", ok: true, found };
+    }
+    yield* examineDatabase(settings);
+  } catch (error) {
+    yield { what: "Config", ok: false, found: messageOf(error), remedy: "See it laid out: pawl check" };
+  }
+}

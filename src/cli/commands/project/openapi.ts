@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import { PawlError } from "../../../base/errors.ts";
+import type { Act } from "../../program.ts";
+
+const examples = `
+Examples:
+  pawl openapi > pawl.json
+  pawl openapi --server https://pawl.example.com
+`;
+
+/** Prints what the HTTP API takes and answers. Nobody is asked: the document belongs to the version. */
+export function addOpenapi(program: Command, act: Act): void {
+  program
+    .command("openapi")
+    .description("print the document of the HTTP API, as OpenAPI 3.1")
+    .option("--server <url>", "where the API is; the host that the document comes from unless given")
+    .addHelpText("after", examples)
+    .action(
+      act<{ readonly server?: string }>(async ({ terminal }, { server = "" }) => {
+        if (server !== "" && !URL.canParse(server))
+          throw new PawlError("option_invalid", "`--server` must be a URL, such as https://pawl.example.com.");
+        const { openapi } = await import("../../../http/api/openapi.ts");
+        terminal.print(JSON.stringify(openapi(server.replace(/\/+$/, "")), null, 2));
+        return undefined;
+      }),
+    );
+}

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { jsonValue } from "../../arguments.ts";
+import type { Act, Context } from "../../program.ts";
+import { printJson } from "../../show/terminal.ts";
+import type { Reached } from "../../transport/reach.ts";
+
+interface Options {
+  readonly key?: string;
+  readonly gold?: unknown;
+  readonly priority?: number;
+}
+
+export function addQueueAdd(queue: Command, act: Act): void {
+  queue
+    .command("add")
+    .description("add a sample; a key that is there already is not added again. Many: pawl queue import")
+    .argument("<queue>")
+    .argument("<data>", "what a labeler is shown: JSON, @file, or - for stdin", jsonValue)
+    .option("--key <key>", "the sample's key")
+    .option("--gold <label>", "the label that is known to be right: JSON, @file, or - for stdin", jsonValue)
+    .option("--priority <number>", "its place in a queue ordered by priority: the lower, the sooner", Number)
+    .action(
+      act<Options>(async (context, options, name, data) => {
+        const { withPawl } = await import("../../transport/with-pawl.ts");
+        return withPawl(context, { create: true }, (pawl) => addOne(context, pawl, name!, data, options));
+      }),
+    );
+}
+
+async function addOne(
+  { terminal }: Context,
+  pawl: Reached,
+  queue: string,
+  data: unknown,
+  { key, gold, priority }: Options,
+): Promise<undefined> {
+  const sample = { data, key, priority, ...(gold === undefined ? {} : { gold }) };
+  const added = (await pawl.call("addSamples", { queue, samples: [sample] })) as { id: string; created: boolean }[];
+  const [one] = added;
+  if (terminal.json) printJson(terminal, one);
+  else terminal.print(`${one!.id}  ${one!.created ? "added" : "was there already"}`);
+}

@@ -1,0 +1,80 @@
+import type { Command } from "commander";
+import type { MetricsAnswer } from "../../people-answers.ts";
+import type { Act } from "../../program.ts";
+import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
+
+interface Options {
+  readonly labeler?: string;
+  readonly by?: "labeler" | "hour";
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export function addQueueMetrics(queue: Command, act: Act): void {
+  queue
+    .command("metrics")
+    .description("how the work in a queue goes: what was given out and what became of it")
+    .argument("<queue>")
+    .option("--by <what>", "for each labeler or hour")
+    .option("--labeler <id>", "one labeler's work")
+    .option("--from <moment>", "from the hour of this moment on: 2026-01-31T12:00:00Z")
+    .option("--to <moment>", "up to this moment")
+    .action(
+      act<Options>(async ({ terminal, ...context }, options, name) => {
+        const { withPawl } = await import("../../transport/with-pawl.ts");
+        return withPawl({ terminal, ...context }, {}, async (pawl) => {
+          const told = (await pawl.call("queueMetrics", { queue: name, ...options })) as
+            | MetricsAnswer
+            | MetricsAnswer[];
+          if (terminal.json) printJson(terminal, told);
+          else printTable(terminal, [told].flat(), [...whose(options.by), ...columns]);
+          return undefined;
+        });
+      }),
+    );
+}
+
+function whose(by: Options["by"]): Column<MetricsAnswer>[] {
+  if (by === "labeler") return [{ title: "labeler", text: (one) => visible(one.labeler ?? "") }];
+  return by === "hour" ? [{ title: "hour", text: (one) => one.hour ?? "" }] : [];
+}
+
+const number = (title: string, of: (one: MetricsAnswer) => number): Column<MetricsAnswer> => ({
+  title,
+  text: (one) => String(of(one)),
+  alignRight: true,
+});
+
+const rate = (title: string, of: (one: MetricsAnswer) => number | null): Column<MetricsAnswer> => ({
+  title,
+  text: (one) => String(of(one) ?? ""),
+  shown: (one, paint) => (of(one) === null ? paint.dim("–") : `${Math.round(of(one)! * 100)} %`),
+  alignRight: true,
+});
+
+const mean = (title: string, of: (one: MetricsAnswer) => number | null, unit = ""): Column<MetricsAnswer> => ({
+  title,
+  text: (one) => String(of(one) ?? ""),
+  shown: (one, paint) => (of(one) === null ? paint.dim("–") : `${Math.round(of(one)! * 10) / 10}${unit}`),
+  alignRight: true,
+});
+
+const columns: readonly Column<MetricsAnswer>[] = [
+  number("total", (one) => one.total),
+  number("pending", (one) => one.byStatus.pending),
+  number("in progress", (one) => one.byStatus.in_progress),
+  number("completed", (one) => one.byStatus.completed),
+  number("expired", (one) => one.byStatus.expired),
+  number("never started", (one) => one.expired.neverStarted),
+  number("unfinished", (one) => one.expired.unfinished),
+  number("released", (one) => one.expired.released),
+  number("skipped", (one) => one.byStatus.skipped),
+  rate("completion rate", (one) => one.completionRate),
+  rate("expire rate", (one) => one.expireRate),
+  rate("skip rate", (one) => one.skipRate),
+  mean("time to complete", (one) => one.avgTimeToComplete, " s"),
+  mean("attempts", (one) => one.avgAttempts),
+  number("late", (one) => one.late),
+  number("rejected", (one) => one.rejected),
+  rate("gold", (one) => one.gold.accuracy),
+];

@@ -1,0 +1,169 @@
+import type { Command } from "commander";
+import { jsonValue, several, wholeNumber } from "../../arguments.ts";
+import type { LabelerAnswer, QueueAnswer, SampleAnswer } from "../../people-answers.ts";
+import type { Act, Context } from "../../program.ts";
+import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
+import type { Reached } from "../../transport/reach.ts";
+import { addQueueAdd } from "./add.ts";
+import { addQueueExport } from "./export.ts";
+import { addQueueImport } from "./import.ts";
+import { addQueueMetrics } from "./metrics.ts";
+import { addQueueWork } from "./work.ts";
+
+export function addQueue(program: Command, act: Act): void {
+  const queue = program.command("queue").description("labeling queues: look after them, and work on them");
+  queue
+    .command("list", { isDefault: true })
+    .description("list the queues")
+    .action(act((context) => reached(context, async (pawl) => tell(context, await pawl.call("queues", {})))));
+  queue
+    .command("show")
+    .description("show a queue: its settings, and its newest samples")
+    .argument("<queue>")
+    .option("--state <state>", "only samples in this state: open, agreed, exhausted, unassignable or closed")
+    .option("--limit <count>", "at most so many samples", wholeNumber, 20)
+    .action(
+      act<{ state?: string; limit: number }>((context, options, name) =>
+        reached(context, (pawl) => show(context, pawl, name!, options)),
+      ),
+    );
+  queue
+    .command("create")
+    .description("make a queue at run time")
+    .argument("<queue>")
+    .requiredOption("--label <json>", "what a label is, as JSON Schema: JSON, @file, or - for stdin", jsonValue)
+    .option("--settings <json>", "overlap, finishWithin and the like, as JSON", jsonValue)
+    .action(
+      act<{ label: unknown; settings?: object }>((context, { label, settings }, name) =>
+        reached(
+          context,
+          async (pawl) => {
+            tell(context, [await pawl.call("createQueue", { queue: name, definition: { ...settings, label } })]);
+          },
+          true,
+        ),
+      ),
+    );
+  for (const [verb, call, does] of [
+    ["pause", "deactivateQueue", "hand out nothing new; what is in hand can be finished"],
+    ["resume", "activateQueue", "hand out samples again"],
+  ] as const) {
+    queue
+      .command(verb)
+      .description(does)
+      .argument("<queue>")
+      .action(
+        act((context, _, name) =>
+          reached(context, async (pawl) => tell(context, [await pawl.call(call, { queue: name })])),
+        ),
+      );
+  }
+  addQueueAdd(queue, act);
+  addQueueImport(queue, act);
+  addQueueExport(queue, act);
+  addQueueWork(queue, act);
+  addQueueMetrics(queue, act);
+}
+
+export function addLabeler(program: Command, act: Act): void {
+  const labeler = program.command("labeler").description("those who label");
+  labeler
+    .command("list", { isDefault: true })
+    .description("list the labelers that were added")
+    .action(act((context) => reached(context, async (pawl) => tellLabelers(context, await pawl.call("labelers", {})))));
+  labeler
+    .command("add")
+    .description("add a labeler, or change what is known of one")
+    .argument("<id>")
+    .option("--name <name>")
+    .option("--skill <skill>", "what the labeler can do; may be given several times", several)
+    .option("--inactive", "give this labeler nothing")
+    .option("--active", "give this labeler samples again")
+    .action(
+      act<{ name?: string; skill?: string[]; inactive?: boolean; active?: boolean }>((context, options, id) =>
+        reached(context, async (pawl) => {
+          const active = options.inactive === true ? false : options.active;
+          const { name, skill: skills } = options;
+          tellLabelers(context, [await pawl.call("putLabeler", { id, name, skills, active })]);
+        }),
+      ),
+    );
+}
+
+/** Does some work with the Pawl of the settings. */
+async function reached(
+  context: Context,
+  work: (pawl: Reached) => Promise<unknown>,
+  create = false,
+): Promise<undefined> {
+  const { withPawl } = await import("../../transport/with-pawl.ts");
+  await withPawl(context, { create }, work);
+}
+
+function tell({ terminal }: Context, answer: unknown): void {
+  const queues = answer as QueueAnswer[];
+  if (terminal.json) printJson(terminal, queues);
+  else if (queues.length === 0 && terminal.isTty)
+    terminal.note("There is no queue. Declare one, or: pawl queue create");
+  else printTable(terminal, queues, queueColumns);
+}
+
+async function show(
+  { terminal }: Context,
+  pawl: Reached,
+  queue: string,
+  options: { readonly state?: string; readonly limit: number },
+): Promise<void> {
+  const known = await pawl.call("queue", { queue });
+  const samples = (await pawl.call("samples", { queue, ...options })) as SampleAnswer[];
+  if (terminal.json) return printJson(terminal, { ...(known as object), samples });
+  printTable(terminal, [known as QueueAnswer], queueColumns);
+  terminal.print("");
+  const { ago } = await import("../../show/instance.ts");
+  printTable(terminal, samples, [
+    {
+      title: "sample",
+      text: (one) => one.key ?? one.id,
+      shown: (one, paint) => paint.bold(visible(one.key ?? one.id)),
+    },
+    { title: "state", text: (one) => one.state },
+    { title: "labels", text: (one) => `${one.labeled} of ${one.needs}` },
+    { title: "held", text: (one) => String(one.held), alignRight: true },
+    { title: "moved", text: (one) => one.movedAt, shown: (one) => ago(one.movedAt) },
+    {
+      title: "what it came to",
+      text: (one) => one.reason ?? (one.consensus === null ? "" : JSON.stringify(one.consensus)),
+    },
+  ]);
+}
+
+const queueColumns: readonly Column<QueueAnswer>[] = [
+  { title: "queue", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
+  {
+    title: "status",
+    text: (one) => (one.active ? "active" : "inactive"),
+    shown: (one, paint) => (one.active ? paint.green("active") : paint.yellow("inactive")),
+  },
+  { title: "labels each", text: (one) => String(one.overlap), alignRight: true },
+  { title: "order", text: (one) => one.order },
+  {
+    title: "who",
+    text: (one) => one.labelers?.join(", ") ?? (one.skills.length > 0 ? `skills: ${one.skills.join(", ")}` : "anyone"),
+  },
+  { title: "review", text: (one) => (one.review ? "yes" : "no") },
+  { title: "from", text: (one) => (one.source === "code" ? "code" : "run time") },
+];
+
+function tellLabelers({ terminal }: Context, answer: unknown): void {
+  const labelers = answer as LabelerAnswer[];
+  if (terminal.json) printJson(terminal, labelers);
+  else if (labelers.length > 0 || !terminal.isTty) printTable(terminal, labelers, labelerColumns);
+  else terminal.note("No labeler was added. A queue may be open to anyone all the same.");
+}
+
+const labelerColumns: readonly Column<LabelerAnswer>[] = [
+  { title: "labeler", text: (one) => one.id, shown: (one, paint) => paint.bold(visible(one.id)) },
+  { title: "name", text: (one) => one.name ?? "" },
+  { title: "skills", text: (one) => one.skills.join(", ") },
+  { title: "status", text: (one) => (one.active ? "active" : "inactive") },
+];

@@ -1,0 +1,222 @@
+import type { Command } from "commander";
+import type { JsonSchema } from "../../../definition/json-schema.ts";
+import { jsonValue, quoted } from "../../arguments.ts";
+import type { AssignmentAnswer, LabelAnswer, NextAnswer } from "../../people-answers.ts";
+import type { Act, Context } from "../../program.ts";
+import { exitCodes } from "../../show/failure.ts";
+import { blankLabel, formFields } from "../../show/form.ts";
+import { fromNow } from "../../show/instance.ts";
+import { pad, printJson, printTable, type Terminal, visible } from "../../show/terminal.ts";
+
+interface Who {
+  readonly labeler: string;
+  readonly reason?: string;
+  readonly start?: boolean;
+}
+
+type Shown = Extract<NextAnswer, { readonly sample: unknown }>;
+
+interface Lead {
+  readonly actor: string;
+  readonly reason?: string;
+  readonly comment?: string;
+}
+
+/** What labelers and leads do, from a terminal. */
+export function addQueueWork(queue: Command, act: Act): void {
+  queue
+    .command("next")
+    .description("the next sample for a labeler; exits with 3 when there is none, and says why")
+    .argument("<queue>")
+    .requiredOption("--labeler <id>", "who asks")
+    .option("--start", "begin it at once")
+    .action(act<Who>((context, options, name) => withPawlOf(context, (call) => next(context, call, name!, options))));
+  const working = (verb: string, call: string, does: string, add = (command: Command) => command) =>
+    add(
+      queue.command(verb).description(does).argument("<assignment>").requiredOption("--labeler <id>", "who does it"),
+    ).action(
+      act<Who>((context, options, id) =>
+        withPawlOf(context, async (pawl) => {
+          const one = (await pawl(call, { id, ...options })) as AssignmentAnswer;
+          tell(context, [one]);
+          if (one.status === "in_progress") await printWhatToDo(context.terminal, pawl, one);
+          return undefined;
+        }),
+      ),
+    );
+  working("start", "startAssignment", "begin an assignment: its time runs from then on");
+  working("extend", "extendAssignment", "go on with it: its time begins again");
+  working("skip", "skipAssignment", "give it to somebody else", (command) => command.option("--reason <text>", "why"));
+  queue
+    .command("answer")
+    .description("hand in a label")
+    .argument("<assignment>")
+    .argument("<label>", "the label: JSON, @file, or - for stdin", jsonValue)
+    .requiredOption("--labeler <id>", "whose label it is")
+    .action(
+      act<Who>((context, { labeler }, id, label) =>
+        withPawlOf(context, async (pawl) => answer(context, await pawl("submitLabel", { id, labeler, label }))),
+      ),
+    );
+  queue
+    .command("assign")
+    .description("give a sample to a named labeler, as a lead")
+    .argument("<queue>")
+    .argument("<key>", "the key of the sample")
+    .requiredOption("--to <labeler>", "who gets it")
+    .requiredOption("--actor <name>", "the lead")
+    .option("--reason <text>", "why")
+    .action(
+      act<Lead & { to: string }>((context, options, name, key) =>
+        withPawlOf(context, async (pawl) =>
+          tell(context, [(await pawl("assignSample", { queue: name, key, ...options })) as AssignmentAnswer]),
+        ),
+      ),
+    );
+  queue
+    .command("release")
+    .description("take an assignment back from its labeler, as a lead")
+    .argument("<assignment>")
+    .requiredOption("--actor <name>", "the lead")
+    .option("--reason <text>", "why")
+    .action(
+      act<Lead>((context, options, id) =>
+        withPawlOf(context, async (pawl) =>
+          tell(context, [(await pawl("releaseAssignment", { id, ...options })) as AssignmentAnswer]),
+        ),
+      ),
+    );
+  queue
+    .command("expired")
+    .description("let expire whose time is over, and list it")
+    .argument("<queue>")
+    .action(
+      act((context, _, name) =>
+        withPawlOf(context, async (pawl) =>
+          tell(context, (await pawl("checkExpired", { queue: name })) as AssignmentAnswer[]),
+        ),
+      ),
+    );
+  for (const [verb, call, does] of [
+    ["accept", "acceptLabel", "accept a label, as a lead; one that came late counts from then on"],
+    ["reject", "rejectLabel", "reject a label, as a lead: its labeler gets the sample back to correct it"],
+  ] as const) {
+    queue
+      .command(verb)
+      .description(does)
+      .argument("<label>", "its id")
+      .requiredOption("--actor <name>", "the lead")
+      .option("--comment <text>", "for the labeler")
+      .action(
+        act<Lead>((context, options, id) =>
+          withPawlOf(context, async (pawl) => {
+            const said = await pawl(call, { id, ...options });
+            const label = (verb === "reject" ? (said as { label: LabelAnswer }).label : said) as LabelAnswer;
+            if (context.terminal.json) printJson(context.terminal, said);
+            else context.terminal.print(`${label.id}  ${label.review}  ${visible(JSON.stringify(label.value))}`);
+            return undefined;
+          }),
+        ),
+      );
+  }
+}
+
+type Call = (verb: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+async function withPawlOf(
+  context: Context,
+  work: (call: Call) => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const { withPawl } = await import("../../transport/with-pawl.ts");
+  return withPawl(context, {}, (pawl) => work((verb, args) => pawl.call(verb, args)));
+}
+
+async function next({ terminal }: Context, call: Call, queue: string, options: Who): Promise<number | undefined> {
+  const { labeler } = options;
+  let given = (await call("next", { queue, labeler })) as NextAnswer;
+  if (given.assignment === null) {
+    if (terminal.json) printJson(terminal, given);
+    else terminal.note(given.why.sentence);
+    return exitCodes.notFound;
+  }
+  if (options.start === true && given.assignment.status === "pending") {
+    const assignment = (await call("startAssignment", { id: given.assignment.id, labeler })) as AssignmentAnswer;
+    given = { ...given, assignment };
+  }
+  if (terminal.json) {
+    printJson(terminal, given);
+    return undefined;
+  }
+  printAssignment(terminal, given.assignment);
+  printSample(terminal, given.sample);
+  await printWhatToDo(terminal, call, given.assignment);
+  return undefined;
+}
+
+/** Longer values, such as pictures within the data, are for programs. */
+const longest = 500;
+
+function printSample(terminal: Terminal, { key, id, data }: Shown["sample"]): void {
+  const isFields = typeof data === "object" && data !== null && !Array.isArray(data);
+  const rows = [["sample", key ?? id], ...Object.entries(isFields ? data : { data })];
+  const width = Math.max(...rows.map(([name]) => visible(String(name)).length));
+  for (const [name, value] of rows) {
+    const text = visible(typeof value === "string" ? value : JSON.stringify(value));
+    const cut = text.length > longest ? `${text.slice(0, 60)}… (${text.length} characters; --json has them all)` : text;
+    terminal.print(`  ${terminal.paint.dim(pad(visible(String(name)), width))}  ${cut}`);
+  }
+}
+
+/** What a label is to say, and how to hand it in: for a person who looks on. */
+async function printWhatToDo(terminal: Terminal, call: Call, assignment: AssignmentAnswer): Promise<void> {
+  if (!terminal.isTty || terminal.json) return;
+  const { dim } = terminal.paint;
+  const { id, queueId, labelerId } = assignment;
+  const who = `--labeler ${quoted(labelerId)}`;
+  if (assignment.status === "pending") {
+    terminal.print(`\n  ${dim("Begin it:")}  pawl queue start ${id} ${who}`);
+    return;
+  }
+  const { labelSchema } = (await call("queue", { queue: queueId })) as { labelSchema: JsonSchema };
+  const fields = formFields(labelSchema);
+  const width = Math.max(...fields.map(({ name }) => name.length));
+  terminal.print("");
+  for (const { name, takes } of fields) terminal.print(`  ${dim(pad(visible(name), width))}  ${visible(takes)}`);
+  const label = quoted(JSON.stringify(blankLabel(labelSchema)));
+  terminal.print(`\n  ${dim("Answer:")}  pawl queue answer ${id} ${visible(label)} ${who}`);
+  terminal.print(`  ${dim("Or not:")}  pawl queue skip ${id} --reason '…' ${who}`);
+}
+
+function answer({ terminal }: Context, told: unknown): undefined {
+  const { assignment, late } = told as { assignment: AssignmentAnswer; late: boolean };
+  if (terminal.json) printJson(terminal, told);
+  else {
+    printAssignment(terminal, assignment);
+    if (late) terminal.note("It came after the deadline: it is kept, and counts if a lead accepts it.");
+  }
+  return undefined;
+}
+
+function printAssignment(terminal: Terminal, one: AssignmentAnswer): void {
+  const until = one.status === "pending" ? one.startBy : one.status === "in_progress" ? one.deadline : null;
+  const moment =
+    until !== null && terminal.isTty ? `${new Date(until).toLocaleTimeString("en-GB")}, ${fromNow(until)}` : until;
+  const when = moment === null ? "" : `  ${one.status === "pending" ? "to be started" : "to be done"} by ${moment}`;
+  terminal.print(`${one.id}  ${one.status}${terminal.paint.dim(when)}`);
+}
+
+function tell({ terminal }: Context, assignments: readonly AssignmentAnswer[]): undefined {
+  if (terminal.json) printJson(terminal, assignments.length === 1 ? assignments[0] : assignments);
+  else if (assignments.length === 1) printAssignment(terminal, assignments[0]!);
+  else if (assignments.length === 0 && terminal.isTty) terminal.note("Nothing was past its time.");
+  else {
+    printTable(terminal, assignments, [
+      { title: "assignment", text: (one) => one.id },
+      { title: "labeler", text: (one) => one.labelerId },
+      { title: "status", text: (one) => one.status },
+      { title: "attempts", text: (one) => String(one.attempts), alignRight: true },
+      { title: "sample", text: (one) => one.sampleId },
+    ]);
+  }
+  return undefined;
+}

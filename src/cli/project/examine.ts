@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { messageOf } from "../../base/errors.ts";
+import { openDatabase } from "../../create.ts";
+import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../../database.ts";
+import type { Finding } from "../commands/project/doctor.ts";
+import { holderOf } from "../transport/reach.ts";
+import { type Settings, shownUrl } from "./settings.ts";
+
+const oldestNode = [20, 19] as const;
+/** Beyond this, what is told as "ago" misleads; what is due never depends on this machine's clock. */
+const skewMs = 5_000;
+
+export function examineNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const ok = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1]);
+  const remedy = ok ? undefined : `Pawl needs Node ${oldestNode.join(".")} or newer.`;
+  return { what: "Node", ok, found: version, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+export function examineConsole(): Finding {
+  const ok = existsSync(new URL("../../console/index.html", import.meta.url));
+  if (ok) return { what: "Console", ok, found: "is built" };
+  return { what: "Console", ok, found: "was not built", remedy: "Run `npm run build` in Pawl's folder." };
+}
+
+/** The database of the settings: whether it answers, what it is, what time it has, and how far its schema is. */
+export async function* examineDatabase({ database, folder }: Settings): AsyncGenerator<Finding> {
+  const place = database === undefined ? folder : shownUrl(database);
+  if (database === undefined && !existsSync(`${folder}/db`)) {
+    yield { what: "Database", ok: true, found: `embedded, in ${place}, not made yet: \`pawl start\` makes it` };
+    return;
+  }
+  let db: Database;
+  try {
+    db = await openDatabase({ database, folder, migrate: false });
+  } catch (error) {
+    const holder = holderOf(error);
+    if (holder !== undefined) {
+      yield { what: "Database", ok: true, found: `embedded, in ${place}, open in process ${holder.pid}` };
+      return;
+    }
+    yield { what: "Database", ok: false, found: messageOf(error), remedy: "Mend DATABASE_URL, or start the server." };
+    return;
+  }
+  try {
+    const versions = await databaseVersions(db);
+    const kind = database === undefined ? `PGlite ${versions?.pglite}` : `PostgreSQL ${versions?.postgres}`;
+    yield { what: "Database", ok: true, found: `${kind}, ${place}` };
+    const schema = await examineSchema(db);
+    yield schema;
+    if (schema.ok) yield await examineClock(db);
+    if (database !== undefined) yield await examineRights(db);
+  } catch (error) {
+    yield { what: "Database", ok: false, found: messageOf(error) };
+  } finally {
+    await db.close();
+  }
+}
+
+/** A warning only: Pawl's own statements do not look there, and an application's may. */
+async function examineRights(db: Database): Promise<Finding> {
+  const open = await openSchemas(db);
+  if (open.length === 0) return { what: "Rights", ok: true, found: "no other role may create in `public` or `pawl`" };
+  const [first] = open;
+  return {
+    what: "Rights",
+    ok: true,
+    warning: true,
+    found: open.map(({ name, roles }) => `${roles.join(", ")} may create in schema ${name}`).join("; "),
+    remedy: `Functions created there can be called in place of built-in ones. Run: revoke create on schema ${first!.name} from ${first!.roles.join(", ")};`,
+  };
+}
+
+async function examineClock(db: Database): Promise<Finding> {
+  const askedAt = Date.now();
+  const offMs = (await databaseTime(db)) - (askedAt + Date.now()) / 2;
+  const found = `${(Math.abs(offMs) / 1_000).toFixed(1)} s ${offMs < 0 ? "behind" : "before"} this machine's`;
+  if (Math.abs(offMs) <= skewMs) return { what: "Clock", ok: true, found: `the database's is ${found}` };
+  const remedy =
+    "Let both keep time (NTP). What is due goes by the database's; what you read as \"ago\" by this one's.";
+  return { what: "Clock", ok: false, found: `the database's is ${found}`, remedy };
+}
+
+async function examineSchema(db: Database): Promise<Finding> {
+  const migrations = await migrationStatus(db);
+  const missing = migrations.filter((one) => !one.applied);
+  const last = migrations.at(-1)!;
+  if (missing.length === 0) return { what: "Schema", ok: true, found: `up to date, at ${last.version} (${last.name})` };
+  const found = `lacks ${missing.map((one) => one.name).join(", ")}`;
+  return { what: "Schema", ok: false, found, remedy: "Run `pawl migrate`." };
+}

@@ -1,0 +1,208 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { messageOf, PawlError } from "../../base/errors.ts";
+import type { PawlConfig } from "../../config.ts";
+import type { AnyCrowd } from "../../definition/crowd.ts";
+import type { AnyLifecycle } from "../../definition/face.ts";
+import { shown, suggest } from "../../definition/fault.ts";
+import type { AnyQueue } from "../../definition/queue.ts";
+import type { AnySchedule } from "../../definition/schedule.ts";
+import { readFailure } from "../show/failure.ts";
+import { importModule } from "./import-module.ts";
+
+/** A config as it was found. */
+export interface LoadedConfig extends PawlConfig {
+  readonly path: string;
+}
+
+const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
+const keys = [
+  "lifecycles",
+  "schedules",
+  "queues",
+  "crowds",
+  "marketplaces",
+  "breakers",
+  "outbox",
+  "alerts",
+  "deadLetters",
+  "http",
+  "database",
+  "folder",
+  "seed",
+];
+
+/** The config file: as named, else the nearest one from `cwd` upwards. */
+export function findConfig(named: string | undefined, cwd: string): string | undefined {
+  if (named !== undefined) {
+    const path = resolve(cwd, named);
+    if (existsSync(path)) return path;
+    throw new PawlError("config_invalid", `There is no config file ${path}. Correct --config (or PAWL_CONFIG).`, {
+      path,
+    });
+  }
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
+    if (found !== undefined || folder === dirname(folder)) return found;
+  }
+}
+
+/** Reads a config and checks what it says; every fault is told in words for its author. */
+export async function loadConfig(path: string): Promise<LoadedConfig> {
+  const given = path.endsWith(".json") ? readJson(path) : await importDefault(path);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalid(path, `exports ${shown(given)} as its default, not a config`, remedy);
+  }
+  const stray = Object.keys(given).find((key) => !keys.includes(key));
+  if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
+  const { lifecycles, schedules = [], queues = [], crowds = [] } = given as Record<string, unknown>;
+  const { outbox, marketplaces, database, folder, seed } = given as Record<string, unknown>;
+  if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
+  if (outbox !== undefined && (typeof outbox !== "object" || outbox === null || path.endsWith(".json"))) {
+    throw invalid(
+      path,
+      "has an `outbox` that is none",
+      "Write it in a config of code: outbox: { brokers: [rabbitmq({ … })] }.",
+    );
+  }
+  if (marketplaces !== undefined && (typeof marketplaces !== "object" || path.endsWith(".json"))) {
+    throw invalid(
+      path,
+      "has `marketplaces` that are none",
+      "Write them in a config of code: marketplaces: { mturk: mturk({ … }) }.",
+    );
+  }
+  const { alerts, deadLetters } = given as Record<string, unknown>;
+  if (
+    deadLetters !== undefined &&
+    (typeof deadLetters !== "object" || deadLetters === null || path.endsWith(".json"))
+  ) {
+    throw invalid(
+      path,
+      "has `deadLetters` that say nothing",
+      "Write them in a config of code: deadLetters: { archive: folderArchive(…) }.",
+    );
+  }
+  if (alerts !== undefined && (!Array.isArray(alerts) || path.endsWith(".json"))) {
+    throw invalid(
+      path,
+      "has `alerts` that are none",
+      "Write them in a config of code: alerts: [webhookAlerts({ … })].",
+    );
+  }
+  if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
+  if (!Array.isArray(queues)) throw invalid(path, "has `queues` that are no list", "");
+  if (!Array.isArray(crowds)) throw invalid(path, "has `crowds` that are no list", "");
+  for (const [key, value] of [
+    ["database", database],
+    ["folder", folder],
+  ] as const) {
+    if (value !== undefined && typeof value !== "string") throw invalid(path, `has a \`${key}\` that is no text`, "");
+  }
+  await checkServing(path, (given as { http?: unknown }).http);
+  if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is no function", "");
+  return {
+    ...(given as PawlConfig),
+    lifecycles: await declared<AnyLifecycle>(path, "lifecycle", lifecycles),
+    schedules: await declared<AnySchedule>(path, "schedule", schedules),
+    queues: await declared<AnyQueue>(path, "queue", queues),
+    crowds: await declared<AnyCrowd>(path, "crowd", crowds),
+    path,
+  };
+}
+
+async function checkServing(path: string, http: unknown): Promise<void> {
+  if (http === undefined || http === false) return;
+  if (typeof http !== "object" || http === null || Array.isArray(http))
+    throw invalid(path, "has an `http` that is no object", "Write where to answer: http: { port: 7295 }.");
+  const known = ["port", "host", "token"];
+  const stray = Object.keys(http).find((key) => !known.includes(key));
+  if (stray !== undefined) throw invalid(path, `has an unknown key \`http.${stray}\``, suggest(stray, known));
+  const { checkHttp } = await import("../../http/serve.ts");
+  try {
+    checkHttp(http);
+  } catch (error) {
+    throw invalid(path, "has an `http` that cannot be", messageOf(error));
+  }
+}
+
+/** What a config lists. JSON cannot hold lifecycles, schedules, queues and crowds: it names the files that export them. */
+async function declared<T>(path: string, kind: keyof typeof makers, listed: readonly unknown[]): Promise<T[]> {
+  if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
+  for (const [at, one] of listed.entries()) {
+    if (isOf(kind, one)) continue;
+    throw invalid(path, `lists ${shown(one)} as ${kind}s[${at}]`, `List what ${makers[kind]} return.`);
+  }
+  return [...listed] as T[];
+}
+
+const makers = { lifecycle: "lifecycle() and job()", schedule: "schedule()", queue: "queue()", crowd: "crowd()" };
+
+const remedy = "End it with: export default defineConfig({ lifecycles: [essay] });";
+
+async function importDefault(path: string): Promise<unknown> {
+  const module = await importing(path, path);
+  const given = module.default;
+  // A project of CommonJS wraps what it exports once more.
+  const isWrapped = typeof given === "object" && given !== null && "__esModule" in given;
+  const found = isWrapped ? (given as { default?: unknown }).default : given;
+  if (found === undefined) throw invalid(path, "has no default export", remedy);
+  return found;
+}
+
+async function importNamed<T>(path: string, kind: keyof typeof makers, files: readonly unknown[]): Promise<T[]> {
+  const found: T[] = [];
+  for (const file of files) {
+    if (typeof file !== "string")
+      throw invalid(path, `lists ${shown(file)}`, `List paths of files that export ${kind}s.`);
+    const exported = Object.values(await importing(resolve(dirname(path), file), path)).filter((one) =>
+      isOf(kind, one),
+    );
+    if (exported.length === 0) throw invalid(path, `lists ${file}, which exports no ${kind}`, "");
+    found.push(...(exported as T[]));
+  }
+  return [...new Set(found)];
+}
+
+async function importing(file: string, config: string): Promise<Record<string, unknown>> {
+  try {
+    return await importModule(file);
+  } catch (error) {
+    const failure = readFailure(error);
+    if (failure !== undefined) throw failure;
+    const where = placeOf(error, dirname(config));
+    const told = messageOf(error)
+      .split("\n")
+      .slice(0, 2)
+      .join(" ")
+      .replace(/[.\s]+$/, "");
+    throw invalid(config, `could not be loaded${where}: ${told}`, "Run with --verbose to see all of it.", error);
+  }
+}
+
+/** The first line of the project itself in a stack. */
+function placeOf(error: unknown, root: string): string {
+  const frames = error instanceof Error ? (error.stack?.split("\n") ?? []) : [];
+  for (const frame of frames) {
+    const [, path = "", line] = /(?:file:\/\/)?(\/[^:()]+):(\d+)(?::\d+)?\)?$/.exec(frame) ?? [];
+    if (path.startsWith(root) && !path.includes("/node_modules/")) return ` (${relative(root, path)}:${line})`;
+  }
+  return "";
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw invalid(path, `cannot be read: ${messageOf(error)}`, "");
+  }
+}
+
+function isOf(kind: keyof typeof makers, value: unknown): boolean {
+  return (value as { kind?: unknown } | null | undefined)?.kind === kind;
+}
+
+export function invalid(path: string, problem: string, remedy: string, cause?: unknown): PawlError {
+  const message = `The config ${basename(path)} ${problem}. ${remedy}`.trimEnd();
+  return new PawlError("config_invalid", message, { path }, { cause });
+}

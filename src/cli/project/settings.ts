@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { messageOf, PawlError } from "../../base/errors.ts";
+import { findConfig, type LoadedConfig, loadConfig } from "./load-config.ts";
+
+/** Flags that every command takes. */
+export interface Flags {
+  readonly config?: string;
+  readonly folder?: string;
+  readonly url?: string;
+}
+
+/** What a command works with, once flags, `PAWL_*` variables, the config and the defaults were heard, in that order. */
+export interface Settings {
+  readonly config: LoadedConfig | undefined;
+  /** A PostgreSQL URL; undefined for the embedded database in `folder`. */
+  readonly database: string | undefined;
+  readonly folder: string;
+}
+
+export async function loadSettings(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): Promise<Settings> {
+  const path = findConfig(flags.config ?? given(env.PAWL_CONFIG), cwd);
+  const config = path === undefined ? undefined : await loadConfig(path);
+  const home = path === undefined ? cwd : dirname(path);
+  const folder = flags.folder ?? given(env.PAWL_FOLDER);
+  return {
+    config,
+    database: flags.folder === undefined ? databaseOf(env, config) : undefined,
+    folder: folder === undefined ? resolve(home, config?.folder ?? ".pawl") : resolve(cwd, folder),
+  };
+}
+
+/** The same, for commands that make no sense without a config. */
+export async function loadProject(
+  flags: Flags,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<Settings & { config: LoadedConfig }> {
+  const settings = await loadSettings(flags, env, cwd);
+  return { ...settings, config: settings.config ?? missingConfig(cwd) };
+}
+
+export function missingConfig(cwd: string): never {
+  throw new PawlError(
+    "config_invalid",
+    `There is no pawl.config.ts (or .mjs, .js, .json) in ${cwd} or above it. ` +
+      "Write one, `export default defineConfig({ lifecycles: [essay] });`, or name it with --config.",
+  );
+}
+
+/** A folder that a variable names outranks the general DATABASE_URL, which may be there for other programs. */
+function databaseOf(env: NodeJS.ProcessEnv, config: LoadedConfig | undefined): string | undefined {
+  const own = secretOf(env, "PAWL_DATABASE_URL");
+  if (own !== undefined || given(env.PAWL_FOLDER) !== undefined) return own;
+  return given(env.DATABASE_URL) ?? given(config?.database);
+}
+
+/** Secrets come in files where variables could be read by others. */
+function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const path = given(env[`${name}_FILE`]);
+  if (given(env[name]) !== undefined || path === undefined) return given(env[name]);
+  try {
+    return given(readFileSync(path, "utf8").trim());
+  } catch (error) {
+    throw new PawlError("config_invalid", `${name}_FILE cannot be read: ${messageOf(error)}.`);
+  }
+}
+
+/** A Pawl that is reached over HTTP, when one is named; and the token for it, which is never a flag. */
+export function remoteOf(
+  flags: Flags,
+  env: NodeJS.ProcessEnv,
+): { readonly url: string; readonly token: string | undefined } | undefined {
+  const named = flags.url ?? (flags.folder === undefined ? given(env.PAWL_URL) : undefined);
+  if (named === undefined) return undefined;
+  return { url: checkedUrl(named), token: secretOf(env, "PAWL_TOKEN") };
+}
+
+/** Where a console and an API are, without a stroke at its end, as a path follows. */
+export function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === ""
+  )
+    return url.href.replace(/\/$/, "");
+  throw new PawlError(
+    "option_invalid",
+    `${JSON.stringify(text)} is not where a Pawl answers over HTTP; write a URL such as http://127.0.0.1:7295.`,
+  );
+}
+
+export function given(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+/** A database URL without its secrets. */
+export function shownUrl(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname || "localhost"}${port === "" ? "" : `:${port}`}${pathname}`;
+  } catch {
+    return "PostgreSQL";
+  }
+}

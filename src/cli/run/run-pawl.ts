@@ -1,0 +1,108 @@
+import { realpathSync } from "node:fs";
+import { userInfo } from "node:os";
+import { messageOf, PawlError } from "../../base/errors.ts";
+import { announceSocket, type Database, databaseVersions } from "../../database.ts";
+import type { HttpServer } from "../../http/serve.ts";
+import type { Pawl } from "../../pawl.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { makeTelemetry } from "../../telemetry/telemetry.ts";
+import type { Context } from "../program.ts";
+import { loadProject, type Settings } from "../project/settings.ts";
+import { printAlreadyRunning, printBanner } from "../show/banner.ts";
+import { exitCodes } from "../show/failure.ts";
+import { watchCounts } from "../show/watch-counts.ts";
+import { type LocalSocket, listenLocally } from "../transport/local-socket.ts";
+import { holderOf } from "../transport/reach.ts";
+import { makeLogger } from "./log.ts";
+import { openPawl } from "./open-pawl.ts";
+import { portGiven, serveUnlessForbidden } from "./serve.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+/** Runs Pawl until it is told to stop; gives back the exit code. */
+export async function runPawl(context: Context, { port, wait }: { port?: string; wait: boolean }): Promise<number> {
+  const { terminal } = context;
+  const wanted = portGiven(port, context.env);
+  const settings = await loadProject(context.flags, context.env, context.cwd);
+  const { database, folder, config } = settings;
+  const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
+  const { log } = telemetry;
+  const stopped = untilStopped();
+  let opened: Awaited<ReturnType<typeof openPawl>>;
+  try {
+    opened = await openPawl(settings, { telemetry, wait, stopped });
+  } catch (error) {
+    const holder = holderOf(error);
+    if (holder === undefined) throw error;
+    printAlreadyRunning(context, settings, holder);
+    return exitCodes.ok;
+  }
+  if (opened === undefined) return exitCodes.ok;
+  const { pawl, db } = opened;
+  let socket: LocalSocket | undefined;
+  let server: HttpServer | undefined;
+  try {
+    server = await serveUnlessForbidden(pawl, config, wanted);
+    if (database === undefined) {
+      await seed(pawl, settings);
+      socket = await answerOthers(log, pawl, db, { folder, url: server?.url });
+    }
+    const versions = await databaseVersions(db);
+    await printBanner(context, settings, pawl, {
+      versions,
+      socket: socket?.path,
+      http: server?.url,
+      signIn: server && (await signInLink(pawl, server)),
+    });
+    pawl.work();
+    const watch = watchCounts(terminal, pawl);
+    const signal = await stopped;
+    await watch.stop();
+    terminal.note(`${signal}: closing.`);
+  } finally {
+    await server?.close();
+    await socket?.close();
+    await pawl.close();
+  }
+  terminal.note("Closed. Everything is kept; start again to go on.");
+  return exitCodes.ok;
+}
+
+/** A link for whoever started it, on his own machine. What others can reach is entered with a token. */
+async function signInLink(pawl: Pawl, { url, isLocal }: HttpServer): Promise<string | undefined> {
+  if (!isLocal) return undefined;
+  return `${url}/sign-in/${await pawl.access.createCode({ name: userInfo().username, role: "admin" })}`;
+}
+
+/** Without a socket Pawl still runs; only other terminals cannot talk to it. */
+async function answerOthers(
+  log: Log,
+  pawl: Pawl,
+  db: Database,
+  { folder, url }: { folder: string; url: string | undefined },
+): Promise<LocalSocket | undefined> {
+  try {
+    const socket = await listenLocally(pawl, realpathSync(folder), url);
+    await announceSocket(db, socket.path).catch(async (error: unknown) => {
+      await socket.close();
+      throw error;
+    });
+    return socket;
+  } catch (error) {
+    log.warn({}, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** Something to see in a database that has held nothing yet. */
+async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
+  if (config?.seed === undefined) return;
+  for (const lifecycle of [...pawl.lifecycles, ...pawl.internalLifecycles]) {
+    if (Object.keys(await pawl.counts(lifecycle)).length > 0) return;
+  }
+  try {
+    await config.seed(pawl);
+  } catch (error) {
+    const message = `The \`seed\` of the config failed: ${messageOf(error)}`;
+    throw new PawlError("config_invalid", message, { path: config.path }, { cause: error });
+  }
+}

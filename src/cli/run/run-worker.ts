@@ -1,0 +1,88 @@
+import { PawlError } from "../../base/errors.ts";
+import type { PawlConfig } from "../../config.ts";
+import type { HttpServer } from "../../http/serve.ts";
+import type { Pawl } from "../../pawl.ts";
+import { makeTelemetry } from "../../telemetry/telemetry.ts";
+import type { Context } from "../program.ts";
+import { loadProject, shownUrl } from "../project/settings.ts";
+import { exitCodes } from "../show/failure.ts";
+import { makeLogger } from "./log.ts";
+import { openPawl } from "./open-pawl.ts";
+import { portGiven, serveIfAsked, serveUnlessForbidden } from "./serve.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+/** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
+export function runWorker(
+  context: Context,
+  { wait, ...work }: { concurrency: number; only?: readonly string[] } & Waits,
+): Promise<number> {
+  return runOnServer(context, { command: "work", wait }, async (pawl, { database, config }) => {
+    const worker = pawl.work(work);
+    const server = await serveIfAsked(pawl, config);
+    context.terminal.print(`${worker.id} works on ${database}, ${work.concurrency} steps at once.`);
+    if (server !== undefined) context.terminal.print(`Its console and its API are at ${server.url}.`);
+    return server;
+  });
+}
+
+/** Sends what is in the outbox of a server until it is told to stop. */
+export function runRelay(context: Context, { wait }: Waits): Promise<number> {
+  return runOnServer(context, { command: "relay", wait }, async (pawl, { database }) => {
+    const relay = pawl.relay();
+    context.terminal.print(`${relay.id} sends what is in the outbox of ${database}.`);
+    return undefined;
+  });
+}
+
+/** Serves the console and the API of a server until it is told to stop, and works on nothing. */
+export function runServer(context: Context, { port, wait }: { port?: string } & Waits): Promise<number> {
+  const wanted = portGiven(port, context.env);
+  return runOnServer(context, { command: "serve", wait }, async (pawl, { database, config }) => {
+    const server = await serveUnlessForbidden(pawl, config, wanted);
+    if (server === undefined)
+      throw new PawlError(
+        "config_invalid",
+        "The config says `http: false`, so there is nothing for `pawl serve` to do.",
+      );
+    context.terminal.print(`The console and the API of ${database} are at ${server.url}.`);
+    return server;
+  });
+}
+
+/** What a role does on a server, once that is open; gives back what it serves, to be closed first. */
+type Begin = (pawl: Pawl, on: { database: string; config: PawlConfig }) => Promise<HttpServer | undefined>;
+
+/** Whether to wait for a database that cannot be reached at the start. */
+interface Waits {
+  readonly wait: boolean;
+}
+
+async function runOnServer(
+  context: Context,
+  { command, wait }: { command: string } & Waits,
+  begin: Begin,
+): Promise<number> {
+  const { terminal } = context;
+  const settings = await loadProject(context.flags, context.env, context.cwd);
+  const { database, config } = settings;
+  if (database === undefined) {
+    throw new PawlError(
+      "option_invalid",
+      `\`pawl ${command}\` shares a database server with other processes, and none is set. Set DATABASE_URL; the embedded database is run by \`pawl start\`.`,
+    );
+  }
+  const stopped = untilStopped();
+  const telemetry = await makeTelemetry(makeLogger(terminal, context.env));
+  const opened = await openPawl(settings, { telemetry, wait, stopped });
+  if (opened === undefined) return exitCodes.ok;
+  const { pawl } = opened;
+  let server: HttpServer | undefined;
+  try {
+    server = await begin(pawl, { database: shownUrl(database), config });
+    terminal.note(`${await stopped}: finishing what runs.`);
+  } finally {
+    await server?.close();
+    await pawl.close();
+  }
+  return exitCodes.ok;
+}

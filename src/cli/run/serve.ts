@@ -1,0 +1,53 @@
+import { isPawlError, PawlError } from "../../base/errors.ts";
+import type { HttpConfig, PawlConfig } from "../../config.ts";
+import type { HttpServer } from "../../http/serve.ts";
+import type { Pawl } from "../../pawl.ts";
+import { given } from "../project/settings.ts";
+
+/** Answers over HTTP where the config says so. What it takes for that is loaded only then. */
+export async function serveIfAsked(pawl: Pawl, { http }: Pick<PawlConfig, "http">): Promise<HttpServer | undefined> {
+  if (http === undefined || http === false) return undefined;
+  const { serveHttp } = await import("../../http/serve.ts");
+  return serveHttp(pawl, http);
+}
+
+/** How many ports are tried when nobody said which. */
+const tries = 20;
+
+/** Answers over HTTP unless the config says not to; when its port is taken and was not asked for, at the next free one. */
+export async function serveUnlessForbidden(
+  pawl: Pawl,
+  { http }: Pick<PawlConfig, "http">,
+  wanted: number | undefined,
+): Promise<HttpServer | undefined> {
+  if (http === false) return undefined;
+  const { serveHttp, standardPort } = await import("../../http/serve.ts");
+  const options: HttpConfig = { ...http, port: wanted ?? http?.port };
+  if (options.port !== undefined) return serveHttp(pawl, options);
+  for (let port = standardPort; ; port++) {
+    try {
+      return await serveHttp(pawl, { ...options, port });
+    } catch (error) {
+      if (!isTaken(error) || port === standardPort + tries) throw error;
+    }
+  }
+}
+
+/** The port that a flag or `PAWL_PORT` asks for; nothing is opened for one that cannot be. */
+export function portGiven(flag: string | undefined, env: NodeJS.ProcessEnv): number | undefined {
+  const text = flag ?? given(env.PAWL_PORT);
+  return text === undefined ? undefined : portOf(text);
+}
+
+export function portOf(given: string): number {
+  const port = Number(given);
+  if (given.trim() !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new PawlError(
+    "option_invalid",
+    `The port must be a whole number from 0 to 65,535, and is ${JSON.stringify(given)}.`,
+  );
+}
+
+function isTaken(error: unknown): boolean {
+  return isPawlError(error) && (error.cause as { code?: unknown } | undefined)?.code === "EADDRINUSE";
+}

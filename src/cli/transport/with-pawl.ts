@@ -1,0 +1,30 @@
+import { once } from "node:events";
+import type { Context } from "../program.ts";
+import { loadSettings, remoteOf } from "../project/settings.ts";
+import { Interrupted } from "../show/failure.ts";
+import { type Reached, type ReachOptions, reach } from "./reach.ts";
+
+/** Does some work with the Pawl of the settings, then lets go of it; Ctrl-C ends the work, not the manners. */
+export async function withPawl<T>(
+  context: Context,
+  options: ReachOptions,
+  work: (pawl: Reached) => Promise<T>,
+): Promise<T> {
+  const onWarning = (text: string) => context.terminal.note(text);
+  const remote = remoteOf(context.flags, context.env);
+  const pawl =
+    remote === undefined
+      ? await reach(await loadSettings(context.flags, context.env, context.cwd), { onWarning, ...options })
+      : (await import("./http-client.ts")).reachOverHttp(remote.url, remote.token);
+  const listening = new AbortController();
+  const interrupted = once(process, "SIGINT", listening).then(() => {
+    throw new Interrupted();
+  });
+  try {
+    return await Promise.race([work(pawl), interrupted]);
+  } finally {
+    interrupted.catch(() => {});
+    listening.abort();
+    await pawl.close();
+  }
+}
