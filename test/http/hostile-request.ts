@@ -1,7 +1,7 @@
-import { beside } from "../../src/http/api/beside.ts";
 import { namesIn, type Route, rightsFor } from "../../src/http/api/route.ts";
-import { routes } from "../../src/http/api/routes.ts";
 import type { Schema } from "../../src/http/api/schema.ts";
+import { beside } from "../../src/http/routes/other-operations.ts";
+import { routes } from "../../src/http/routes/routes.ts";
 import type { Random } from "../faults/random.ts";
 
 /** What a request names that exists: values by the name of a parameter, and ids of every kind. */

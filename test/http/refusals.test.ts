@@ -4,9 +4,9 @@ import { type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorCodes, PawlError } from "../../src/base/errors.ts";
-import { routes } from "../../src/http/api/routes.ts";
 import type { Schema } from "../../src/http/api/schema.ts";
 import { problemOf } from "../../src/http/problem.ts";
+import { routes } from "../../src/http/routes/routes.ts";
 import { Documented } from "./documented.ts";
 
 const essay = lifecycle("essay", {

@@ -4,10 +4,10 @@ import { httpApp } from "pawl/http";
 import { type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { beside } from "../../src/http/api/beside.ts";
 import { namesIn, type Route, rightsFor } from "../../src/http/api/route.ts";
-import { routes } from "../../src/http/api/routes.ts";
 import type { Schema } from "../../src/http/api/schema.ts";
+import { beside } from "../../src/http/routes/other-operations.ts";
+import { routes } from "../../src/http/routes/routes.ts";
 
 type Role = "viewer" | "service" | "operator" | "admin" | "labeler";
 type Right = "look" | "send" | "operate" | "label" | "administer";

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, messageOf, PawlError } from "../../base/errors.ts";
 import { namesIn, type Route } from "../../http/api/route.ts";
-import { routes } from "../../http/api/routes.ts";
 import type { Problem } from "../../http/problem.ts";
+import { routes } from "../../http/routes/routes.ts";
 import type { Reached } from "./reach.ts";
 
 type Args = Readonly<Record<string, unknown>>;

@@ -5,10 +5,10 @@ import type { Pawl } from "../../pawl.ts";
 import { type AdmissionOptions, admit, countAsStream } from "../admission.ts";
 import { dispatch, takesOf } from "../dispatch.ts";
 import { answerProblem, problem } from "../problem.ts";
-import { beside } from "./beside.ts";
+import { beside } from "../routes/other-operations.ts";
+import { routes } from "../routes/routes.ts";
 import { gather, labelerIn } from "./gather.ts";
 import { namesIn, operationOf, type Route, rightsFor } from "./route.ts";
-import { routes } from "./routes.ts";
 import { canBeNull } from "./schema.ts";
 
 /** Lets every route be answered, for whoever may. */

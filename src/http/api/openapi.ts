@@ -1,10 +1,10 @@
 import { ownVersion } from "../../version.ts";
 import { takesOf } from "../dispatch.ts";
 import type { Problem } from "../problem.ts";
-import { type Beside, beside } from "./beside.ts";
+import { type Beside, beside } from "../routes/other-operations.ts";
+import { routes } from "../routes/routes.ts";
 import { besideOf, repeatKeys } from "./gather.ts";
 import { namesIn, operationOf, type Route } from "./route.ts";
-import { routes } from "./routes.ts";
 import { about, listOf, named, record, type Schema, shape, text, whole } from "./schema.ts";
 
 type Document = Readonly<Record<string, unknown>>;

@@ -1,13 +1,4 @@
-import type {
-  ArchiveAnswer,
-  ArchivedAnswer,
-  DeadGroupAnswer,
-  DeadLetterAnswer,
-  PreviewAnswer,
-  RestoredAnswer,
-} from "../contract.ts";
-import { operation } from "./operation-routes.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../api/route.ts";
 import {
   about,
   anything,
@@ -25,8 +16,17 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
-import { cause, page } from "./taken.ts";
+} from "../api/schema.ts";
+import type {
+  ArchiveAnswer,
+  ArchivedAnswer,
+  DeadGroupAnswer,
+  DeadLetterAnswer,
+  PreviewAnswer,
+  RestoredAnswer,
+} from "../contract.ts";
+import { cause, page } from "./arguments.ts";
+import { operation } from "./operations.ts";
 
 const tag = "Dead letters";
 

@@ -1,11 +1,3 @@
-import type {
-  AttemptAnswer,
-  ChildrenAnswer,
-  InstanceAnswer,
-  MoveAnswer,
-  PermittedAnswer,
-  RecoveryAnswer,
-} from "../contract.ts";
 import {
   about,
   anyOf,
@@ -24,7 +16,15 @@ import {
   text,
   whole,
   withMore,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type {
+  AttemptAnswer,
+  ChildrenAnswer,
+  InstanceAnswer,
+  MoveAnswer,
+  PermittedAnswer,
+  RecoveryAnswer,
+} from "../contract.ts";
 
 const outcome = orNull(oneOf("success", "failure", "discarded"));
 

@@ -1,8 +1,8 @@
+import type { Route } from "../api/route.ts";
+import { about, anything, flag, id, listOf, orNull, shape, text, withMore } from "../api/schema.ts";
 import type { BalanceAnswer, BonusAnswer, NoticeAnswer } from "../contract.ts";
-import { astray, crowd, job, jobState, submission, submissionState } from "./crowd-answers.ts";
-import type { Route } from "./route.ts";
-import { about, anything, flag, id, listOf, orNull, shape, text, withMore } from "./schema.ts";
-import { cause, page } from "./taken.ts";
+import { cause, page } from "./arguments.ts";
+import { astray, crowd, job, jobState, submission, submissionState } from "./crowd-answer.ts";
 
 const tag = "Crowds";
 export const crowdRoutes: readonly Route[] = [

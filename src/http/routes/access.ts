@@ -1,6 +1,6 @@
+import type { Route } from "../api/route.ts";
+import { about, duration, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "../api/schema.ts";
 import type { OpenSessionAnswer, SignInAnswer, TokenAnswer } from "../contract.ts";
-import type { Route } from "./route.ts";
-import { about, duration, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "./schema.ts";
 
 const role = oneOf("viewer", "operator", "admin", "labeler", "service");
 

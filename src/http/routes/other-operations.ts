@@ -1,5 +1,3 @@
-import type { ReceivedAnswer, SessionAnswer } from "../contract.ts";
-import { callbackStatus } from "./callback-routes.ts";
 import {
   about,
   anything,
@@ -14,7 +12,9 @@ import {
   type Schema,
   shape,
   text,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type { ReceivedAnswer, SessionAnswer } from "../contract.ts";
+import { callbackStatus } from "./callbacks.ts";
 
 /** What is answered beside the routes of the verbs, for the document alone: each of them is mounted where it is answered. */
 export interface Beside {

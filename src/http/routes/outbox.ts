@@ -1,5 +1,4 @@
-import type { DecidedMessagesAnswer, MessageAnswer, OutboxAnswer } from "../contract.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../api/route.ts";
 import {
   about,
   anything,
@@ -14,7 +13,8 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type { DecidedMessagesAnswer, MessageAnswer, OutboxAnswer } from "../contract.ts";
 
 const tag = "Outbox";
 const dead = { id: listOf(id), type: text, all: flag };

@@ -1,4 +1,3 @@
-import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer } from "../contract.ts";
 import {
   about,
   anything,
@@ -14,7 +13,8 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer } from "../contract.ts";
 
 const share = orNull(number);
 const rates = { completionRate: share, skipRate: share, expireRate: share };

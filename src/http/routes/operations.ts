@@ -1,5 +1,4 @@
-import type { OperationAnswer, TicketAnswer } from "../contract.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../api/route.ts";
 import {
   about,
   flag,
@@ -16,8 +15,9 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
-import { cause, page } from "./taken.ts";
+} from "../api/schema.ts";
+import type { OperationAnswer, TicketAnswer } from "../contract.ts";
+import { cause, page } from "./arguments.ts";
 
 const tag = "Operations";
 

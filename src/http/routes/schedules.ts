@@ -1,8 +1,8 @@
+import type { Route } from "../api/route.ts";
+import { about, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "../api/schema.ts";
 import type { ScheduleAnswer } from "../contract.ts";
-import { started } from "./instance-answers.ts";
-import type { Route } from "./route.ts";
-import { about, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "./schema.ts";
-import { cause } from "./taken.ts";
+import { cause } from "./arguments.ts";
+import { started } from "./instance-answer.ts";
 
 const tag = "Schedules";
 

@@ -1,6 +1,4 @@
-import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
-import { assignment } from "./people-answers.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../api/route.ts";
 import {
   about,
   anything,
@@ -16,7 +14,9 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
+import { assignment } from "./people-answer.ts";
 
 const tag = "Desk";
 const labeler = about(text, "For whom; a labeler is always himself.");

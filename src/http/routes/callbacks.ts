@@ -1,6 +1,4 @@
-import type { CallbackAnswer, ReceivedAnswer } from "../contract.ts";
-import { instance } from "./instance-answers.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../api/route.ts";
 import {
   about,
   anything,
@@ -15,8 +13,10 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
-import { cause, page } from "./taken.ts";
+} from "../api/schema.ts";
+import type { CallbackAnswer, ReceivedAnswer } from "../contract.ts";
+import { cause, page } from "./arguments.ts";
+import { instance } from "./instance-answer.ts";
 
 const tag = "Callbacks";
 export const callbackStatus = oneOf("waiting", "applied", "kept", "rejected", "refused", "accepted");

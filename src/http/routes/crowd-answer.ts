@@ -1,4 +1,3 @@
-import type { AstrayAnswer, CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../contract.ts";
 import {
   about,
   anything,
@@ -15,7 +14,8 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type { AstrayAnswer, CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../contract.ts";
 
 const verdict = oneOf("approved", "rejected");
 export const jobState = oneOf(

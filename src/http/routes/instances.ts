@@ -1,9 +1,9 @@
 import { builtInEvents } from "../../definition/model.ts";
-import { callback, callbackStatus, received } from "./callback-routes.ts";
-import { children, instance, journal, permitted, recovery, started } from "./instance-answers.ts";
-import type { Route } from "./route.ts";
-import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "./schema.ts";
-import { cause, page } from "./taken.ts";
+import type { Route } from "../api/route.ts";
+import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
+import { cause, page } from "./arguments.ts";
+import { callback, callbackStatus, received } from "./callbacks.ts";
+import { children, instance, journal, permitted, recovery, started } from "./instance-answer.ts";
 
 const sending = {
   payload: anything,

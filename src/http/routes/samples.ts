@@ -1,9 +1,9 @@
 import type { Pawl } from "../../pawl.ts";
+import type { Route } from "../api/route.ts";
+import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
 import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
-import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState } from "./people-answers.ts";
-import type { Route } from "./route.ts";
-import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "./schema.ts";
-import { cause, page } from "./taken.ts";
+import { cause, page } from "./arguments.ts";
+import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState } from "./people-answer.ts";
 
 type NewSample = Parameters<Pawl["people"]["add"]>[1];
 

@@ -1,4 +1,4 @@
-import { about, id, text, whole } from "./schema.ts";
+import { about, id, text, whole } from "../api/schema.ts";
 
 /** What many routes take: why something is done, beside whoever does it. */
 export const cause = { reason: about(text, "Why; it is kept with what was done.") };

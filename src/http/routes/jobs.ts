@@ -1,8 +1,21 @@
+import type { Route } from "../api/route.ts";
+import {
+  about,
+  anything,
+  duration,
+  id,
+  listOf,
+  moment,
+  named,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  whole,
+} from "../api/schema.ts";
 import type { JobAnswer } from "../contract.ts";
-import { started } from "./instance-answers.ts";
-import type { Route } from "./route.ts";
-import { about, anything, duration, id, listOf, moment, named, oneOf, orNull, shape, text, whole } from "./schema.ts";
-import { cause, page } from "./taken.ts";
+import { cause, page } from "./arguments.ts";
+import { started } from "./instance-answer.ts";
 
 const tag = "Jobs";
 

@@ -1,8 +1,8 @@
-import { exportedLabel, metrics, quality, queueLoad } from "./measures-answers.ts";
-import { assignment, labeler, queue } from "./people-answers.ts";
-import type { Route } from "./route.ts";
-import { about, anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "./schema.ts";
-import { page } from "./taken.ts";
+import type { Route } from "../api/route.ts";
+import { about, anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "../api/schema.ts";
+import { page } from "./arguments.ts";
+import { exportedLabel, metrics, quality, queueLoad } from "./measures-answer.ts";
+import { assignment, labeler, queue } from "./people-answer.ts";
 
 const tag = "People";
 

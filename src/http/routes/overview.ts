@@ -1,7 +1,7 @@
+import type { Route } from "../api/route.ts";
+import { about, listOf, moment, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import type { OverviewAnswer } from "../contract.ts";
-import { instance } from "./instance-answers.ts";
-import type { Route } from "./route.ts";
-import { about, listOf, moment, number, oneOf, orNull, shape, text, whole } from "./schema.ts";
+import { instance } from "./instance-answer.ts";
 
 const need = shape<OverviewAnswer["needs"][number]>({
   what: oneOf("breakers", "dead_letters", "timers", "workers", "lanes", "schedules", "outbox", "waiting"),

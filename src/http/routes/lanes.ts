@@ -1,5 +1,4 @@
-import type { LaneAnswer, WorkerAnswer } from "../contract.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../api/route.ts";
 import {
   about,
   flag,
@@ -14,8 +13,9 @@ import {
   shape,
   text,
   whole,
-} from "./schema.ts";
-import { cause } from "./taken.ts";
+} from "../api/schema.ts";
+import type { LaneAnswer, WorkerAnswer } from "../contract.ts";
+import { cause } from "./arguments.ts";
 
 const tag = "Workers";
 

@@ -1,7 +1,7 @@
+import type { Route } from "../api/route.ts";
+import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import type { BreakerAnswer, FlipAnswer } from "../contract.ts";
-import type { Route } from "./route.ts";
-import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "./schema.ts";
-import { cause } from "./taken.ts";
+import { cause } from "./arguments.ts";
 
 const tag = "Breakers";
 

@@ -1,6 +1,6 @@
+import type { Route } from "../api/route.ts";
+import { about, flag, listOf, mapOf, named, oneOf, orNull, shape, text, type Wire, whole } from "../api/schema.ts";
 import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
-import type { Route } from "./route.ts";
-import { about, flag, listOf, mapOf, named, oneOf, orNull, shape, text, type Wire, whole } from "./schema.ts";
 
 const state = named(
   "State",

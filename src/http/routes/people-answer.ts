@@ -1,13 +1,3 @@
-import type {
-  AssignmentAnswer,
-  LabelAnswer,
-  LabelerAnswer,
-  NextAnswer,
-  QueueAnswer,
-  SampleAnswer,
-  SampleHistoryAnswer,
-  SubmittedAnswer,
-} from "../contract.ts";
 import {
   about,
   anyOf,
@@ -27,7 +17,17 @@ import {
   text,
   whole,
   withMore,
-} from "./schema.ts";
+} from "../api/schema.ts";
+import type {
+  AssignmentAnswer,
+  LabelAnswer,
+  LabelerAnswer,
+  NextAnswer,
+  QueueAnswer,
+  SampleAnswer,
+  SampleHistoryAnswer,
+  SubmittedAnswer,
+} from "../contract.ts";
 
 export const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
 export const sampleState = oneOf("open", "agreed", "exhausted", "unassignable", "withdrawn", "closed");

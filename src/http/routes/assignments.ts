@@ -1,6 +1,6 @@
-import { assignment, next, submitted } from "./people-answers.ts";
-import type { Route } from "./route.ts";
-import { about, anything, text } from "./schema.ts";
+import type { Route } from "../api/route.ts";
+import { about, anything, text } from "../api/schema.ts";
+import { assignment, next, submitted } from "./people-answer.ts";
 
 const tag = "Desk";
 /** Whoever labels works as himself; somebody else who may label says for whom. */
