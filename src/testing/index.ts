@@ -1,2 +1,8 @@
+export type { FailureRoute } from "./explore/check-recoveries.ts";
+export type { Budget } from "./explore/check-times.ts";
+export type { EventMatrix, MatrixCell } from "./explore/event-matrix.ts";
+export type { Mover } from "./explore/exits.ts";
+export { type Exploration, type ExploredState, type ExploreOptions, explore } from "./explore/explore.ts";
+export type { Finding, FindingCode } from "./explore/finding.ts";
 export { type FaultAction, PlantedFaults } from "./faults.ts";
 export { TestPawl, type TestPawlOptions, TestWorker, testPawl } from "./test-pawl.ts";

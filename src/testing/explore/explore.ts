@@ -1,0 +1,104 @@
+import { PawlError } from "../../base/errors.ts";
+import type { AnyLifecycle, DataOf } from "../../definition/face.ts";
+import type { LifecycleModel, StateKind } from "../../definition/model.ts";
+import { validate } from "../../definition/validate.ts";
+import { refuseUnknownOptions } from "../known-options.ts";
+import { checkExits } from "./check-exits.ts";
+import { checkLoops } from "./check-loops.ts";
+import { checkRecoveries, type FailureRoute } from "./check-recoveries.ts";
+import { type Budget, checkTimes } from "./check-times.ts";
+import { type EventMatrix, eventMatrix } from "./event-matrix.ts";
+import { declaredStates, exitsOf, type Mover } from "./exits.ts";
+import { explorationText } from "./exploration-text.ts";
+import { type Finding, Findings } from "./finding.ts";
+import { deadlineTiming, type Samples, timeoutTimings } from "./timings.ts";
+
+/** What a definition is explored with. */
+export interface ExploreOptions<L extends AnyLifecycle = AnyLifecycle> {
+  /**
+   * Examples of an instance's data. Guards, and timeouts and deadlines that are functions, are called with each of them;
+   * without examples a guard may hold or refuse, and such a timeout may be missing.
+   *
+   * @default []
+   */
+  readonly data?: readonly DataOf<L>[];
+}
+
+/** What `explore` found out about a definition. */
+export interface Exploration {
+  readonly lifecycle: string;
+  readonly version: number;
+  /** Weaknesses, errors first. */
+  readonly findings: readonly Finding[];
+  /** The declared states that are not final. */
+  readonly states: readonly ExploredState[];
+  readonly matrix: EventMatrix;
+  /** All of it as text, for a terminal or a snapshot. */
+  readonly text: string;
+}
+
+/** What moves an instance out of a state, and what happens when it fails there. */
+export interface ExploredState {
+  readonly name: string;
+  readonly kind: StateKind;
+  readonly movedBy: readonly Mover[];
+  readonly failure: FailureRoute;
+  /** What its step may spend; null for a state without one. */
+  readonly budget: Budget | null;
+}
+
+/**
+ * Walks a definition state by state and reports what the engine would do with it: states that may never be left, recoveries
+ * that are refused, loops that nothing ends, events that some state forgets, deadlines that cannot be met, retries that take for
+ * ever. It needs no database and runs no step.
+ *
+ * ```ts
+ * const { findings, text } = explore(parcel);
+ * if (findings.length > 0) console.log(text);
+ * ```
+ *
+ * @throws `option_invalid` for anything but a lifecycle, and for options or examples that do not fit it.
+ */
+export function explore<L extends AnyLifecycle>(lifecycle: L, options: ExploreOptions<L> = {}): Exploration {
+  const model = checkedLifecycle(lifecycle);
+  refuseUnknownOptions(options, ["data"], "explore");
+  const samples = checkedSamples(model, options.data ?? []);
+  const gathered = new Findings();
+  const deadline = deadlineTiming(model, samples, gathered);
+  const declared = declaredStates(model);
+  const timeouts = new Map(declared.map((state) => [state.name, timeoutTimings(state, samples, gathered)]));
+  checkExits(model, { deadline, timeouts }, gathered);
+  checkLoops(model, gathered);
+  const routes = checkRecoveries(model, { deadline, samples }, gathered);
+  const budgets = checkTimes(model, { deadline, timeouts }, gathered);
+  const matrix = eventMatrix(model, gathered);
+  const states = declared
+    .filter(({ final }) => final === undefined)
+    .map((state): ExploredState => {
+      const movedBy = [...new Set(exitsOf(model, state).map(({ by }) => by))];
+      const { name, kind } = state;
+      return { name, kind, movedBy, failure: routes.get(name)!, budget: budgets.get(name) ?? null };
+    });
+  const findings = gathered.list.toSorted((one, other) => rank(one) - rank(other));
+  const explored = { lifecycle: model.name, version: model.version, findings, states, matrix };
+  return { ...explored, text: explorationText(explored) };
+}
+
+function rank({ severity }: Finding): number {
+  return severity === "error" ? 0 : 1;
+}
+
+function checkedLifecycle(given: unknown): LifecycleModel {
+  const { kind, states } = (given ?? {}) as Partial<LifecycleModel>;
+  if (kind === "lifecycle" && states instanceof Map) return given as LifecycleModel;
+  throw new PawlError("option_invalid", "`explore` takes what lifecycle() or job() returns: explore(parcel).");
+}
+
+function checkedSamples(model: LifecycleModel, given: unknown): Samples {
+  if (!Array.isArray(given)) throw new PawlError("option_invalid", "`data` of `explore` must be a list of examples.");
+  return given.map((data: unknown, index) => {
+    const { value, faults } = validate(model.data, data, `Example ${index + 1}`);
+    if (faults === undefined) return (value ?? {}) as Samples[number];
+    throw new PawlError("option_invalid", `Example ${index + 1} in \`data\` of \`explore\`: ${faults.join("; ")}.`);
+  });
+}
