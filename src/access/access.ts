@@ -4,6 +4,7 @@ import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { checkedText } from "../base/text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { isRole, type Role, roles } from "./roles.ts";
 import {
   deleteToken,
   insertLinkSession,
@@ -15,8 +16,7 @@ import {
   spendCode,
   type TokenRow,
   useToken,
-} from "../store/access-tokens.ts";
-import { isRole, type Role, roles } from "./roles.ts";
+} from "./store/access-tokens.ts";
 
 /** Somebody who has come in: a program with a token, or a person in a browser. */
 export interface Visitor {

@@ -1,9 +1,9 @@
 import type { Json } from "../base/json.ts";
 import type { Answer, Asker } from "../kernel/asking.ts";
-import { type EndedSample, readEnded } from "../store/samples.ts";
 import { type SampleData, sample } from "./sample.ts";
 import { instanceKeyOf } from "./sample-key.ts";
 import { sampleDataOf } from "./samples.ts";
+import { type EndedSample, readEnded } from "./store/samples.ts";
 
 /** People answer for `ask: { queue }`: a question is a sample, with the key of who asks. */
 export const askPeople: Asker = {

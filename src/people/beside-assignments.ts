@@ -1,13 +1,8 @@
 import type { Decision } from "../definition/move.ts";
 import type { Beside } from "../kernel/beside.ts";
-import {
-  type AssignmentMove,
-  type AssignmentStatus,
-  insertAssignments,
-  moveAssignments,
-} from "../store/assignments.ts";
-import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts";
 import type { AssignmentData, Submission } from "./assignment.ts";
+import { type AssignmentMove, type AssignmentStatus, insertAssignments, moveAssignments } from "./store/assignments.ts";
+import { onlyReserved, type Reservation, reserveSlots } from "./store/slots.ts";
 
 /** Slots, samples, labels and the rows of assignments, kept in step with every move of an assignment. */
 export const besideAssignments: Beside = {

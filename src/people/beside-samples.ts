@@ -2,9 +2,9 @@ import type { Decision } from "../definition/move.ts";
 import type { Beside } from "../kernel/beside.ts";
 import type { CheckRow } from "../store/checks.ts";
 import type { LetterDecision } from "../store/dead-letters.ts";
-import type { ReviewedLabel } from "../store/labels.ts";
-import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
 import type { SampleData, Verdict } from "./sample.ts";
+import type { ReviewedLabel } from "./store/labels.ts";
+import { insertSamples, moveSamples, type NewSample, type SampleMove } from "./store/samples.ts";
 
 /** Samples' rows and their slots, kept in step with every move of a sample. */
 export const besideSamples: Beside = {

@@ -2,9 +2,9 @@ import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Snapshot } from "../kernel/snapshot.ts";
 import type { Start } from "../kernel/start.ts";
-import type { AssignmentRow } from "../store/assignments.ts";
 import { type AssignmentData, assignment, termsOf } from "./assignment.ts";
 import type { Assignment } from "./shown.ts";
+import type { AssignmentRow } from "./store/assignments.ts";
 import type { Found } from "./walk.ts";
 
 /** An assignment on its way to its labeler's desk. */

@@ -3,16 +3,16 @@ import { storableText } from "../base/json.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { readVisits } from "../store/assignments.ts";
-import { type DraftRow, putDraft, readDraft } from "../store/drafts.ts";
-import { readContents } from "../store/samples.ts";
-import { mostSlotsSeen, readDeskSums } from "../views/desk.ts";
-import { findLabelsFor } from "../views/labels.ts";
 import { readNow } from "../views/now.ts";
 import { whyNotEligible } from "./explain.ts";
 import type { Queues, ShownQueue } from "./queues.ts";
 import { notTheAssignee } from "./refusals.ts";
 import { type Assignment, assignmentOf, type Label, labelOf, type ShownSample, sampleOf } from "./shown.ts";
+import { readVisits } from "./store/assignments.ts";
+import { type DraftRow, putDraft, readDraft } from "./store/drafts.ts";
+import { readContents } from "./store/samples.ts";
+import { mostSlotsSeen, readDeskSums } from "./views/desk.ts";
+import { findLabelsFor } from "./views/labels.ts";
 import type { Work } from "./work.ts";
 
 /** A queue as a labeler meets it at his desk. */

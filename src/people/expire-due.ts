@@ -1,8 +1,8 @@
 import { fireThese } from "../kernel/fire.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { readAssignments, readDueAssignments } from "../store/assignments.ts";
 import { settle } from "./settle.ts";
 import { type Assignment, assignmentOf } from "./shown.ts";
+import { readAssignments, readDueAssignments } from "./store/assignments.ts";
 
 const pageSize = 500;
 

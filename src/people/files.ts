@@ -11,13 +11,13 @@ import { accuracyOnGold, type GoldAccuracy } from "../policy/agreement/gold.ts";
 import type { GivenLabel } from "../policy/agreement/label-columns.ts";
 import { labelShape } from "../policy/agreement/schema-shape.ts";
 import type { Executor } from "../store/db.ts";
-import { type ExportedLabel, readExportedLabels, readSampleOfRow } from "../views/labels.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
 import type { ImportCursor } from "./formats/lines.ts";
 import { addUsable, problemOf } from "./formats/usable-samples.ts";
 import { sampleKeyOf } from "./sample-key.ts";
 import type { NewSample } from "./samples.ts";
+import { type ExportedLabel, readExportedLabels, readSampleOfRow } from "./views/labels.ts";
 
 /** What became of an import. */
 export interface Imported {

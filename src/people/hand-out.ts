@@ -4,15 +4,15 @@ import { fireThese } from "../kernel/fire.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Planned, planStart, startAll } from "../kernel/start.ts";
-import { type AssignmentRow, countHeldByOthers, readVisits, type Visit } from "../store/assignments.ts";
-import { readContents } from "../store/samples.ts";
-import { strideSlots } from "../store/slots.ts";
 import { Empties, Marks } from "./at-hand.ts";
 import { bornOf, startOf } from "./birth.ts";
 import { expireDue } from "./expire-due.ts";
 import { type Empty, inactiveQueue, mostHeldCounted, nothingFor, whyNotEligible } from "./explain.ts";
 import { queueUnknown } from "./refusals.ts";
 import { type Assignment, assignmentOf, type ShownSample, sampleOf } from "./shown.ts";
+import { type AssignmentRow, countHeldByOthers, readVisits, type Visit } from "./store/assignments.ts";
+import { readContents } from "./store/samples.ts";
+import { strideSlots } from "./store/slots.ts";
 import { type Found, Walk } from "./walk.ts";
 import { readWindows, type Windows } from "./windows.ts";
 

@@ -1,7 +1,7 @@
 import type { Executor } from "../store/db.ts";
-import { sumOfQueue } from "../views/labeler-hours.ts";
-import { readQueueLoads } from "../views/queue-loads.ts";
 import { type Metrics, metricsOf } from "./metrics.ts";
+import { sumOfQueue } from "./views/labeler-hours.ts";
+import { readQueueLoads } from "./views/queue-loads.ts";
 
 /** How much lies in a queue, and how its work has gone so far. */
 export interface QueueLoad {

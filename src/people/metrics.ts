@@ -1,4 +1,4 @@
-import type { Earlier, Sums } from "../views/labeler-hours.ts";
+import type { Earlier, Sums } from "./views/labeler-hours.ts";
 
 /** How the assignments of a queue, of a labeler or of a time stand. Rates are null where there is nothing to count. */
 export interface Metrics {

@@ -5,12 +5,6 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import type { Executor } from "../store/db.ts";
-import { type LabelerRow, putLabeler, readAllLabelers } from "../store/labelers.ts";
-import { hasQueues } from "../store/queues.ts";
-import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "../views/assignments.ts";
-import { type Earlier, type Span, sumOfQueue, sumsBefore, sumsByHour, sumsByLabeler } from "../views/labeler-hours.ts";
-import { findLabels, findLabelsFor, findLateLabels } from "../views/labels.ts";
-import { readSample, readSampleByKey, readSamples, readSamplesIn } from "../views/samples.ts";
 import { assignSample } from "./assign.ts";
 import { assignment } from "./assignment.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
@@ -57,6 +51,12 @@ import {
   type SampleState,
   sampleView,
 } from "./shown.ts";
+import { type LabelerRow, putLabeler, readAllLabelers } from "./store/labelers.ts";
+import { hasQueues } from "./store/queues.ts";
+import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "./views/assignments.ts";
+import { type Earlier, type Span, sumOfQueue, sumsBefore, sumsByHour, sumsByLabeler } from "./views/labeler-hours.ts";
+import { findLabels, findLabelsFor, findLateLabels } from "./views/labels.ts";
+import { readSample, readSampleByKey, readSamples, readSamplesIn } from "./views/samples.ts";
 import { type Submitted, Work } from "./work.ts";
 
 /** Somebody who labels. */

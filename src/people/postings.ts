@@ -5,9 +5,6 @@ import type { AnyQueue } from "../definition/queue.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { requestHash } from "../kernel/request-hash.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { readLabels } from "../store/labels.ts";
-import { findLabelsFor } from "../views/labels.ts";
-import { readSample, readSamplesIn, type SampleRow } from "../views/samples.ts";
 import { conclude } from "./conclude.ts";
 import { Queues } from "./queues.ts";
 import { sampleRefuses, sampleUnknown } from "./refusals.ts";
@@ -16,6 +13,9 @@ import { type SampleData, sample } from "./sample.ts";
 import { newSamples } from "./samples.ts";
 import { eventFor } from "./sends.ts";
 import { type Label, labelOf } from "./shown.ts";
+import { readLabels } from "./store/labels.ts";
+import { findLabelsFor } from "./views/labels.ts";
+import { readSample, readSamplesIn, type SampleRow } from "./views/samples.ts";
 
 /** A sample that a crowd has posted. */
 export interface PostedSample {

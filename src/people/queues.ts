@@ -6,6 +6,7 @@ import type { QueueSettings } from "../definition/queue-settings.ts";
 import { isSchema } from "../definition/read.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Executor } from "../store/db.ts";
+import { queueUnknown } from "./refusals.ts";
 import {
   insertQueue,
   markQueue,
@@ -14,8 +15,7 @@ import {
   type QueueRow,
   readAllQueues,
   readQueues,
-} from "../store/queues.ts";
-import { queueUnknown } from "./refusals.ts";
+} from "./store/queues.ts";
 
 /** A queue as it stands. */
 export interface ShownQueue extends QueueSettings {

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { Blocker } from "../definition/decide.ts";
-import type { AssignmentStatus } from "../store/assignments.ts";
 import { noMoreExtensions, onlyTheAssignee, reasonMissing } from "./assignment.ts";
+import type { AssignmentStatus } from "./store/assignments.ts";
 
 export function queueUnknown(name: string): PawlError {
   return new PawlError(

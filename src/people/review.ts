@@ -4,10 +4,7 @@ import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { type Sent, sendAllIn } from "../kernel/send.ts";
 import { planStart, startAll } from "../kernel/start.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { readAssignments, readRevisions } from "../store/assignments.ts";
 import type { Executor, Tx } from "../store/db.ts";
-import { type LabelRow, readLabels } from "../store/labels.ts";
-import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
 import { assignment } from "./assignment.ts";
 import { bornOf, revisionOf } from "./birth.ts";
 import { isRight } from "./conclude.ts";
@@ -17,6 +14,9 @@ import { sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";
 import { settle } from "./settle.ts";
 import { type Assignment, assignmentOf, type Label, labelOf } from "./shown.ts";
+import { readAssignments, readRevisions } from "./store/assignments.ts";
+import { type LabelRow, readLabels } from "./store/labels.ts";
+import { type LeadsSample, readSampleForLead } from "./store/samples.ts";
 
 /** A lead, and what he has to say. */
 export interface Saying {

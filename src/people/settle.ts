@@ -3,18 +3,18 @@ import type { JsonSchema } from "../definition/json-schema.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/send.ts";
-import { type QueueRow, readQueues } from "../store/queues.ts";
+import { conclude, isRight } from "./conclude.ts";
+import { Eligible } from "./eligible.ts";
+import { type SampleData, sample } from "./sample.ts";
+import { eventFor } from "./sends.ts";
+import { type QueueRow, readQueues } from "./store/queues.ts";
 import {
   markSettled,
   readUnsettled,
   readUnsettledAmong,
   readUnsettledOf,
   type UnsettledSample,
-} from "../store/samples.ts";
-import { conclude, isRight } from "./conclude.ts";
-import { Eligible } from "./eligible.ts";
-import { type SampleData, sample } from "./sample.ts";
-import { eventFor } from "./sends.ts";
+} from "./store/samples.ts";
 import { tellPosters } from "./tell-posters.ts";
 
 const pageSize = 500;

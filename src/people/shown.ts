@@ -1,9 +1,9 @@
-import type { AssignmentRow, AssignmentStatus } from "../store/assignments.ts";
-import type { LabelRow } from "../store/labels.ts";
-import type { SampleContent } from "../store/samples.ts";
-import type { SampleRow } from "../views/samples.ts";
 import type { SampleData } from "./sample.ts";
 import { sampleKeyOf } from "./sample-key.ts";
+import type { AssignmentRow, AssignmentStatus } from "./store/assignments.ts";
+import type { LabelRow } from "./store/labels.ts";
+import type { SampleContent } from "./store/samples.ts";
+import type { SampleRow } from "./views/samples.ts";
 
 /** One labeler's work on one sample, as it stood when it was read. */
 export interface Assignment {

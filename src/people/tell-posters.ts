@@ -1,8 +1,8 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/send.ts";
-import { markSettled, type UnsettledSample } from "../store/samples.ts";
 import type { SampleData } from "./sample.ts";
 import { eventFor } from "./sends.ts";
+import { markSettled, type UnsettledSample } from "./store/samples.ts";
 
 /**
  * Tells the crowd jobs that have posted these samples that something was done about them, and then notes that they were

@@ -7,9 +7,6 @@ import { requestHash } from "../kernel/request-hash.ts";
 import type { Send } from "../kernel/send.ts";
 import type { Snapshot } from "../kernel/snapshot.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { type AssignmentRow, type AssignmentStatus, readAssignments } from "../store/assignments.ts";
-import { keepLateLabel, readLabelLike } from "../store/labels.ts";
-import { readContents } from "../store/samples.ts";
 import { type AssignmentData, assignment } from "./assignment.ts";
 import { startedOf } from "./birth.ts";
 import { checkLabel, labelInvalid } from "./check-label.ts";
@@ -19,6 +16,9 @@ import { assignmentUnknown, notTheAssignee, refusalOf, refusedFrom } from "./ref
 import { eventFor } from "./sends.ts";
 import { settle } from "./settle.ts";
 import { type Assignment, assignmentOf, type Label } from "./shown.ts";
+import { type AssignmentRow, type AssignmentStatus, readAssignments } from "./store/assignments.ts";
+import { keepLateLabel, readLabelLike } from "./store/labels.ts";
+import { readContents } from "./store/samples.ts";
 
 /** Who does it, and with which key the call can be repeated. */
 export interface Doing {

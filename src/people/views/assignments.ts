@@ -1,5 +1,5 @@
+import { type Executor, sql } from "../../store/db.ts";
 import { type AssignmentRow, assignmentColumns } from "../store/assignments.ts";
-import { type Executor, sql } from "../store/db.ts";
 
 interface Page {
   readonly queue: string;

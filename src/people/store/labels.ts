@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "./db.ts";
+import { type Executor, part, sql, textArray } from "../../store/db.ts";
 
 /** A label as it is read. */
 export interface LabelRow {
