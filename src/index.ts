@@ -104,6 +104,7 @@ export type {
   StartCallOptions,
   TokenReceiveOptions,
 } from "./given.ts";
+export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { DeadLetterArchive, RestoredLetters } from "./kernel/archive.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breaker-verbs.ts";
 export type { DiedMessage } from "./kernel/broker-letters.ts";
@@ -215,7 +216,6 @@ export type {
   StartedInstance,
 } from "./shown.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
-export type { VerifyOptions, Violation } from "./views/verify.ts";
 export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";

@@ -22,9 +22,10 @@ import {
   scheduleName,
   textOrNull,
 } from "./given.ts";
+import { readAll } from "./inspect/gauges.ts";
+import { type VerifyOptions, type Violation, verify } from "./inspect/verify/verify.ts";
 import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "./kernel/breaker-verbs.ts";
 import { explainRecovery } from "./kernel/explain.ts";
-import { readAll } from "./kernel/gauges.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { refOf } from "./kernel/refs.ts";
@@ -51,7 +52,6 @@ import type { Log } from "./telemetry/log.ts";
 import { type DeadLetterView, readDeadLetters, readLettersOfKind } from "./views/dead-letters.ts";
 import { readNow } from "./views/now.ts";
 import { listSchedules } from "./views/schedules.ts";
-import { type VerifyOptions, type Violation, verify } from "./views/verify.ts";
 
 /**
  * The verbs of those who look after what runs: what was given up, lanes, breakers, schedules, workers, measures. A part of

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { verify } from "../../src/views/verify.ts";
+import { verify } from "../../src/inspect/verify/verify.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 
 /** Its hooks take two minutes, and its states wait for one. */

@@ -221,7 +221,7 @@ eachStore((store) => {
         await expect(
           t.db.transaction(async (tx) => {
             await tx.rows(broken);
-            const { verify } = await import("../../src/views/verify.ts");
+            const { verify } = await import("../../src/inspect/verify/verify.ts");
             expect((await verify(tx)).map((one) => one.message).join("\n")).toMatch(message);
             throw new Error("undo");
           }),
@@ -235,7 +235,7 @@ eachStore((store) => {
       await expect(
         t.db.transaction(async (tx) => {
           await tx.rows(broken(name));
-          const { verify } = await import("../../src/views/verify.ts");
+          const { verify } = await import("../../src/inspect/verify/verify.ts");
           const found = await verify(tx);
           expect(found.map((one) => one.message).join("\n")).toMatch(message);
           throw new Error("undo");

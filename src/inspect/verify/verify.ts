@@ -1,11 +1,11 @@
-import { type Executor, type Part, part, type Statement, sql } from "../store/db.ts";
+import { type Executor, type Part, part, type Statement, sql } from "../../store/db.ts";
 
-import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./verify-callbacks.ts";
-import { childrenAstray, joinsForgotten } from "./verify-children.ts";
-import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./verify-outbox.ts";
-import { assignmentsAstray, samplesAstray, sumsAstray } from "./verify-people.ts";
-import { failuresForgotten, lettersInExcess, ticketsAstray } from "./verify-recovery.ts";
-import { deadlinesEarly, timersPassedOver } from "./verify-times.ts";
+import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./callbacks.ts";
+import { childrenAstray, joinsForgotten } from "./children.ts";
+import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./outbox.ts";
+import { assignmentsAstray, samplesAstray, sumsAstray } from "./people.ts";
+import { failuresForgotten, lettersInExcess, ticketsAstray } from "./recovery.ts";
+import { deadlinesEarly, timersPassedOver } from "./times.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {

@@ -1,10 +1,10 @@
+import type { Kernel } from "../kernel/kernel.ts";
+import { lanesOf } from "../kernel/lanes.ts";
 import type { Readings } from "../telemetry/catalogue.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
 import { countInstances } from "./counts.ts";
-import type { Kernel } from "./kernel.ts";
-import { lanesOf } from "./lanes.ts";
 
 const levels = { closed: 0, half_open: 1, open: 2 };
 

@@ -1,5 +1,5 @@
+import type { Kernel } from "../kernel/kernel.ts";
 import { readCounts } from "../views/counts.ts";
-import type { Kernel } from "./kernel.ts";
 
 export interface StateCount {
   readonly lifecycle: string;

@@ -1,5 +1,8 @@
 import { isInternal } from "../definition/internal.ts";
 import { discarded, type LifecycleModel } from "../definition/model.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { lanesOf } from "../kernel/lanes.ts";
+import { showWorkers } from "../kernel/workers.ts";
 import { readPauses } from "../store/pauses.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges } from "../views/gauges.ts";
@@ -9,9 +12,6 @@ import { listSchedules } from "../views/schedules.ts";
 import { readVersions, type VersionRow } from "../views/versions.ts";
 import { attentionOf, type Need } from "./attention.ts";
 import { countInstances } from "./counts.ts";
-import type { Kernel } from "./kernel.ts";
-import { lanesOf } from "./lanes.ts";
-import { showWorkers } from "./workers.ts";
 
 /** How everything stands, in a few numbers. */
 export interface Overview {
