@@ -30,13 +30,14 @@ import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/pausing.ts";
 import { refOf } from "./kernel/refs.ts";
 import { decidedError, letterUnknown } from "./kernel/requeue.ts";
-import { pauseSchedule, resumeSchedule, runScheduleNow } from "./kernel/schedule-verbs.ts";
 import { type Lane, showLanes } from "./kernel/show-lanes.ts";
 import type { Snapshot } from "./kernel/snapshot.ts";
 import type { Started } from "./kernel/start.ts";
 import { Verbs } from "./kernel/verbs.ts";
 import { type ShownWorker, showWorkers } from "./kernel/workers.ts";
 import { checkedBreaker } from "./policy/breaker.ts";
+import { pauseSchedule, resumeSchedule, runScheduleNow } from "./schedules/verbs.ts";
+import { listSchedules } from "./schedules/views/schedules.ts";
 import {
   type DeadLetter,
   type Instance,
@@ -51,7 +52,6 @@ import {
 import type { Log } from "./telemetry/log.ts";
 import { type DeadLetterView, readDeadLetters, readLettersOfKind } from "./views/dead-letters.ts";
 import { readNow } from "./views/now.ts";
-import { listSchedules } from "./views/schedules.ts";
 
 /**
  * The verbs of those who look after what runs: what was given up, lanes, breakers, schedules, workers, measures. A part of

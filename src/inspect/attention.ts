@@ -1,8 +1,8 @@
 import type { ShownWorker } from "../kernel/workers.ts";
+import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { PauseRow } from "../store/pauses.ts";
 import type { OutboxLagView } from "../views/outbox.ts";
 import type { WaitingView } from "../views/overview.ts";
-import type { ScheduleView } from "../views/schedules.ts";
 
 /** Something that somebody should look at, in one sentence, and where. */
 export interface Need {

@@ -5,7 +5,6 @@ import { asPawlError } from "../kernel/errors.ts";
 import { type Fired, fire } from "../kernel/fire.ts";
 import { tidyGates } from "../kernel/gates.ts";
 import { lookAtParents } from "../kernel/join.ts";
-import { keepSchedules } from "../kernel/keep-schedules.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lookAtCallbacks } from "../kernel/receive.ts";
 import { releaseParked } from "../kernel/release.ts";
@@ -13,6 +12,7 @@ import { reportLapsed } from "../kernel/report.ts";
 import { promote } from "../kernel/take.ts";
 import { tidy } from "../kernel/tidy.ts";
 import { tidyWorkers } from "../kernel/workers.ts";
+import { keepSchedules } from "../schedules/keep-schedules.ts";
 
 /** What one round of maintenance did. */
 export interface Round extends Fired {

@@ -3,10 +3,10 @@ import type { AnyLifecycle } from "../definition/face.ts";
 import { suggest } from "../definition/fault.ts";
 import { readTiming } from "../definition/schedule.ts";
 import { ticksOf } from "../definition/ticks.ts";
-import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "../store/schedules.ts";
+import { inTransaction, type Kernel } from "../kernel/kernel.ts";
+import { planStart, type Started, startAll } from "../kernel/start.ts";
 import { startOf } from "./keep-schedules.ts";
-import { inTransaction, type Kernel } from "./kernel.ts";
-import { planStart, type Started, startAll } from "./start.ts";
+import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "./store/schedules.ts";
 
 /** Nothing of it is run until it is resumed; what falls due meanwhile is left out. */
 export async function pauseSchedule(

@@ -4,13 +4,13 @@ import { cleanText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
+import { asPawlError } from "../kernel/errors.ts";
+import { inTransaction, type Kernel } from "../kernel/kernel.ts";
+import { type Planned, planStart, type Start, type Started, startAll } from "../kernel/start.ts";
+import type { Entry } from "../kernel/timetable.ts";
 import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/db.ts";
-import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "../store/schedules.ts";
-import { asPawlError } from "./errors.ts";
-import { inTransaction, type Kernel } from "./kernel.ts";
-import { type Planned, planStart, type Start, type Started, startAll } from "./start.ts";
-import type { Entry } from "./timetable.ts";
+import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "./store/schedules.ts";
 
 /** What a round of the schedules did. */
 export interface Kept {
