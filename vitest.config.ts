@@ -24,7 +24,7 @@ export default defineConfig({
         find: /^pawl\/mturk$/,
         replacement: fileURLToPath(new URL("src/crowd/marketplaces/mturk/index.ts", import.meta.url)),
       },
-      { find: /^pawl\/s3$/, replacement: fileURLToPath(new URL("src/letters/s3-archive.ts", import.meta.url)) },
+      { find: /^pawl\/s3$/, replacement: fileURLToPath(new URL("src/dead-letters/s3-archive.ts", import.meta.url)) },
       { find: /^pawl\/http$/, replacement: fileURLToPath(new URL("src/http/index.ts", import.meta.url)) },
       { find: /^pawl\/testing$/, replacement: fileURLToPath(new URL("src/testing/index.ts", import.meta.url)) },
     ],

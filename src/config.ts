@@ -1,10 +1,10 @@
 import type { AlertTarget } from "./alerts/sink.ts";
 import type { Marketplaces } from "./crowd/families.ts";
+import type { DeadLetterCare } from "./dead-letters/settings.ts";
 import type { AnyCrowd } from "./definition/crowd.ts";
 import type { AnyLifecycle } from "./definition/face.ts";
 import type { AnyQueue } from "./definition/queue.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
-import type { DeadLetterCare } from "./letters/settings.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
 import type { Pawl } from "./pawl.ts";
 import type { BreakerOptions } from "./policy/breaker.ts";

@@ -40,6 +40,12 @@ export type { MemoryAssignment, MemoryJob } from "./crowd/marketplaces/memory-jo
 export type { MemoryWorkers } from "./crowd/marketplaces/memory-workers.ts";
 export type { Astray } from "./crowd/reconcile.ts";
 export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "./crowd/shown.ts";
+export type { DeadLetterArchive, RestoredLetters } from "./dead-letters/archive.ts";
+export { Dead, type TicketsOptions } from "./dead-letters/dead.ts";
+export { folderArchive } from "./dead-letters/folder-archive.ts";
+export type { DeadLetterFilter, DecideOptions, RequeueManyOptions, RestoreFilter } from "./dead-letters/given.ts";
+export type { DeadLetterCare } from "./dead-letters/settings.ts";
+export type { ArchivedFile, DeadLetterGroup, DecisionPreview, Operation, Ticket } from "./dead-letters/shown.ts";
 export type {
   Answered,
   BuiltInEvent,
@@ -105,18 +111,12 @@ export type {
   TokenReceiveOptions,
 } from "./given.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
-export type { DeadLetterArchive, RestoredLetters } from "./kernel/archive.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breaker-verbs.ts";
 export type { DiedMessage } from "./kernel/broker-letters.ts";
 export type { JobStatus } from "./kernel/jobs.ts";
 export type { Aggregate } from "./kernel/publish.ts";
 export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
 export type { ShownWorker } from "./kernel/workers.ts";
-export { Dead, type TicketsOptions } from "./letters/dead.ts";
-export { folderArchive } from "./letters/folder-archive.ts";
-export type { DeadLetterFilter, DecideOptions, RequeueManyOptions, RestoreFilter } from "./letters/given.ts";
-export type { DeadLetterCare } from "./letters/settings.ts";
-export type { ArchivedFile, DeadLetterGroup, DecisionPreview, Operation, Ticket } from "./letters/shown.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
 export {

@@ -20,7 +20,7 @@ const entries: Record<string, string> = {
   pawl: "src/index.ts",
   "pawl/rabbitmq": "src/outbox/brokers/rabbitmq/index.ts",
   "pawl/mturk": "src/crowd/marketplaces/mturk/index.ts",
-  "pawl/s3": "src/letters/s3-archive.ts",
+  "pawl/s3": "src/dead-letters/s3-archive.ts",
   "pawl/http": "src/http/index.ts",
   "pawl/testing": "src/testing/index.ts",
 };

@@ -14,7 +14,7 @@ const entries = [
   "src/http/index.ts",
   "src/outbox/brokers/rabbitmq/index.ts",
   "src/crowd/marketplaces/mturk/index.ts",
-  "src/letters/s3-archive.ts",
+  "src/dead-letters/s3-archive.ts",
 ];
 
 /** Broken in every way by the tests below. */
@@ -47,10 +47,10 @@ const brokenElsewhere: Record<string, string> = {
   "ConsumeOptions.handler": "test/outbox/rabbitmq.test.ts",
   "ConsumeOptions.onFailure": "test/outbox/rabbitmq.test.ts",
   "DeadLetterOptions.handler": "test/outbox/rabbitmq.test.ts",
-  "DeadLetterArchive.list": "test/letters/archive.test.ts",
-  "DeadLetterArchive.read": "test/letters/archive.test.ts",
-  "DeadLetterArchive.write": "test/letters/archive.test.ts",
-  "DeadLetterCare.onTicket": "test/letters/many.test.ts",
+  "DeadLetterArchive.list": "test/dead-letters/archive.test.ts",
+  "DeadLetterArchive.read": "test/dead-letters/archive.test.ts",
+  "DeadLetterArchive.write": "test/dead-letters/archive.test.ts",
+  "DeadLetterCare.onTicket": "test/dead-letters/many.test.ts",
   Log: "test/worker/callbacks.test.ts",
   "Log.debug": "test/worker/callbacks.test.ts",
   "Log.error": "test/worker/callbacks.test.ts",

@@ -1,10 +1,10 @@
 import type { Pawl } from "pawl";
-import { archiveOldest, restore } from "../../src/kernel/archive.ts";
+import { archiveOldest, restore } from "../../src/dead-letters/archive.ts";
+import { keepLetters } from "../../src/dead-letters/keep-letters.ts";
+import { carryOn } from "../../src/dead-letters/operations.ts";
+import { noteTicketTold, takeTickets } from "../../src/dead-letters/tickets.ts";
 import { keepDied } from "../../src/kernel/broker-letters.ts";
-import { keepLetters } from "../../src/kernel/keep-letters.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { carryOn } from "../../src/kernel/operations.ts";
-import { noteTicketTold, takeTickets } from "../../src/kernel/tickets.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 
 const died = {

@@ -1,21 +1,11 @@
 import type { Duration } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { checkedText } from "../base/text.ts";
-import {
-  archivedFiles,
-  archiveOldest,
-  type DeadLetterArchive,
-  type RestoredLetters,
-  restore,
-} from "../kernel/archive.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
-import { abort, beginOperation, carryOn, foresee } from "../kernel/operations.ts";
 import { pause } from "../kernel/pause.ts";
-import { resolveTicket, takeTicket } from "../kernel/tickets.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { readLetterGroups } from "../views/dead-letters.ts";
-import { type OperationView, readOperation, readOperations } from "../views/operations.ts";
-import { readTickets } from "../views/tickets.ts";
+import { archivedFiles, archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
 import {
   ageOf,
   checkedKeys,
@@ -31,6 +21,7 @@ import {
   restoreOf,
   textOrNull,
 } from "./given.ts";
+import { abort, beginOperation, carryOn, foresee } from "./operations.ts";
 import type { LetterSettings } from "./settings.ts";
 import {
   type ArchivedFile,
@@ -44,6 +35,9 @@ import {
   type Ticket,
   ticketOf,
 } from "./shown.ts";
+import { resolveTicket, takeTicket } from "./tickets.ts";
+import { type OperationView, readOperation, readOperations } from "./views/operations.ts";
+import { readTickets } from "./views/tickets.ts";
 
 export interface TicketsOptions {
   /** Those that nobody looks after unless given. */

@@ -1,8 +1,8 @@
-import type { Preview } from "../kernel/operations.ts";
-import type { ArchiveView } from "../views/archives.ts";
 import type { LetterGroupView } from "../views/dead-letters.ts";
-import type { OperationView } from "../views/operations.ts";
-import type { TicketView } from "../views/tickets.ts";
+import type { Preview } from "./operations.ts";
+import type { ArchiveView } from "./views/archives.ts";
+import type { OperationView } from "./views/operations.ts";
+import type { TicketView } from "./views/tickets.ts";
 
 type Kind = TicketView["kind"];
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { PawlError } from "../base/errors.ts";
-import type { DeadLetterArchive } from "../kernel/archive.ts";
+import type { DeadLetterArchive } from "./archive.ts";
 
 /**
  * Archives dead letters in a folder, as compressed JSON lines. A file appears under its name only when it is whole and on

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/db.ts";
+import { type Executor, sql, textArray } from "../../store/db.ts";
 
 export interface ArchiveView {
   readonly name: string;

@@ -3,8 +3,8 @@ import { messageOf, PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
-import type { RestoreWhich } from "../kernel/archive.ts";
-import type { LetterFilter } from "../kernel/operations.ts";
+import type { RestoreWhich } from "./archive.ts";
+import type { LetterFilter } from "./operations.ts";
 
 /** Which open dead letters are meant: those of which all of this is true. Without anything else, say `all: true`. */
 export interface DeadLetterFilter {

@@ -1,11 +1,11 @@
 import { keepDied } from "../kernel/broker-letters.ts";
-import { keepLetters } from "../kernel/keep-letters.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { carryOn } from "../kernel/operations.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { readNow } from "../views/now.ts";
+import { keepLetters } from "./keep-letters.ts";
+import { carryOn } from "./operations.ts";
 import type { LetterSettings } from "./settings.ts";
 import { tellTickets } from "./tell-tickets.ts";
 

@@ -1,12 +1,12 @@
 import { messageOf } from "../base/errors.ts";
 import { firstIdAt } from "../base/ids.ts";
-import { countLetters } from "../store/archives.ts";
+import { raiseAlert } from "../kernel/alerts.ts";
+import type { Kernel } from "../kernel/kernel.ts";
 import { endSweep, takeSweep } from "../store/sweeps.ts";
 import { countLettersFrom } from "../views/dead-letters.ts";
-import { raiseAlert } from "./alerts.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
-import type { Kernel } from "./kernel.ts";
 import { tidyOperations } from "./operations.ts";
+import { countLetters } from "./store/archives.ts";
 
 /** How long dead letters are kept, how many, and when people are told that they are too many. */
 export interface LetterKeeping {

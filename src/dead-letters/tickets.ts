@@ -1,8 +1,8 @@
 import { PawlError } from "../base/errors.ts";
-import { markResolved, markTaken, markTicketTold, type TicketToTell, takeDueTickets } from "../store/tickets.ts";
-import { readTicket, type TicketView } from "../views/tickets.ts";
-import type { Kernel } from "./kernel.ts";
-import { letterUnknown } from "./requeue.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { letterUnknown } from "../kernel/requeue.ts";
+import { markResolved, markTaken, markTicketTold, type TicketToTell, takeDueTickets } from "./store/tickets.ts";
+import { readTicket, type TicketView } from "./views/tickets.ts";
 
 export type { TicketToTell };
 

@@ -1,8 +1,15 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
+import type { KeptBody, KeptMessage } from "../kernel/broker-letters.ts";
+import { asPawlError } from "../kernel/errors.ts";
+import { type Kernel, lifecycleOf } from "../kernel/kernel.ts";
+import { decideDead } from "../kernel/outbox.ts";
+import { eventFor, unknownLifecycle } from "../kernel/requeue.ts";
+import type { Verbs } from "../kernel/verbs.ts";
 import type { Decider } from "../store/dead-letters.ts";
 import { readInstances } from "../store/instances.ts";
 import type { LetterFilter } from "../store/letter-filter.ts";
+import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
 import {
   abortOperation,
   insertOperation,
@@ -13,14 +20,7 @@ import {
   pruneOperations,
   readLeftLetters,
   settleOperation,
-} from "../store/operations.ts";
-import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
-import type { KeptBody, KeptMessage } from "./broker-letters.ts";
-import { asPawlError } from "./errors.ts";
-import { type Kernel, lifecycleOf } from "./kernel.ts";
-import { decideDead } from "./outbox.ts";
-import { eventFor, unknownLifecycle } from "./requeue.ts";
-import type { Verbs } from "./verbs.ts";
+} from "./store/operations.ts";
 
 export type { LetterFilter };
 

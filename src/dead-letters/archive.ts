@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
-import { type RestoredLetters, readOldestLetters, removeArchived, restoreLetters } from "../store/archives.ts";
-import { type ArchiveView, readArchives, readArchivesAround } from "../views/archives.ts";
-import type { Kernel } from "./kernel.ts";
-import { settleWithin } from "./time-limit.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
+import { type RestoredLetters, readOldestLetters, removeArchived, restoreLetters } from "./store/archives.ts";
+import { type ArchiveView, readArchives, readArchivesAround } from "./views/archives.ts";
 
 export type { RestoredLetters };
 

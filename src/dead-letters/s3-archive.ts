@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import type { DeadLetterArchive } from "../kernel/archive.ts";
 import { encoded, signAws } from "../policy/aws-signature.ts";
+import type { DeadLetterArchive } from "./archive.ts";
 
 export interface S3Credentials {
   readonly accessKeyId: string;
