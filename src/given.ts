@@ -7,10 +7,10 @@ import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/fac
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
 import type { AnySchedule } from "./definition/schedule.ts";
 import { itemInvalid } from "./kernel/errors.ts";
-import type { JobStatus } from "./kernel/jobs.ts";
-import type { Aggregate } from "./kernel/publish.ts";
+import type { Aggregate } from "./kernel/move/publish.ts";
+import type { Send } from "./kernel/move/send.ts";
 import { refOf } from "./kernel/refs.ts";
-import type { Send } from "./kernel/send.ts";
+import type { JobStatus } from "./kernel/tasks/jobs.ts";
 import type { Tx } from "./store/db.ts";
 import type { TransactionLike } from "./store/foreign-tx.ts";
 

@@ -111,12 +111,12 @@ export type {
   TokenReceiveOptions,
 } from "./given.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
-export type { Breaker, BreakerFlip } from "./kernel/breaker-verbs.ts";
-export type { DiedMessage } from "./kernel/broker-letters.ts";
-export type { JobStatus } from "./kernel/jobs.ts";
-export type { Aggregate } from "./kernel/publish.ts";
-export type { ClosedLane, Lane } from "./kernel/show-lanes.ts";
-export type { ShownWorker } from "./kernel/workers.ts";
+export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
+export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
+export type { Aggregate } from "./kernel/move/publish.ts";
+export type { DiedMessage } from "./kernel/recovery/broker-letters.ts";
+export type { JobStatus } from "./kernel/tasks/jobs.ts";
+export type { ShownWorker } from "./kernel/tasks/workers.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
 export {

@@ -8,12 +8,12 @@ import type { Permission } from "./definition/permissions.ts";
 import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
 import { countInstances } from "./inspect/counts.ts";
 import { type Overview, showOverview, showStanding } from "./inspect/overview.ts";
-import { underTodaysName } from "./kernel/children.ts";
+import { underTodaysName } from "./kernel/family/children.ts";
 import { refuseInside } from "./kernel/kernel.ts";
-import { lanesOf, purposeOf } from "./kernel/lanes.ts";
+import { lanesOf, purposeOf } from "./kernel/lanes/lanes.ts";
+import { snapshotOf } from "./kernel/move/snapshot.ts";
+import { waitFor } from "./kernel/move/wait.ts";
 import { refOf } from "./kernel/refs.ts";
-import { snapshotOf } from "./kernel/snapshot.ts";
-import { waitFor } from "./kernel/wait.ts";
 import {
   type AttemptEntry,
   type Children,

@@ -28,10 +28,10 @@ import {
 } from "./given.ts";
 import { asPawlError } from "./kernel/errors.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import { publish } from "./kernel/publish.ts";
+import { publish } from "./kernel/move/publish.ts";
+import type { Send, Sent } from "./kernel/move/send.ts";
 import { refOf } from "./kernel/refs.ts";
 import { requestHash } from "./kernel/request-hash.ts";
-import type { Send, Sent } from "./kernel/send.ts";
 import { settleWithin } from "./kernel/time-limit.ts";
 import { Looking } from "./looking.ts";
 import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";

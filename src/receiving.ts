@@ -18,9 +18,9 @@ import {
   type TokenReceiveOptions,
   textOrNull,
 } from "./given.ts";
-import { redeemToken } from "./kernel/callback-tokens.ts";
+import { type Incoming, planArrival } from "./kernel/callbacks/receive.ts";
+import { redeemToken } from "./kernel/callbacks/tokens.ts";
 import { refuseInside } from "./kernel/kernel.ts";
-import { type Incoming, planArrival } from "./kernel/receive.ts";
 import { refOf } from "./kernel/refs.ts";
 import { requestHash } from "./kernel/request-hash.ts";
 import { Operators } from "./operators.ts";

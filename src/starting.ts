@@ -20,10 +20,10 @@ import {
   type StartCallOptions,
   textOrNull,
 } from "./given.ts";
-import { type JobStatus, listJobs, statusOf } from "./kernel/jobs.ts";
 import { refuseInside } from "./kernel/kernel.ts";
+import type { Start } from "./kernel/move/start.ts";
 import { refOf } from "./kernel/refs.ts";
-import type { Start } from "./kernel/start.ts";
+import { type JobStatus, listJobs, statusOf } from "./kernel/tasks/jobs.ts";
 import { Receiving } from "./receiving.ts";
 import type { StartedInstance } from "./shown.ts";
 

@@ -1,8 +1,8 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError } from "../base/step-errors.ts";
-import { type AlertKind, noteTold, type TakenAlert, takeDueAlerts, tidyAlerts } from "../kernel/alerts.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { type AlertKind, noteTold, type TakenAlert, takeDueAlerts, tidyAlerts } from "../kernel/recovery/alerts.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
 import type { Alert, AlertSink } from "./sink.ts";

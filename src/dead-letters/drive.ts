@@ -1,5 +1,5 @@
-import { keepDied } from "../kernel/broker-letters.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { keepDied } from "../kernel/recovery/broker-letters.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import { logFailure } from "../telemetry/log.ts";

@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { firstIdAt } from "../base/ids.ts";
-import { raiseAlert } from "../kernel/alerts.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { raiseAlert } from "../kernel/recovery/alerts.ts";
 import { endSweep, takeSweep } from "../store/sweeps.ts";
 import { countLettersFrom } from "../views/dead-letters.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";

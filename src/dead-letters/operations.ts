@@ -1,10 +1,10 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
-import type { KeptBody, KeptMessage } from "../kernel/broker-letters.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { type Kernel, lifecycleOf } from "../kernel/kernel.ts";
 import { decideDead } from "../kernel/outbox.ts";
-import { eventFor, unknownLifecycle } from "../kernel/requeue.ts";
+import type { KeptBody, KeptMessage } from "../kernel/recovery/broker-letters.ts";
+import { eventFor, unknownLifecycle } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import type { Decider } from "../store/dead-letters.ts";
 import { readInstances } from "../store/instances.ts";

@@ -1,6 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { letterUnknown } from "../kernel/requeue.ts";
+import { letterUnknown } from "../kernel/recovery/requeue.ts";
 import { markResolved, markTaken, markTicketTold, type TicketToTell, takeDueTickets } from "./store/tickets.ts";
 import { readTicket, type TicketView } from "./views/tickets.ts";
 

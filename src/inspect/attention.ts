@@ -1,4 +1,4 @@
-import type { ShownWorker } from "../kernel/workers.ts";
+import type { ShownWorker } from "../kernel/tasks/workers.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { PauseRow } from "../store/pauses.ts";
 import type { OutboxLagView } from "../views/outbox.ts";

@@ -1,5 +1,5 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { lanesOf } from "../kernel/lanes.ts";
+import { lanesOf } from "../kernel/lanes/lanes.ts";
 import type { Readings } from "../telemetry/catalogue.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";

@@ -1,8 +1,8 @@
 import { isInternal } from "../definition/internal.ts";
 import { discarded, type LifecycleModel } from "../definition/model.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { lanesOf } from "../kernel/lanes.ts";
-import { showWorkers } from "../kernel/workers.ts";
+import { lanesOf } from "../kernel/lanes/lanes.ts";
+import { showWorkers } from "../kernel/tasks/workers.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
 import { readPauses } from "../store/pauses.ts";
 import { listBreakers } from "../views/breakers.ts";

@@ -3,8 +3,8 @@ import type { Refusal } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { sqlState, translate } from "../store/failures.ts";
 import type { InstanceRow } from "../store/instances.ts";
-import type { Course } from "./course.ts";
-import type { Send } from "./send.ts";
+import type { Course } from "./commit/course.ts";
+import type { Send } from "./move/send.ts";
 
 /** An instance as a sentence names it. */
 export function nameOf(row: InstanceRow): string {

@@ -6,14 +6,14 @@ import type { AnySchedule } from "../definition/schedule.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import type { Askers } from "./asking.ts";
-import type { Beside } from "./beside.ts";
-import { BreakerBoard } from "./breaker-board.ts";
+import { BreakerBoard } from "./breakers/board.ts";
 import { type Clock, databaseClock } from "./clock.ts";
+import type { Beside } from "./commit/beside.ts";
+import type { Askers } from "./family/asking.ts";
 import type { Faults } from "./faults.ts";
-import { LeaseExpiry } from "./lease-expiry.ts";
 import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
+import { LeaseExpiry } from "./tasks/lease-expiry.ts";
 import { Timetable } from "./timetable.ts";
 
 /** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */

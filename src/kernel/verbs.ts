@@ -10,15 +10,15 @@ import { type InstanceRow, readInstances, readInstancesByKey } from "../store/in
 import { payloadIn } from "../store/payloads.ts";
 import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
-import { requeueDied } from "./broker-letters.ts";
+import { type Arrival, type Received, receiveAll, receiveIn } from "./callbacks/receive.ts";
+import { modelOf } from "./commit/rows.ts";
 import { Gatherer } from "./gather.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
-import { type Arrival, type Received, receiveAll, receiveIn } from "./receive.ts";
+import { type Send, type Sent, sendAll, sendAllIn, sendIn } from "./move/send.ts";
+import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./move/start.ts";
+import { requeueDied } from "./recovery/broker-letters.ts";
+import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
 import type { Ref } from "./refs.ts";
-import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./requeue.ts";
-import { modelOf } from "./rows.ts";
-import { type Send, type Sent, sendAll, sendAllIn, sendIn } from "./send.ts";
-import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./start.ts";
 
 const batchSize = 500;
 /** Nobody else can want what does not exist yet: the larger, the cheaper. */

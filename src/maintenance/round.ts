@@ -1,17 +1,17 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
-import { tidyBreakers } from "../kernel/breakers.ts";
-import { tidyTokens } from "../kernel/callback-tokens.ts";
+import { tidyBreakers } from "../kernel/breakers/breakers.ts";
+import { lookAtCallbacks } from "../kernel/callbacks/receive.ts";
+import { tidyTokens } from "../kernel/callbacks/tokens.ts";
 import { asPawlError } from "../kernel/errors.ts";
-import { type Fired, fire } from "../kernel/fire.ts";
-import { tidyGates } from "../kernel/gates.ts";
-import { lookAtParents } from "../kernel/join.ts";
+import { lookAtParents } from "../kernel/family/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { lookAtCallbacks } from "../kernel/receive.ts";
-import { releaseParked } from "../kernel/release.ts";
-import { reportLapsed } from "../kernel/report.ts";
-import { promote } from "../kernel/take.ts";
-import { tidy } from "../kernel/tidy.ts";
-import { tidyWorkers } from "../kernel/workers.ts";
+import { tidyGates } from "../kernel/lanes/gates.ts";
+import { type Fired, fire } from "../kernel/move/fire.ts";
+import { releaseParked } from "../kernel/move/release.ts";
+import { reportLapsed } from "../kernel/tasks/report.ts";
+import { promote } from "../kernel/tasks/take.ts";
+import { tidyWorkers } from "../kernel/tasks/workers.ts";
+import { tidy } from "../kernel/upkeep/tidy.ts";
 import { keepSchedules } from "../schedules/keep-schedules.ts";
 
 /** What one round of maintenance did. */

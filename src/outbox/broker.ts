@@ -1,5 +1,5 @@
-import type { DiedMessage } from "../kernel/broker-letters.ts";
-import type { Aggregate } from "../kernel/publish.ts";
+import type { Aggregate } from "../kernel/move/publish.ts";
+import type { DiedMessage } from "../kernel/recovery/broker-letters.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** A message on its way out. */

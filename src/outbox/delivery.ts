@@ -1,9 +1,9 @@
 import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
-import { requeuedTo } from "../kernel/broker-letters.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { MessageOutcome, ReadyMessage } from "../kernel/outbox.ts";
+import { requeuedTo } from "../kernel/recovery/broker-letters.ts";
 import { nextAttemptMs, pauseOf } from "../policy/retry.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "./broker.ts";
 import type { RelaySettings } from "./settings.ts";

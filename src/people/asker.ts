@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { Answer, Asker } from "../kernel/asking.ts";
+import type { Answer, Asker } from "../kernel/family/asking.ts";
 import { type SampleData, sample } from "./sample.ts";
 import { instanceKeyOf } from "./sample-key.ts";
 import { sampleDataOf } from "./samples.ts";

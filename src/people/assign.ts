@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { planStart, startAll } from "../kernel/start.ts";
+import { planStart, startAll } from "../kernel/move/start.ts";
 import { bornOf, startOf } from "./birth.ts";
 import { expireDue } from "./expire-due.ts";
 import { inactiveQueue, whyNotEligible } from "./explain.ts";

@@ -1,5 +1,5 @@
 import type { Decision } from "../definition/move.ts";
-import type { Beside } from "../kernel/beside.ts";
+import type { Beside } from "../kernel/commit/beside.ts";
 import type { AssignmentData, Submission } from "./assignment.ts";
 import { type AssignmentMove, type AssignmentStatus, insertAssignments, moveAssignments } from "./store/assignments.ts";
 import { onlyReserved, type Reservation, reserveSlots } from "./store/slots.ts";

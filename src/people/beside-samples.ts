@@ -1,5 +1,5 @@
 import type { Decision } from "../definition/move.ts";
-import type { Beside } from "../kernel/beside.ts";
+import type { Beside } from "../kernel/commit/beside.ts";
 import type { CheckRow } from "../store/checks.ts";
 import type { LetterDecision } from "../store/dead-letters.ts";
 import type { SampleData, Verdict } from "./sample.ts";

@@ -1,6 +1,6 @@
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { sendAll } from "../kernel/send.ts";
+import { sendAll } from "../kernel/move/send.ts";
 import { Eligible, mostBarred } from "./eligible.ts";
 import { sample } from "./sample.ts";
 import { eventFor } from "./sends.ts";

@@ -1,5 +1,5 @@
-import { fireThese } from "../kernel/fire.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { fireThese } from "../kernel/move/fire.ts";
 import { settle } from "./settle.ts";
 import { type Assignment, assignmentOf } from "./shown.ts";
 import { readAssignments, readDueAssignments } from "./store/assignments.ts";

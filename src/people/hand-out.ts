@@ -1,9 +1,9 @@
 import { PawlError } from "../base/errors.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
-import { fireThese } from "../kernel/fire.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { type Planned, planStart, startAll } from "../kernel/start.ts";
+import { fireThese } from "../kernel/move/fire.ts";
+import { type Planned, planStart, startAll } from "../kernel/move/start.ts";
 import { Empties, Marks } from "./at-hand.ts";
 import { bornOf, startOf } from "./birth.ts";
 import { expireDue } from "./expire-due.ts";

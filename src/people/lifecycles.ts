@@ -1,6 +1,6 @@
 import type { LifecycleModel } from "../definition/model.ts";
-import type { Askers } from "../kernel/asking.ts";
-import type { Beside } from "../kernel/beside.ts";
+import type { Beside } from "../kernel/commit/beside.ts";
+import type { Askers } from "../kernel/family/asking.ts";
 import type { Chore } from "../kernel/kernel.ts";
 import { askPeople } from "./asker.ts";
 import { assignment } from "./assignment.ts";

@@ -7,7 +7,7 @@ import type { AnyQueue } from "../definition/queue.ts";
 import type { RankedSample } from "../definition/queue-settings.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Start } from "../kernel/start.ts";
+import type { Start } from "../kernel/move/start.ts";
 import { checkLabel, labelInvalid } from "./check-label.ts";
 import { type SampleData, sample } from "./sample.ts";
 import { instanceKeyOf } from "./sample-key.ts";

@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import type { JsonSchema } from "../definition/json-schema.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { type Send, sendAll } from "../kernel/send.ts";
+import { type Send, sendAll } from "../kernel/move/send.ts";
 import { conclude, isRight } from "./conclude.ts";
 import { Eligible } from "./eligible.ts";
 import { type SampleData, sample } from "./sample.ts";

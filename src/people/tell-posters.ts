@@ -1,5 +1,5 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { type Send, sendAll } from "../kernel/send.ts";
+import { type Send, sendAll } from "../kernel/move/send.ts";
 import type { SampleData } from "./sample.ts";
 import { eventFor } from "./sends.ts";
 import { markSettled, type UnsettledSample } from "./store/samples.ts";

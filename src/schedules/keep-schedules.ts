@@ -6,7 +6,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
-import { type Planned, planStart, type Start, type Started, startAll } from "../kernel/start.ts";
+import { type Planned, planStart, type Start, type Started, startAll } from "../kernel/move/start.ts";
 import type { Entry } from "../kernel/timetable.ts";
 import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/db.ts";

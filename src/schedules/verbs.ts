@@ -4,7 +4,7 @@ import { suggest } from "../definition/fault.ts";
 import { readTiming } from "../definition/schedule.ts";
 import { ticksOf } from "../definition/ticks.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
-import { planStart, type Started, startAll } from "../kernel/start.ts";
+import { planStart, type Started, startAll } from "../kernel/move/start.ts";
 import { startOf } from "./keep-schedules.ts";
 import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "./store/schedules.ts";
 

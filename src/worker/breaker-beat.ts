@@ -1,4 +1,4 @@
-import { callsTopic, writeCalls, writeCallsEveryMs } from "../kernel/breakers.ts";
+import { callsTopic, writeCalls, writeCallsEveryMs } from "../kernel/breakers/breakers.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { lookAtGates } from "../kernel/gates.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { type Taken, take, takeGated, takeProbe } from "../kernel/take.ts";
+import { lookAtGates } from "../kernel/lanes/gates.ts";
+import { type Taken, take, takeGated, takeProbe } from "../kernel/tasks/take.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Who claims. */

@@ -1,5 +1,5 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { beat, beatEveryMs, leave } from "../kernel/workers.ts";
+import { beat, beatEveryMs, leave } from "../kernel/tasks/workers.ts";
 
 type Said = Parameters<typeof beat>[1];
 

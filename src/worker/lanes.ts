@@ -1,10 +1,10 @@
-import { keepBreakers, probePlace, rampOf } from "../kernel/breakers.ts";
-import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/closures.ts";
-import { type Gate, gatesOf, probeGates } from "../kernel/gates.ts";
+import { keepBreakers, probePlace, rampOf } from "../kernel/breakers/breakers.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { lanesNamed, lanesOf } from "../kernel/lanes.ts";
+import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/lanes/closures.ts";
+import { type Gate, gatesOf, probeGates } from "../kernel/lanes/gates.ts";
+import { lanesNamed, lanesOf } from "../kernel/lanes/lanes.ts";
 import { definitionsTopic } from "../kernel/register.ts";
-import type { ProbePlace, Taken } from "../kernel/take.ts";
+import type { ProbePlace, Taken } from "../kernel/tasks/take.ts";
 
 /**
  * How long the lanes that were read count: a process of an older version may register its definition, and start work in

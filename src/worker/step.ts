@@ -1,15 +1,15 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
-import { makeToken } from "../kernel/callback-tokens.ts";
-import { call } from "../kernel/calls.ts";
-import { type ChildStart, childrenOf, planChild } from "../kernel/children.ts";
-import type { Outgoing } from "../kernel/course.ts";
-import { planSend, type Sending } from "../kernel/deliveries.ts";
+import { call } from "../kernel/breakers/calls.ts";
+import { makeToken } from "../kernel/callbacks/tokens.ts";
+import type { Outgoing } from "../kernel/commit/course.ts";
+import { type ChildStart, childrenOf, planChild } from "../kernel/family/children.ts";
+import { planSend, type Sending } from "../kernel/family/deliveries.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { once } from "../kernel/memos.ts";
-import { tellProgress, wordOf } from "../kernel/progress.ts";
-import { runOf, type Taken } from "../kernel/take.ts";
+import { once } from "../kernel/tasks/memos.ts";
+import { tellProgress, wordOf } from "../kernel/tasks/progress.ts";
+import { runOf, type Taken } from "../kernel/tasks/take.ts";
 import { Progress } from "./progress.ts";
 
 const none: readonly never[] = [];

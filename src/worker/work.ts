@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { timerMs } from "../base/duration.ts";
-import type { Granting } from "../kernel/course.ts";
-import { lookAtParents } from "../kernel/join.ts";
+import type { Granting } from "../kernel/commit/course.ts";
+import { lookAtParents } from "../kernel/family/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals.ts";
 import { Backoff } from "./backoff.ts";

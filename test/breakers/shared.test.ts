@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { lifecycle } from "pawl";
 import { describe, expect, test } from "vitest";
-import { keepBreakers, writeCalls } from "../../src/kernel/breakers.ts";
+import { keepBreakers, writeCalls } from "../../src/kernel/breakers/breakers.ts";
 import { makeKernel } from "../../src/kernel/kernel.ts";
-import { report } from "../../src/kernel/report.ts";
-import { type Taken, take } from "../../src/kernel/take.ts";
+import { report } from "../../src/kernel/tasks/report.ts";
+import { type Taken, take } from "../../src/kernel/tasks/take.ts";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";

@@ -1,6 +1,6 @@
 import { PermanentError, RejectSubmission } from "pawl";
 import { describe, expect, test } from "vitest";
-import { sendAll } from "../../src/kernel/send.ts";
+import { sendAll } from "../../src/kernel/move/send.ts";
 import { eventFor } from "../../src/people/sends.ts";
 import { eachStore } from "../support/each-store.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";

@@ -1,7 +1,7 @@
 import { openOn, type PawlOptions } from "../../src/create.ts";
 import { laneOf } from "../../src/definition/model.ts";
-import { lanesOf } from "../../src/kernel/lanes.ts";
-import { type Taken, take } from "../../src/kernel/take.ts";
+import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
+import { type Taken, take } from "../../src/kernel/tasks/take.ts";
 import { type Db, sql } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";

@@ -1,7 +1,7 @@
 import { openOn } from "../../src/create.ts";
 import { verify } from "../../src/inspect/verify/verify.ts";
 import type { Faults } from "../../src/kernel/faults.ts";
-import { lanesOf } from "../../src/kernel/lanes.ts";
+import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../src/testing/faults.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import { lanesOf } from "../../src/kernel/lanes.ts";
+import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { Db } from "../../src/store/db.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";

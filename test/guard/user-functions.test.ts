@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { isPawlError, lifecycle, queue, schedule } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { lanesOf } from "../../src/kernel/lanes.ts";
+import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";

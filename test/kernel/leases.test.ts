@@ -1,9 +1,9 @@
 import { lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
 import { PawlError } from "../../src/base/errors.ts";
-import { gatesOf } from "../../src/kernel/gates.ts";
-import { report } from "../../src/kernel/report.ts";
-import { renew, type Taken, take, takeGated } from "../../src/kernel/take.ts";
+import { gatesOf } from "../../src/kernel/lanes/gates.ts";
+import { report } from "../../src/kernel/tasks/report.ts";
+import { renew, type Taken, take, takeGated } from "../../src/kernel/tasks/take.ts";
 import { insertToken } from "../../src/store/callback-tokens.ts";
 import { sql } from "../../src/store/db.ts";
 import { keepMemo } from "../../src/store/memos.ts";

@@ -1,7 +1,7 @@
 import { lifecycle, PawlError, schedule } from "pawl";
 import { expect, test } from "vitest";
 import type { FaultPoint } from "../../src/kernel/faults.ts";
-import { lanesOf } from "../../src/kernel/lanes.ts";
+import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { Worker } from "../../src/worker/work.ts";

@@ -1,8 +1,8 @@
 import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { report } from "../../src/kernel/report.ts";
-import { take } from "../../src/kernel/take.ts";
+import { report } from "../../src/kernel/tasks/report.ts";
+import { take } from "../../src/kernel/tasks/take.ts";
 import { run } from "../../src/worker/run.ts";
 
 let token = "";

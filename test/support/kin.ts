@@ -1,8 +1,8 @@
 import { lifecycle } from "pawl";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { tellProgress } from "../../src/kernel/progress.ts";
-import { report } from "../../src/kernel/report.ts";
-import { take } from "../../src/kernel/take.ts";
+import { tellProgress } from "../../src/kernel/tasks/progress.ts";
+import { report } from "../../src/kernel/tasks/report.ts";
+import { take } from "../../src/kernel/tasks/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { Pawl } from "../../src/pawl.ts";
 import { run } from "../../src/worker/run.ts";

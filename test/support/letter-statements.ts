@@ -3,8 +3,8 @@ import { archiveOldest, restore } from "../../src/dead-letters/archive.ts";
 import { keepLetters } from "../../src/dead-letters/keep-letters.ts";
 import { carryOn } from "../../src/dead-letters/operations.ts";
 import { noteTicketTold, takeTickets } from "../../src/dead-letters/tickets.ts";
-import { keepDied } from "../../src/kernel/broker-letters.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
+import { keepDied } from "../../src/kernel/recovery/broker-letters.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 
 const died = {

@@ -1,7 +1,7 @@
 import { job } from "pawl";
 import { expect, test, vi } from "vitest";
-import { report } from "../../src/kernel/report.ts";
-import { take } from "../../src/kernel/take.ts";
+import { report } from "../../src/kernel/tasks/report.ts";
+import { take } from "../../src/kernel/tasks/take.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { Random, repeat, seed } from "../faults/random.ts";

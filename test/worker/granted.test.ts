@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { reportEach } from "../../src/kernel/report.ts";
-import { take } from "../../src/kernel/take.ts";
+import { reportEach } from "../../src/kernel/tasks/report.ts";
+import { take } from "../../src/kernel/tasks/take.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const chain = lifecycle("chain", {

@@ -1,7 +1,7 @@
 import { job, lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { gatesOf } from "../../src/kernel/gates.ts";
-import { takeGated } from "../../src/kernel/take.ts";
+import { gatesOf } from "../../src/kernel/lanes/gates.ts";
+import { takeGated } from "../../src/kernel/tasks/take.ts";
 import { sql } from "../../src/store/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { beat } from "../../src/kernel/workers.ts";
+import { beat } from "../../src/kernel/tasks/workers.ts";
 import { eachStore } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
 

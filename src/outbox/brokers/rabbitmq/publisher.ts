@@ -2,7 +2,7 @@ import type { ChannelModel, ConfirmChannel } from "amqplib";
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
-import { requeuedTo } from "../../../kernel/broker-letters.ts";
+import { requeuedTo } from "../../../kernel/recovery/broker-letters.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { boundedHeaders, maxBodyBytes } from "./bounds.ts";

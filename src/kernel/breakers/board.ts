@@ -1,0 +1,211 @@
+import type { LifecycleModel } from "../../definition/model.ts";
+import {
+  type BreakerOptions,
+  type BreakerPolicy,
+  breakerPolicies,
+  checkedBreaker,
+  sliceOf,
+  standardBreaker,
+  type Verdict,
+} from "../../policy/breaker.ts";
+import type { BreakerRow, CallCount } from "../../store/breakers.ts";
+import type { Taken } from "../tasks/take.ts";
+
+/** What a process counts of one slice of time. */
+interface Slice {
+  readonly flip: number;
+  readonly atMs: number;
+  good: number;
+  failed: number;
+  retryAtMs: number | null;
+  isWritten: boolean;
+}
+
+/** What a step told of the dependency that its state uses, while it ran. */
+export interface StepCalls {
+  /** The flip of the breaker after which it began. */
+  readonly flip: number;
+  good: number;
+  failed: number;
+}
+
+const none: ReadonlyMap<string, number> = new Map();
+
+/** Nothing is known of it but its name: it is closed. */
+function neverFlipped(name: string): BreakerRow {
+  return {
+    name,
+    state: "closed",
+    flip: 0,
+    since_ms: 0,
+    until_ms: null,
+    probe_token: null,
+    is_probing: false,
+    probes_done: 0,
+    probes_good: 0,
+    forced: null,
+    reason: null,
+    actor: null,
+    now_ms: 0,
+  };
+}
+
+/**
+ * The breakers as a process knows them: how they stood when they were last looked at, and what it has counted since. All
+ * of it is in memory, so a call under a closed breaker costs two additions.
+ */
+export class BreakerBoard {
+  /** The states that use each breaker, as `lifecycle/state`. */
+  readonly users: ReadonlyMap<string, readonly string[]>;
+  readonly #policies: ReadonlyMap<string, BreakerPolicy>;
+  readonly #names: Set<string>;
+  readonly #standing = new Map<string, BreakerRow>();
+  readonly #slices = new Map<string, Slice[]>();
+  readonly #steps = new WeakMap<Taken, StepCalls>();
+  readonly #cuts = new WeakMap<Taken, Map<string, number>>();
+  /** Those that the database has a row for. */
+  readonly declared = new Set<string>();
+
+  constructor(lifecycles: readonly LifecycleModel[], options: Readonly<Record<string, BreakerOptions>> | undefined) {
+    this.#policies = breakerPolicies(options);
+    this.#names = new Set(this.#policies.keys());
+    const users = new Map<string, string[]>();
+    for (const lifecycle of lifecycles) {
+      for (const { name, uses } of lifecycle.states.values()) {
+        if (uses === undefined) continue;
+        this.learn(checkedBreaker(uses));
+        users.set(uses, [...(users.get(uses) ?? []), `${lifecycle.name}/${name}`]);
+      }
+    }
+    this.users = users;
+  }
+
+  /** All that are configured, used by a state, or were called by a step. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  isKnown(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** From now on it is looked at with the others. */
+  learn(name: string): void {
+    this.#names.add(name);
+  }
+
+  /** One that nobody configured has the defaults. */
+  policyOf(name: string): BreakerPolicy {
+    return this.#policies.get(name) ?? standardBreaker;
+  }
+
+  /** How it stood when it was last looked at. */
+  of(name: string): BreakerRow {
+    return this.#standing.get(name) ?? neverFlipped(name);
+  }
+
+  /** Takes down how breakers stand; tells whether work may begin, or must not, that did not or could before. */
+  put(rows: readonly BreakerRow[]): boolean {
+    let hasChanged = false;
+    for (const row of rows) {
+      const before = this.of(row.name);
+      if (row.flip < before.flip && row.now_ms <= before.now_ms) continue; // An answer that was overtaken.
+      hasChanged ||= row.flip !== before.flip || row.is_probing !== before.is_probing;
+      this.#standing.set(row.name, row);
+      this.declared.add(row.name);
+    }
+    return hasChanged;
+  }
+
+  /** Somebody has the probe, or tried to: until the next look nobody here tries. */
+  markProbing(name: string): void {
+    this.#standing.set(name, { ...this.of(name), is_probing: true });
+  }
+
+  /** A step begins: what it tells counts since the present flip. */
+  begin(taken: Taken): void {
+    const uses = usesOf(taken);
+    if (uses !== undefined) this.#steps.set(taken, { flip: this.of(uses).flip, good: 0, failed: 0 });
+  }
+
+  /** What a step has told so far of the dependency that its state uses. */
+  stepOf(taken: Taken): StepCalls | undefined {
+    return this.#steps.get(taken);
+  }
+
+  /** A call of this step was cut off while it ran: what that tells is known when the step's end is. */
+  cut(taken: Taken, name: string, flip: number): void {
+    this.#cuts.set(taken, (this.#cuts.get(taken) ?? new Map<string, number>()).set(name, flip));
+  }
+
+  /** The breakers of the calls of this step that were cut off, and the flips after which they began. */
+  cutsOf(taken: Taken): ReadonlyMap<string, number> {
+    return this.#cuts.get(taken) ?? none;
+  }
+
+  /** Counts a call; tells whether it is the first since everything was written. */
+  count(name: string, call: { flip: number; verdict: Verdict; atMs: number; retryAtMs: number | null }): boolean {
+    if (call.verdict === null) return false;
+    const atMs = sliceOf(this.policyOf(name), call.atMs);
+    const slices = this.#slices.get(name) ?? [];
+    this.#slices.set(name, slices);
+    let slice = slices.findLast((one) => one.atMs === atMs && one.flip === call.flip);
+    if (slice === undefined) {
+      slice = { flip: call.flip, atMs, good: 0, failed: 0, retryAtMs: null, isWritten: true };
+      slices.push(slice);
+    }
+    slice[call.verdict] += 1;
+    if (call.retryAtMs !== null) slice.retryAtMs = Math.max(slice.retryAtMs ?? 0, call.retryAtMs);
+    const isFirst = slice.isWritten;
+    slice.isWritten = false;
+    return isFirst;
+  }
+
+  /** What is to be written, each slice with all that is in it. It counts as written from here on. */
+  toWrite(nowMs: number): CallCount[] {
+    const counts: CallCount[] = [];
+    for (const [breaker, slices] of this.#slices) {
+      const { windowMs } = this.policyOf(breaker);
+      const kept = slices.filter((slice) => slice.atMs > nowMs - windowMs);
+      this.#slices.set(breaker, kept);
+      for (const slice of kept) {
+        if (slice.isWritten) continue;
+        const { isWritten: _, ...count } = slice;
+        counts.push({ breaker, ...count });
+        slice.isWritten = true;
+      }
+    }
+    return counts;
+  }
+
+  /** It was not written: the next time, all of it is. */
+  takeBack(counts: readonly CallCount[]): void {
+    for (const { breaker, flip, atMs } of counts) {
+      const slice = this.#slices.get(breaker)?.find((one) => one.atMs === atMs && one.flip === flip);
+      if (slice !== undefined) slice.isWritten = false;
+    }
+  }
+
+  /** Closed ones of which this process has seen failures lately: it is worth asking what all others saw. */
+  suspects(nowMs: number): { name: string; flip: number; windowMs: number }[] {
+    return this.names.flatMap((name) => {
+      const { state, forced, flip } = this.of(name);
+      const { windowMs } = this.policyOf(name);
+      const hasFailed = this.#slices
+        .get(name)
+        ?.some((slice) => slice.flip === flip && slice.failed > 0 && slice.atMs > nowMs - windowMs);
+      return state === "closed" && forced === null && hasFailed === true ? [{ name, flip, windowMs }] : [];
+    });
+  }
+
+  /** The latest moment that this process heard a dependency ask to be left alone until. */
+  askedUntil(name: string): number | null {
+    const asked = (this.#slices.get(name) ?? []).map((slice) => slice.retryAtMs ?? 0);
+    return asked.length === 0 ? null : Math.max(...asked);
+  }
+}
+
+/** The breaker of the state whose step a task is. */
+export function usesOf(taken: Pick<Taken, "kind" | "lifecycle" | "row">): string | undefined {
+  return taken.kind === "step" ? taken.lifecycle.states.get(taken.row.state)?.uses : undefined;
+}

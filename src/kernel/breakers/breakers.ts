@@ -1,0 +1,176 @@
+import { afterProbes, type BreakerState, type FlipCause, pauseOf, rampLimit, trips } from "../../policy/breaker.ts";
+import {
+  type BreakerRow,
+  declareBreakers,
+  extendBreaker,
+  flipBreaker,
+  pruneCalls,
+  putCalls,
+  readBreakers,
+  readCalls,
+} from "../../store/breakers.ts";
+import type { ProbePlace } from "../../store/gates.ts";
+import type { Kernel } from "../kernel.ts";
+import { closuresTopic } from "../lanes/closures.ts";
+import { outboxTopic } from "../signals.ts";
+
+/** The topic of the hint that calls were counted and are to be written. */
+export const callsTopic = "calls";
+
+/** How often what was counted is written while there is something to write. */
+export const writeCallsEveryMs = 250;
+
+/** Looks how the breakers of this process stand. Reads only. */
+export async function readStandings(kernel: Kernel, names = kernel.breakers.names): Promise<void> {
+  if (names.length === 0) return;
+  const rows = await readBreakers(kernel.db, names);
+  if (rows.length > 0) kernel.clock.observe(rows[0]!.now_ms);
+  // Others have heard of it from whoever did it, or see it for themselves.
+  if (kernel.breakers.put(rows)) kernel.signals.heard(closuresTopic);
+}
+
+/** The same, and moves those on whose time has come. Whoever works asks this before it claims, twice a second. */
+export async function keepBreakers(kernel: Kernel): Promise<void> {
+  await readStandings(kernel);
+  for (const name of kernel.breakers.names) await moveOn(kernel, kernel.breakers.of(name));
+}
+
+/** An open one that has rested lets probes through, and probes that have ended open or close it: whoever sees it does it. */
+export async function moveOn(kernel: Kernel, row: BreakerRow, askedMs: number | null = null): Promise<void> {
+  const policy = kernel.breakers.policyOf(row.name);
+  if (row.until_ms !== null && row.until_ms <= row.now_ms) {
+    await flip(kernel, row, { to: "half_open", cause: "rested" });
+  }
+  if (row.state !== "half_open") return;
+  const probes = { done: row.probes_done, good: row.probes_good };
+  const to = afterProbes(policy, probes);
+  const calls = { good: probes.good, failed: probes.done - probes.good };
+  if (to === "closed") await flip(kernel, row, { to, cause: "probes_passed", ...calls });
+  if (to === "open") {
+    const reason = `A probe failed, after ${probes.good} that went well.`;
+    await flip(kernel, row, { to, cause: "probe_failed", ...calls, openForMs: pauseOf(policy, askedMs), reason });
+  }
+}
+
+export interface FlipTo {
+  readonly to: BreakerState;
+  readonly cause: FlipCause;
+  readonly openForMs?: number;
+  readonly forced?: BreakerRow["forced"];
+  readonly good?: number;
+  readonly failed?: number;
+  readonly reason?: string | null;
+  readonly actor?: string | null;
+}
+
+/** Flips a breaker if it still is as it was seen; tells whether it was so. */
+export async function flip(kernel: Kernel, seen: BreakerRow, given: FlipTo): Promise<boolean> {
+  const { to, cause, openForMs = null, forced = null, good = 0, failed = 0, reason = null, actor = null } = given;
+  const message = { id: kernel.newId(), type: kernel.breakers.policyOf(seen.name).publish };
+  const asked = {
+    name: seen.name,
+    after: seen.flip,
+    to,
+    cause,
+    openForMs,
+    forced,
+    good,
+    failed,
+    reason,
+    actor,
+    message,
+  };
+  const row = await flipBreaker(kernel.db, asked);
+  if (row === undefined) {
+    await readStandings(kernel, [seen.name]); // Somebody else was first.
+    return false;
+  }
+  const { log, meters } = kernel.telemetry;
+  meters.flipped(row.name, to);
+  const fields = { breaker: row.name, from: seen.state, to, cause, good, failed, actor };
+  log[to === "open" ? "warn" : "info"](fields, `The breaker ${row.name} is ${to.replace("_", "-")} now.`);
+  kernel.breakers.put([row]);
+  kernel.signals.hint(closuresTopic);
+  if (message.type !== null) kernel.signals.hint(outboxTopic);
+  return true;
+}
+
+/**
+ * Writes what this process has counted, and opens what has failed too often over all processes. Tells whether it is to be
+ * called again soon although nothing more is counted.
+ */
+export async function writeCalls(kernel: Kernel): Promise<boolean> {
+  const { breakers, clock } = kernel;
+  const counts = breakers.toWrite(clock.nowMs());
+  try {
+    await put(kernel, counts);
+    await open(kernel);
+    await extend(kernel);
+  } catch (error) {
+    breakers.takeBack(counts);
+    throw error;
+  }
+  return breakers.suspects(clock.nowMs()).length > 0;
+}
+
+async function put(kernel: Kernel, counts: ReturnType<Kernel["breakers"]["toWrite"]>): Promise<void> {
+  if (counts.length === 0) return;
+  const { declared } = kernel.breakers;
+  const fresh = [...new Set(counts.map((one) => one.breaker))].filter((name) => !declared.has(name));
+  if (fresh.length > 0) {
+    await declareBreakers(kernel.db, fresh);
+    for (const name of fresh) declared.add(name);
+  }
+  await putCalls(kernel.db, kernel.process, counts);
+}
+
+async function open(kernel: Kernel): Promise<void> {
+  const { breakers, clock } = kernel;
+  const suspects = breakers.suspects(clock.nowMs());
+  if (suspects.length === 0) return;
+  const counted = new Map(suspects.map((one) => [one.name, one.flip]));
+  for (const { name, good, failed, retry_ms } of await readCalls(kernel.db, suspects)) {
+    const policy = breakers.policyOf(name);
+    // Somebody may have flipped it while the calls were read: these were counted before that.
+    if (!trips(policy, { good, failed }) || breakers.of(name).flip !== counted.get(name)) continue;
+    const reason = `${failed} of ${good + failed} calls failed.`;
+    const openForMs = pauseOf(policy, retry_ms);
+    await flip(kernel, breakers.of(name), { to: "open", cause: "failures", good, failed, reason, openForMs });
+  }
+}
+
+/** A call that was under way when a breaker opened may come back with the wish to be left alone for longer. */
+async function extend(kernel: Kernel): Promise<void> {
+  const { breakers } = kernel;
+  for (const name of breakers.names) {
+    const { until_ms, since_ms, flip } = breakers.of(name);
+    const askedMs = breakers.askedUntil(name);
+    if (until_ms === null || askedMs === null || askedMs <= until_ms) continue;
+    const untilMs = since_ms + pauseOf(breakers.policyOf(name), askedMs - since_ms);
+    if (untilMs <= until_ms) continue;
+    await extendBreaker(kernel.db, { name, flip, untilMs });
+    await readStandings(kernel, [name]);
+  }
+}
+
+/** Where the next probe of a breaker goes; undefined while it wants none: it is not half-open, or one is under way. */
+export function probePlace(kernel: Kernel, breaker: string): ProbePlace | undefined {
+  const { state, flip, is_probing, probe_token } = kernel.breakers.of(breaker);
+  return state === "half_open" && !is_probing ? { breaker, flip, seenToken: probe_token } : undefined;
+}
+
+/** Forgets calls that no window reaches any more. */
+export async function tidyBreakers(kernel: Kernel): Promise<void> {
+  const { breakers } = kernel;
+  const windows = breakers.names.map((name) => ({ name, windowMs: breakers.policyOf(name).windowMs }));
+  if (windows.length > 0) await pruneCalls(kernel.db, windows);
+}
+
+/** How many steps of one state may run at once while its breaker has just closed; undefined: any number. */
+export function rampOf(kernel: Kernel, name: string): number | undefined {
+  const { breakers } = kernel;
+  const { state, forced, flip, since_ms } = breakers.of(name);
+  if (state !== "closed" || forced !== null || flip === 0) return undefined;
+  const most = rampLimit(breakers.policyOf(name), kernel.clock.nowMs() - since_ms);
+  return most === undefined ? undefined : Math.max(1, Math.floor(most / (breakers.users.get(name)?.length ?? 1)));
+}

@@ -1,0 +1,182 @@
+import { PawlError } from "../../base/errors.ts";
+import { CircuitOpenError, TransientError } from "../../base/step-errors.ts";
+import { checkedBreaker, type Verdict, verdictOn } from "../../policy/breaker.ts";
+import { type BreakerRow, markProbe, settleProbe } from "../../store/breakers.ts";
+import { readLeavings } from "../../store/journal.ts";
+import { logFailure } from "../../telemetry/log.ts";
+import type { Kernel } from "../kernel.ts";
+import { closuresTopic } from "../lanes/closures.ts";
+import type { Filing, Outcome } from "../tasks/filing.ts";
+import type { Taken } from "../tasks/take.ts";
+import { usesOf } from "./board.ts";
+import { callsTopic, keepBreakers, moveOn, readStandings } from "./breakers.ts";
+
+/** A call that was let through, and under what. */
+interface Pass {
+  readonly name: string;
+  readonly flip: number;
+  /** It is the probe of a half-open breaker; `step`: as the step that was claimed to be. */
+  readonly probe: "call" | "step" | null;
+}
+
+/** More names than any program has dependencies: somebody calls by an id. */
+const mostNames = 1_000;
+const longestMs = 1e12;
+
+/**
+ * Calls a dependency inside a step, under its breaker. While that is closed it is counted, in memory; while it is open it
+ * is refused at once; and while it is half-open it is let through alone, as a probe.
+ */
+export async function call(
+  kernel: Kernel,
+  taken: Taken,
+  { signal }: { readonly signal: AbortSignal },
+  dependency: unknown,
+  work: unknown,
+): Promise<unknown> {
+  const name = checkedBreaker(dependency);
+  if (typeof work !== "function")
+    throw new PawlError("option_invalid", '`step.call` takes a function: step.call("llm", (signal) => …).');
+  const pass = await enter(kernel, taken, name);
+  try {
+    const result: unknown = await work(signal);
+    await leave(kernel, taken, pass, "good", null);
+    return result;
+  } catch (error) {
+    if (signal.aborted) kernel.breakers.cut(taken, pass.name, pass.flip);
+    await leave(kernel, taken, pass, signal.aborted ? null : verdictOn(error), askedMsOf(error));
+    throw error;
+  }
+}
+
+async function enter(kernel: Kernel, taken: Taken, name: string): Promise<Pass> {
+  const { breakers, clock } = kernel;
+  if (!breakers.isKnown(name)) {
+    if (breakers.names.length >= mostNames)
+      throw new PawlError("option_invalid", `\`step.call\` was given ${mostNames} names; name services, not requests.`);
+    breakers.learn(name);
+    await readStandings(kernel, [name]);
+  }
+  const { until_ms } = breakers.of(name);
+  if (until_ms !== null && until_ms <= clock.nowMs()) await keepBreakers(kernel);
+  const row = breakers.of(name);
+  if (row.state === "closed") return { name, flip: row.flip, probe: null };
+  if (row.state === "half_open") {
+    if (taken.probe?.breaker === name && taken.probe.flip === row.flip) return { name, flip: row.flip, probe: "step" };
+    if (await becomeProbe(kernel, taken, row)) return { name, flip: row.flip, probe: "call" };
+  }
+  throw refused(kernel, breakers.of(name));
+}
+
+async function becomeProbe(kernel: Kernel, { lease }: Taken, seen: BreakerRow): Promise<boolean> {
+  if (seen.is_probing) return false;
+  kernel.breakers.markProbing(seen.name);
+  return markProbe(kernel.db, { name: seen.name, flip: seen.flip, ...lease }, seen.probe_token);
+}
+
+function refused(kernel: Kernel, row: BreakerRow): CircuitOpenError {
+  const { openForMs } = kernel.breakers.policyOf(row.name);
+  if (row.state === "half_open") {
+    const message = `The breaker \`${row.name}\` is half-open, and its probe is under way.`;
+    return new CircuitOpenError(row.name, message, Math.max(1_000, openForMs / 10));
+  }
+  // One that an operator has opened is closed by an operator: nobody knows when.
+  const afterMs = row.until_ms === null ? openForMs : Math.max(0, row.until_ms - kernel.clock.nowMs());
+  const message = `The breaker \`${row.name}\` is open. ${row.reason ?? ""}`.trimEnd();
+  return new CircuitOpenError(row.name, message, afterMs);
+}
+
+async function leave(
+  kernel: Kernel,
+  taken: Taken,
+  pass: Pass,
+  verdict: Verdict,
+  askedMs: number | null,
+): Promise<void> {
+  const step = pass.name === usesOf(taken) ? kernel.breakers.stepOf(taken) : undefined;
+  if (step !== undefined && verdict !== null) step[verdict] += 1;
+  if (pass.probe === null) count(kernel, pass.name, pass.flip, verdict, askedMs);
+  if (pass.probe === "call") await settle(kernel, taken, pass, verdict, askedMs);
+}
+
+function count(kernel: Kernel, name: string, flip: number, verdict: Verdict, askedMs: number | null): void {
+  const atMs = kernel.clock.nowMs();
+  const retryAtMs = askedMs === null ? null : atMs + askedMs;
+  if (kernel.breakers.count(name, { flip, verdict, atMs, retryAtMs })) kernel.signals.heard(callsTopic);
+}
+
+/** A probe has ended. One that told nothing is simply over, and the next one may come. */
+async function settle(
+  kernel: Kernel,
+  { lease }: Taken,
+  { name, flip }: Pick<Pass, "name" | "flip">,
+  verdict: Verdict,
+  askedMs: number | null,
+): Promise<void> {
+  const told = { done: verdict !== null, good: verdict === "good" };
+  try {
+    const row = await settleProbe(kernel.db, { name, flip, ...lease }, told);
+    if (row === undefined) return;
+    kernel.breakers.put([row]);
+    kernel.signals.hint(closuresTopic);
+    await moveOn(kernel, row, askedMs);
+  } catch (error) {
+    // What the step did is done all the same; its probe is over when its task no longer runs.
+    logFailure(kernel.telemetry.log, error);
+  }
+}
+
+/** For how long a dependency asked to be left alone. It may be any number; the policy says how much of it is followed. */
+function askedMsOf(error: unknown): number | null {
+  const askedMs = error instanceof TransientError ? Number(error.retryAfterMs) : 0;
+  return askedMs > 0 ? Math.min(askedMs, longestMs) : null;
+}
+
+/** What reported steps tell of the dependencies that their states use. A step that called by itself has told already. */
+export async function judge(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  const { breakers } = kernel;
+  await judgeLost(kernel, filings);
+  if (breakers.users.size === 0) return;
+  for (const { report, result } of filings) {
+    const { taken, outcome } = report;
+    const name = usesOf(taken);
+    if (name === undefined || result !== "written") continue;
+    const step = breakers.stepOf(taken);
+    const calls = (step?.good ?? 0) + (step?.failed ?? 0);
+    const verdict = calls === 0 ? verdictOf(outcome) : step!.failed > 0 ? "failed" : "good";
+    const askedMs = outcome.kind === "failed" ? askedMsOf(outcome.error) : null;
+    if (taken.probe !== undefined) await settle(kernel, taken, { name, flip: taken.probe.flip }, verdict, askedMs);
+    else if (calls === 0) count(kernel, name, step?.flip ?? breakers.of(name).flip, verdict, askedMs);
+  }
+}
+
+function verdictOf(outcome: Outcome): Verdict {
+  if (outcome.kind === "event" || outcome.kind === "done") return "good";
+  return outcome.kind === "failed" ? verdictOn(outcome.error) : null;
+}
+
+/** A step that lost its lease tells nothing, unless its state's own time ran out: what it waited for took too long. */
+async function judgeLost(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  const { breakers, db } = kernel;
+  const lost = filings
+    .filter(({ result, report }) => result === "lease_lost" && report.outcome.kind !== "lapsed")
+    .map(({ report }) => report.taken)
+    .filter((taken) => usesOf(taken) !== undefined || breakers.cutsOf(taken).size > 0);
+  if (lost.length === 0) return;
+  try {
+    const stays = lost.map(({ row, visit }) => ({ id: row.id, visit }));
+    const leavings = new Map((await readLeavings(db, stays)).map((one) => [one.id, one]));
+    for (const taken of lost) {
+      const { source, reason } = leavings.get(taken.row.id) ?? {};
+      if (source !== "timer" || reason !== "timeout") continue;
+      const flips = new Map(breakers.cutsOf(taken));
+      const name = usesOf(taken);
+      if (taken.probe !== undefined)
+        await settle(kernel, taken, { name: name!, flip: taken.probe.flip }, "failed", null);
+      else if (name !== undefined) flips.set(name, breakers.stepOf(taken)?.flip ?? breakers.of(name).flip);
+      for (const [each, flip] of flips) count(kernel, each, flip, "failed", null);
+    }
+  } catch (error) {
+    logFailure(kernel.telemetry.log, error); // What was reported is written all the same.
+  }
+}

@@ -1,0 +1,143 @@
+import { PawlError } from "../../base/errors.ts";
+import { suggest } from "../../definition/fault.ts";
+import type { FlipCause } from "../../policy/breaker.ts";
+import { type BreakerRow, declareBreakers, readBreakers, readCalls } from "../../store/breakers.ts";
+import { listBreakers, readFlips } from "../../views/breakers.ts";
+import type { Kernel } from "../kernel.ts";
+import { flip, readStandings } from "./breakers.ts";
+
+/** The shared circuit breaker of one outside dependency, as it stands. */
+export interface Breaker {
+  readonly name: string;
+  readonly state: "closed" | "open" | "half_open";
+  /** Since when it is in that state; null when it has never left it. */
+  readonly since: Date | null;
+  /** When it lets a first probe through; null unless it is open by itself. */
+  readonly openUntil: Date | null;
+  /** What an operator has said, until it is taken back. */
+  readonly forced: "open" | "closed" | null;
+  /** Why it is as it is, and whose word that was. */
+  readonly reason: string | null;
+  readonly actor: string | null;
+  /** Its calls since it came into this state, within its window, over all processes. */
+  readonly calls: { readonly good: number; readonly failed: number };
+  /** The probes since it became half-open, and how many there must be. */
+  readonly probes: {
+    readonly done: number;
+    readonly good: number;
+    readonly needed: number;
+    readonly underWay: boolean;
+  };
+  /** The states that use it, as `lifecycle/state`, of those that this process declares. */
+  readonly usedBy: readonly string[];
+}
+
+/** One time that a breaker went from one state to another. */
+export interface BreakerFlip {
+  /** The first one is 1. */
+  readonly flip: number;
+  readonly from: Breaker["state"];
+  readonly to: Breaker["state"];
+  /**
+   * `failures`: too many calls failed. `rested`: its pause is over. `probe_failed`, `probes_passed`: what probes told.
+   * `forced`, `released`: an operator's word.
+   */
+  readonly cause: FlipCause;
+  /** The calls, or the probes, that led to it. */
+  readonly good: number;
+  readonly failed: number;
+  readonly openUntil: Date | null;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly at: Date;
+}
+
+/** All breakers: those that this process knows, and those that the database does. */
+export async function showBreakers(kernel: Kernel): Promise<Breaker[]> {
+  const listed = (await listBreakers(kernel.db)).map(({ name }) => name);
+  const names = [...new Set([...kernel.breakers.names, ...listed])].sort();
+  return show(kernel, names);
+}
+
+async function show(kernel: Kernel, names: readonly string[]): Promise<Breaker[]> {
+  const { breakers, db } = kernel;
+  await readStandings(kernel, names);
+  const rows = names.map((name) => breakers.of(name));
+  const asked = rows.map(({ name, flip }) => ({ name, flip, windowMs: breakers.policyOf(name).windowMs }));
+  const calls = new Map((await readCalls(db, asked)).map((one) => [one.name, one]));
+  return rows.map((row) => breakerOf(kernel, row, calls.get(row.name)!));
+}
+
+function breakerOf({ breakers }: Kernel, row: BreakerRow, { good, failed }: Breaker["calls"]): Breaker {
+  const { name, state, forced, reason, actor } = row;
+  return {
+    name,
+    state,
+    since: row.flip === 0 ? null : new Date(row.since_ms),
+    openUntil: row.until_ms === null ? null : new Date(row.until_ms),
+    forced,
+    reason,
+    actor,
+    calls: { good, failed },
+    probes: {
+      done: row.probes_done,
+      good: row.probes_good,
+      needed: breakers.policyOf(name).probes,
+      underWay: row.is_probing,
+    },
+    usedBy: breakers.users.get(name) ?? [],
+  };
+}
+
+/** The newest changes of a breaker, newest first. */
+export async function showFlips(kernel: Kernel, name: string, limit: number): Promise<BreakerFlip[]> {
+  await refuseUnknown(kernel, name);
+  return (await readFlips(kernel.db, name, limit)).map((row) => ({
+    flip: row.flip,
+    from: row.from_state,
+    to: row.to_state,
+    cause: row.cause as FlipCause,
+    good: row.good,
+    failed: row.failed,
+    openUntil: row.until_ms === null ? null : new Date(row.until_ms),
+    reason: row.reason,
+    actor: row.actor,
+    at: new Date(row.at_ms),
+  }));
+}
+
+const tries = 5;
+
+/** An operator's word: it is open, or closed, whatever its calls come to; null lets it find its own way again. */
+export async function forceBreaker(
+  kernel: Kernel,
+  name: string,
+  forced: "open" | "closed" | null,
+  by: { reason: string | null; actor: string | null },
+): Promise<Breaker> {
+  await refuseUnknown(kernel, name);
+  await declareBreakers(kernel.db, [name]);
+  for (let turn = 0; turn < tries; turn++) {
+    const [row] = await readBreakers(kernel.db, [name]);
+    const isFree = forced === null && row!.forced === null;
+    if (isFree || (await flip(kernel, row!, { ...wordOf(row!, forced), ...by })))
+      return (await show(kernel, [name]))[0]!;
+  }
+  throw new PawlError("busy", `The breaker \`${name}\` is being moved by others all the time. Try again.`);
+}
+
+/** One that was held open asks by probes whether it may close. */
+function wordOf(row: BreakerRow, forced: "open" | "closed" | null) {
+  if (forced !== null) return { to: forced, cause: "forced", forced } as const;
+  return { to: row.state === "open" ? "half_open" : "closed", cause: "released" } as const;
+}
+
+/** Only names that a process uses, or the database has seen: a misspelt one would be forced open for nobody. */
+async function refuseUnknown(kernel: Kernel, name: string): Promise<void> {
+  if (kernel.breakers.isKnown(name)) return;
+  const listed = (await listBreakers(kernel.db)).map((one) => one.name);
+  if (listed.includes(name)) return;
+  const known = [...new Set([...kernel.breakers.names, ...listed])].sort();
+  const remedy = known.length === 0 ? "No state has a `uses`." : suggest(name, known);
+  throw new PawlError("breaker_unknown", `There is no breaker \`${name}\`. ${remedy}`, { breaker: name });
+}

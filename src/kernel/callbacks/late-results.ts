@@ -1,0 +1,47 @@
+import { logFailure } from "../../telemetry/log.ts";
+import type { Said } from "../commit/course.ts";
+import type { Kernel } from "../kernel.ts";
+import type { Filing } from "../tasks/filing.ts";
+import { type Arrival, type CallbackError, type Incoming, planArrival, receiveAll } from "./receive.ts";
+
+/**
+ * A step's result that lost to the deadline is not thrown away: it is a callback that came late, by whichever rule its
+ * lifecycle has for those. What the step published, started or sent beside it goes with its lease, and so the result
+ * cannot be accepted without: it would lead to a state that waits for what was never asked for.
+ */
+export async function keepLateResults(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+  try {
+    const lost = filings.flatMap((filing) => lateResultOf(kernel, filing));
+    if (lost.length > 0) await receiveAll(kernel, lost);
+  } catch (error) {
+    // The deadline has struck all the same, and its worker has nothing more to say.
+    logFailure(kernel.telemetry.log, error);
+  }
+}
+
+function lateResultOf(kernel: Kernel, { result, move, report: { taken } }: Filing): Arrival[] {
+  if (result !== "lease_lost" || move?.kind !== "event" || taken.lifecycle.deadline === undefined) return [];
+  const { lifecycle, row, lease, visit } = taken;
+  const incoming: Incoming = {
+    lifecycle,
+    ref: { id: row.id },
+    event: move.event,
+    payload: move.payload,
+    patch: Object.keys(move.patch).length === 0 ? undefined : move.patch,
+    error: isWhole(move) ? null : incomplete(move.event),
+    dedupe: `step:${lease.taskId}:${lease.token}`,
+    actor: null,
+    source: "step",
+    lateVisit: visit,
+  };
+  return [planArrival(kernel, incoming)];
+}
+
+function isWhole({ messages = [], starts = [], sends = [] }: Said): boolean {
+  return messages.length + starts.length + sends.length === 0;
+}
+
+function incomplete(event: string): CallbackError {
+  const message = `the step came to \`${event}\` after the deadline, and what it published, started or sent with it was not kept; restart the instance instead`;
+  return { name: "ResultIncomplete", message };
+}

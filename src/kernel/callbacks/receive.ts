@@ -1,0 +1,261 @@
+import { messageOf, PawlError } from "../../base/errors.ts";
+import { cleanText, storableText } from "../../base/json.ts";
+import { payloadOf } from "../../definition/decide.ts";
+import { suggest } from "../../definition/fault.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import {
+  type AnsweredCallback,
+  markStumbles,
+  type NewCallback,
+  readAnswers,
+  readUnseenCallbacks,
+} from "../../store/callbacks.ts";
+import type { Executor, Tx } from "../../store/db.ts";
+import { withinSavepoint } from "../../store/foreign-tx.ts";
+import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/instances.ts";
+import { commitArrival, commitArrivals } from "../commit/commit-arrivals.ts";
+import type { Course } from "../commit/course.ts";
+import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";
+import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { untilAnswered } from "../lost-reply.ts";
+import { lookInto } from "../move/due.ts";
+import { withoutFailedEvents } from "../move/failed-events.ts";
+import { type Swept, sweep, writeAlone, writeLocked } from "../move/sweep.ts";
+import type { Ref } from "../refs.ts";
+import { requestHash } from "../request-hash.ts";
+
+/** An error that an outside service reports in place of a result. */
+export interface CallbackError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** What came in: a result or an error, for one event of one instance. */
+export interface Incoming {
+  readonly lifecycle: LifecycleModel;
+  readonly ref: Ref;
+  readonly event: string;
+  readonly payload: unknown;
+  /** What a step set beside its result. */
+  readonly patch?: Readonly<Record<string, unknown>> | undefined;
+  readonly error: CallbackError | null;
+  readonly dedupe: string;
+  readonly actor: string | null;
+  readonly source: NewCallback["source"];
+  /** The visit whose result it is, when it counts only if the deadline has ended that. */
+  readonly lateVisit: number | null;
+}
+
+/** The same, in the form in which it is stored. */
+export interface Arrival extends Omit<NewCallback, "instanceId"> {
+  readonly lifecycle: LifecycleModel;
+  readonly ref: Ref;
+}
+
+/** Refuses what the lifecycle could never take, or nobody could store. */
+export function planArrival(kernel: Kernel, { payload, patch, error, ...incoming }: Incoming): Arrival {
+  const { lifecycle, event } = incoming;
+  checkCallbackEvent(lifecycle, event);
+  if (error === null) {
+    const { faults } = payloadOf(lifecycle, { name: event, payload, actor: null, reason: null });
+    if (faults !== undefined) throw payloadInvalid(lifecycle, event, faults);
+  }
+  const textOf = (value: unknown) =>
+    value === undefined || value === null ? null : storableText(value, `The callback \`${event}\``);
+  return {
+    ...incoming,
+    id: kernel.newId(),
+    hash: requestHash(event, error === null ? payload : { error }, null),
+    // Nothing and null are different payloads; neither is a patch or an error.
+    payloadText: payload === undefined ? null : storableText(payload, `The callback \`${event}\``),
+    patchText: textOf(patch),
+    errorText: textOf(error),
+  };
+}
+
+export type Received =
+  | { readonly ok: true; readonly callback: AnsweredCallback; readonly duplicate: boolean }
+  /** Undefined: there was nothing to be late for. */
+  | { readonly ok: false; readonly error: PawlError | undefined };
+
+export function checkCallbackEvent(lifecycle: LifecycleModel, event: string): void {
+  const known = callbackEvents(lifecycle);
+  if (known.includes(event)) return;
+  const message = `\`${lifecycle.name}\` has no event \`${cleanText(event, 100)}\` that could come from outside. ${suggest(event, known)}`;
+  throw new PawlError("event_unknown", message, { lifecycle: lifecycle.name, event });
+}
+
+const told = ["fail", "joined", "answered", "unanswered"];
+
+/** The events that a definition declares itself: the built-in ones, and what Pawl tells, come from nobody else. */
+function callbackEvents({ edges }: LifecycleModel): string[] {
+  const own = edges.filter((edge) => !edge.builtIn).map((edge) => edge.event);
+  return [...new Set(own)].filter((event) => !told.includes(event));
+}
+
+/** One that is on its way, with its instance once that is known. */
+interface Coming {
+  readonly arrival: Arrival;
+  row: InstanceRow | undefined;
+  result: Received | undefined;
+}
+
+/**
+ * Stores what came, commits, and then lets it happen: on time as its event, late by the rule of its lifecycle, early when
+ * its instance comes to a state that takes it. Whoever is gone between the two leaves it for maintenance to look at. A
+ * lost reply changes nothing, since each is stored once.
+ */
+export async function receiveAll(kernel: Kernel, arrivals: readonly Arrival[]): Promise<Received[]> {
+  const coming = arrivals.map((arrival): Coming => ({ arrival, row: undefined, result: undefined }));
+  await find(kernel, kernel.db, coming);
+  const open = coming.filter((one) => one.result === undefined);
+  if (open.length > 0) {
+    const rows = await commitArrivals(kernel.db, open.map(rowOf));
+    if (kernel.faults !== undefined) await kernel.faults.at("receive.stored");
+    await matchAll(kernel, rows);
+    await answer(kernel.db, open);
+    for (const { arrival, result } of open) {
+      if (result?.ok === true && !result.duplicate)
+        kernel.telemetry.meters.received(arrival.lifecycle.name, result.callback.status);
+    }
+  }
+  return coming.map((one) => one.result!);
+}
+
+/** The same within a transaction that somebody else commits. */
+export async function receiveIn(kernel: Kernel, tx: Tx, arrival: Arrival): Promise<Received> {
+  const one: Coming = { arrival, row: undefined, result: undefined };
+  await find(kernel, tx, [one]);
+  if (one.result !== undefined) return one.result;
+  await commitArrival(tx, rowOf(one));
+  await withoutFailedEvents((failedTimers) =>
+    withinSavepoint(tx, () => writeLocked(kernel, tx, one.row!.id, lookInto, failedTimers)),
+  );
+  await answer(tx, [one]);
+  return one.result!;
+}
+
+/** The instances that are meant. What names nothing, or is newer than this process, is answered at once. */
+async function find(kernel: Kernel, db: Executor, coming: readonly Coming[]): Promise<void> {
+  const ids = coming.flatMap(({ arrival: { ref } }) => ("id" in ref ? [ref.id] : []));
+  const keys = coming.flatMap(({ arrival: { ref, lifecycle } }) =>
+    "id" in ref ? [] : [{ lifecycle: lifecycle.name, key: ref.key }],
+  );
+  const rows = [
+    ...(ids.length === 0 ? [] : await readInstances(db, [...new Set(ids)])),
+    ...(keys.length === 0 ? [] : await readInstancesByKey(db, keys)),
+  ];
+  for (const row of rows) kernel.clock.observe(row.now_ms);
+  for (const one of coming) {
+    const { ref, lifecycle } = one.arrival;
+    const isMeant = (row: InstanceRow) => ("id" in ref ? row.id === ref.id : row.key === ref.key);
+    one.row = rows.find((row) => row.lifecycle === lifecycle.name && isMeant(row));
+    try {
+      if (one.row === undefined) throw unknownInstance(one.arrival);
+      lifecycleOf(kernel, one.row);
+    } catch (error) {
+      one.result = { ok: false, error: asPawlError(error) };
+    }
+  }
+}
+
+const optimisticRounds = 3;
+
+/** Lets happen what these instances have in their inboxes. */
+async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<void> {
+  let rows: readonly InstanceRow[] | undefined = given;
+  await untilAnswered(async () => {
+    let open =
+      rows ??
+      (await readInstances(
+        kernel.db,
+        given.map((row) => row.id),
+      ));
+    rows = undefined;
+    for (let round = 0; open.length > 0; round++) {
+      const waiting = open.filter((row) => row.inbox > 0 && !isNewer(kernel, row));
+      if (round === optimisticRounds) {
+        for (const row of waiting) await writeAlone(kernel, row.id, lookInto);
+        return;
+      }
+      const { missed, failures } = await sweep(kernel, waiting, lookInto);
+      await noteStumbles(kernel, failures);
+      // What cannot happen now is told by maintenance, which tries it again.
+      const failed = new Set(failures.map(({ id }) => id));
+      const again = [...missed].filter((id) => !failed.has(id));
+      open = again.length === 0 ? [] : await readInstances(kernel.db, again);
+    }
+  });
+}
+
+/** A hook threw at what came for these: from now on it is tried apart, and holds up nothing. */
+async function noteStumbles(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
+  const byAuthor = failures.filter(({ error }) => asPawlError(error).who === "author");
+  if (byAuthor.length === 0) return;
+  const stumbles = byAuthor.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));
+  await markStumbles(kernel.db, stumbles);
+}
+
+async function answer(db: Executor, coming: readonly Coming[]): Promise<void> {
+  const asked = coming.map(({ arrival, row }) => ({ instanceId: row!.id, dedupe: arrival.dedupe }));
+  const answers = await readAnswers(db, asked);
+  for (const one of coming) {
+    const { arrival, row } = one;
+    const callback = answers.find((each) => each.instance_id === row!.id && each.dedupe === arrival.dedupe);
+    if (callback === undefined) {
+      one.result = { ok: false, error: arrival.lateVisit === null ? unknownInstance(arrival) : undefined };
+    } else if (callback.hash !== arrival.hash) {
+      one.result = { ok: false, error: conflict(one, callback) };
+    } else one.result = { ok: true, callback, duplicate: callback.id !== arrival.id };
+  }
+}
+
+function conflict({ arrival, row }: Coming, { id }: AnsweredCallback): PawlError {
+  return new PawlError(
+    "idempotency_conflict",
+    `The dedupe key \`${arrival.dedupe}\` was used for another callback to ${nameOf(row!)} (${id}). Use a new key for a new result.`,
+    { dedupe: arrival.dedupe, callback: id },
+  );
+}
+
+function rowOf({ arrival, row }: Coming): NewCallback {
+  return { ...arrival, instanceId: row!.id };
+}
+
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/** What a look at callbacks brought that were stored and not looked at. */
+export interface Looked {
+  readonly looked: number;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+/**
+ * Looks at what was stored by somebody who was gone before he could: page by page, so that what cannot be settled holds up
+ * nobody behind it.
+ */
+export async function lookAtCallbacks(kernel: Kernel, pageSize: number): Promise<Looked> {
+  const failures: { id: string; error: unknown }[] = [];
+  let looked = 0;
+  const decide = async (db: Executor, courses: readonly Course[]): Promise<void> => {
+    await lookInto(db, courses);
+    for (const { row, stumbles } of courses) for (const error of stumbles) failures.push({ id: row.id, error });
+  };
+  for (let afterMs: number | null = null, afterId = firstId; ; ) {
+    const page = await readUnseenCallbacks(kernel.db, { afterMs, afterId, limit: pageSize });
+    const ids = [...new Set(page.map((one) => one.instance_id))];
+    const rows = ids.length === 0 ? [] : await readInstances(kernel.db, ids);
+    const ours = rows.filter((row) => kernel.lifecycles.has(row.lifecycle) && !isNewer(kernel, row));
+    if (ours.length > 0) {
+      const swept = await sweep(kernel, ours, decide);
+      looked += swept.written.size;
+      await noteStumbles(kernel, swept.failures);
+      failures.push(...swept.failures);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return { looked, failures };
+    afterMs = last.received_ms;
+    afterId = last.id;
+  }
+}

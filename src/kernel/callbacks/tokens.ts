@@ -1,0 +1,68 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { type Duration, durationMs } from "../../base/duration.ts";
+import { PawlError } from "../../base/errors.ts";
+import { checkedText } from "../../base/text.ts";
+import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callback-tokens.ts";
+import type { Kernel } from "../kernel.ts";
+import type { Taken } from "../tasks/take.ts";
+import { checkCallbackEvent } from "./receive.ts";
+
+const prefix = "pawlcb_";
+const secretBytes = 32;
+const standardExpiry = "7d";
+const longestMs = 366 * 86_400_000;
+
+/**
+ * Makes a token by which somebody outside may answer for one event of this instance. It is known to the database, as a
+ * hash, before anybody gets to see it.
+ */
+export async function makeToken(kernel: Kernel, taken: Taken, event: unknown, options: unknown): Promise<string> {
+  const name = checkedText(event, "The event of a callback token");
+  checkCallbackEvent(taken.lifecycle, name);
+  const { expiresIn = standardExpiry } = (options ?? {}) as { expiresIn?: Duration };
+  const expiresAfterMs = durationMs(expiresIn, "callbackToken({ expiresIn })");
+  if (expiresAfterMs > longestMs) throw new PawlError("option_invalid", "A callback token is good for a year at most.");
+  const [id, secret] = [kernel.newId(), randomBytes(secretBytes)];
+  const token = { id, hash: hashOf(secret), instanceId: taken.row.id, event: name, expiresAfterMs };
+  if (!(await insertToken(kernel.db, taken.lease, token))) {
+    const { taskId } = taken.lease;
+    throw new PawlError("lease_lost", `The lease of task ${taskId} was lost; it can hand out no token.`, { taskId });
+  }
+  return prefix + Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), secret]).toString("base64url");
+}
+
+/** What a token is good for: the instance and the event. Throws `token_invalid`, and tells a stranger nothing. */
+export async function redeemToken(kernel: Kernel, given: unknown): Promise<KnownToken & { readonly id: string }> {
+  const bytes = typeof given === "string" && given.startsWith(prefix) ? decoded(given.slice(prefix.length)) : undefined;
+  if (bytes === undefined) throw invalid("This is no callback token.");
+  const id = bytes
+    .subarray(0, 16)
+    .toString("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  const known = await readToken(kernel.db, id);
+  const hash = hashOf(bytes.subarray(16));
+  // In the same time for a wrong secret as for a token that nobody knows.
+  const isRight = timingSafeEqual(Buffer.from(hash), Buffer.from(known?.hash ?? hashOf(randomBytes(secretBytes))));
+  if (known === undefined || !isRight) throw invalid("This callback token is not known.");
+  if (known.is_expired) throw invalid("This callback token has expired.");
+  if (known.is_old) throw invalid("This callback token was given out in an earlier run of its instance.");
+  return { ...known, id };
+}
+
+function decoded(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, "base64url");
+  return bytes.length === 16 + secretBytes && bytes.toString("base64url") === text ? bytes : undefined;
+}
+
+function hashOf(secret: Buffer): string {
+  return createHash("sha256").update(secret).digest("base64url");
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("token_invalid", `${message} Ask for a new one where it came from.`);
+}
+
+/** Forgets tokens that have expired. */
+export function tidyTokens(kernel: Kernel): Promise<number> {
+  return deleteExpiredTokens(kernel.db, 500);
+}

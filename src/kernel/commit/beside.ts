@@ -1,0 +1,39 @@
+import type { Decision } from "../../definition/move.ts";
+import type { Part } from "../../store/db.ts";
+import type { Kernel } from "../kernel.ts";
+
+/**
+ * Rows that another room keeps beside the instances of one of its lifecycles, such as the slots that assignments hold.
+ * They are written in the very statement that writes the move, so the two never differ, whoever makes the move: a call, a
+ * timer, a batch, a user's own transaction.
+ */
+export interface Beside {
+  /** For instances that start. */
+  starting(decisions: readonly Decision[]): BesideStarts;
+  /** For instances that move, each with its decisions in their order: what is written with them. */
+  moving(courses: readonly (readonly Decision[])[]): Part;
+}
+
+/** What is written beside instances that start. */
+export interface BesideStarts {
+  /** What must be had first. */
+  readonly first?: Part;
+  /** Which of them, called `fresh`, may then start. */
+  readonly gate?: Part;
+  readonly rest: Part;
+}
+
+/**
+ * A list cut into those of which the same room keeps something: what is written beside two of them may be one row, which a
+ * statement can write only once if it is to know what it writes. Most lists are of one kind, and stay whole.
+ */
+export function alike<T>(kernel: Kernel, list: readonly T[], lifecycleOf: (one: T) => string): (readonly T[])[] {
+  const kinds = new Map<Beside | undefined, T[]>();
+  for (const one of list) {
+    const beside = kernel.besides.get(lifecycleOf(one));
+    const some = kinds.get(beside);
+    if (some === undefined) kinds.set(beside, [one]);
+    else some.push(one);
+  }
+  return [...kinds.values()];
+}

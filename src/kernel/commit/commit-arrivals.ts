@@ -1,0 +1,25 @@
+import { insertCallbacks, type NewCallback } from "../../store/callbacks.ts";
+import type { Executor } from "../../store/db.ts";
+import type { InstanceRow } from "../../store/instances.ts";
+import { untilAnswered } from "../lost-reply.ts";
+
+/**
+ * Puts callbacks into the inboxes of their instances, and moves nothing. Together those whose instances are free; whoever is
+ * in another's hands is waited for alone. Gives back the instances that were found. A lost reply is simply asked for again,
+ * since each is stored once.
+ */
+export async function commitArrivals(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
+  const stored = await untilAnswered(() => insertCallbacks(db, callbacks, false));
+  const rows = new Map(stored.map((row) => [row.id, row]));
+  for (const one of callbacks) {
+    if (rows.has(one.instanceId)) continue;
+    const [row] = await untilAnswered(() => insertCallbacks(db, [one], true));
+    if (row !== undefined) rows.set(row.id, row);
+  }
+  return [...rows.values()];
+}
+
+/** The same for one, within a transaction that somebody else commits. */
+export async function commitArrival(tx: Executor, callback: NewCallback): Promise<void> {
+  await insertCallbacks(tx, [callback], true);
+}

@@ -1,0 +1,199 @@
+import { type HeldParent, markParents, type Run, readOpenKinds } from "../../store/children.ts";
+import type { Executor } from "../../store/db.ts";
+import { type EffectRow, endEffects, putEffects } from "../../store/tasks.ts";
+import { named, runOf } from "../family/children.ts";
+import { callOffRow, deliveriesOf } from "../family/deliveries.ts";
+import { inTransaction, type Kernel } from "../kernel.ts";
+import { type Planned, rowsOf } from "../move/start.ts";
+import type { Filing } from "../tasks/filing.ts";
+import { alike } from "./beside.ts";
+import { commitStarts, moveCourses } from "./commit-rows.ts";
+import type { Course, Said } from "./course.ts";
+import { partsOf } from "./parts.ts";
+
+/**
+ * Writes courses together with the children that they start, all in one transaction: the moves first, then the children
+ * of those that were made, and word to the children of runs that ended. Parents are locked before anything is written
+ * about children, and nothing is waited for.
+ */
+export async function commitFamilies(
+  kernel: Kernel,
+  db: Executor,
+  courses: readonly Course[],
+): Promise<Map<string, number>> {
+  const lanes = new Set<string>();
+  const written = await within(kernel, db, async (tx) => {
+    const moved = await moveCourses(kernel, tx, courses);
+    const made = courses.filter((course) => moved.has(course.row.id));
+    await startChildren(
+      kernel,
+      tx,
+      made.flatMap((course) => course.family!.starts),
+      lanes,
+    );
+    const over = made.flatMap(({ instance, family }) =>
+      family!.runsOver.map((run) => ({ id: instance.id, run, visit: instance.visit })),
+    );
+    await callOff(kernel, tx, over, lanes);
+    return moved;
+  });
+  for (const lane of lanes) kernel.signals.hint(lane);
+  return written;
+}
+
+/**
+ * Ends effects that start children or send something, together with these. A parent whose row somebody has in hand is
+ * left for another try, as is its effect. Gives back what was ended.
+ */
+export async function endSaying(kernel: Kernel, filings: readonly Filing[]): Promise<{ task_id: string }[]> {
+  const lanes = new Set<string>();
+  const ended = await within(kernel, kernel.db, async (tx) => {
+    const bearing = filings.filter((filing) => saidBy(filing).starts.length > 0);
+    const parents = new Map<string, HeldParent>();
+    if (bearing.length > 0) for (const one of await markParents(tx, parentsOf(bearing))) parents.set(one.id, one);
+    const free = filings.filter((filing) => !bearing.includes(filing) || parents.has(filing.report.taken.row.id));
+    const done = await endEffects(
+      tx,
+      free.map(({ lease }) => ({ ...lease, failure: null, lapsed: false })),
+      [],
+    );
+    const ids = new Set(done.map((one) => one.task_id));
+    const made = free.filter((filing) => ids.has(filing.lease.taskId));
+    const starts = made.flatMap((filing) => childrenOf(filing));
+    await startChildren(kernel, tx, starts, lanes);
+    const overtaken = made.filter((filing) => isOvertaken(filing, parents.get(filing.report.taken.row.id)));
+    await callOff(
+      kernel,
+      tx,
+      overtaken.map(({ report: { taken } }) => ({ ...runOf(taken), visit: taken.visit })),
+      lanes,
+    );
+    await putDeliveries(
+      tx,
+      made.flatMap((filing) => lettersOf(kernel, filing)),
+      lanes,
+    );
+    return done;
+  });
+  for (const lane of lanes) kernel.signals.hint(lane);
+  return ended;
+}
+
+function saidBy({ report: { outcome } }: Filing): Required<Pick<Said, "starts" | "sends">> {
+  const { starts = [], sends = [] } = outcome.kind === "done" ? outcome : {};
+  return { starts, sends };
+}
+
+/** An effect's children are named by the move that it follows. */
+function childrenOf(filing: Filing): Planned[] {
+  return saidBy(filing).starts.map((child) => named(child, `+${filing.report.taken.work!.version}`));
+}
+
+function lettersOf(kernel: Kernel, filing: Filing): EffectRow[] {
+  const { taken } = filing.report;
+  return deliveriesOf(saidBy(filing).sends, { ...runOf(taken), visit: taken.visit }, kernel.newId);
+}
+
+/** The run of its children is over before they begin: they are told of it at once. */
+function isOvertaken({ report: { taken } }: Filing, parent: HeldParent | undefined): boolean {
+  return parent !== undefined && (parent.run !== runOf(taken).run || parent.outcome !== null);
+}
+
+/** The instances of these effects, each with the newest run that one of them belongs to. */
+function parentsOf(filings: readonly Filing[]): Run[] {
+  const runs = new Map<string, number>();
+  for (const { report } of filings) {
+    const { id, run } = runOf(report.taken);
+    runs.set(id, Math.max(runs.get(id) ?? 0, run));
+  }
+  return [...runs].map(([id, run]) => ({ id, run })).sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/**
+ * Starts children that come with no move of their parents, those whose parents' rows are free and still at that run. Gives
+ * back the parents that somebody has in hand.
+ */
+export async function startBeside(
+  kernel: Kernel,
+  wanted: readonly { readonly parent: Run; readonly children: readonly Planned[] }[],
+): Promise<Set<string>> {
+  const lanes = new Set<string>();
+  const busy = new Set<string>();
+  await within(kernel, kernel.db, async (tx) => {
+    const parents = wanted.map((one) => one.parent).sort((one, other) => (one.id < other.id ? -1 : 1));
+    const held = new Map((await markParents(tx, parents)).map((one) => [one.id, one]));
+    const starts: Planned[] = [];
+    for (const { parent, children } of wanted) {
+      const free = held.get(parent.id);
+      if (free === undefined) busy.add(parent.id);
+      else if (free.run === parent.run && free.outcome === null) starts.push(...children);
+    }
+    await startChildren(kernel, tx, starts, lanes);
+  });
+  for (const lane of lanes) kernel.signals.hint(lane);
+  return busy;
+}
+
+/** In a transaction of its own, unless somebody else's is open. */
+async function within<T>(kernel: Kernel, db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> {
+  if (db !== kernel.db) return work(db);
+  const result = await inTransaction(kernel, async (tx) => {
+    const made = await work(tx);
+    if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
+    return made;
+  });
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.committed");
+  return result;
+}
+
+/** Beside its data a child takes some room in the statement, whatever it holds. */
+const roomOfChild = 4_096;
+
+/** Writes those that are not there yet: a step that runs again finds its children again. */
+async function startChildren(
+  kernel: Kernel,
+  tx: Executor,
+  children: readonly Planned[],
+  lanes: Set<string>,
+): Promise<void> {
+  const fresh = new Map<string, Planned>();
+  for (const child of children) {
+    const { lifecycle, parent, step } = child.row;
+    const name = JSON.stringify([parent!.id, parent!.run, lifecycle, parent!.name]);
+    if (!fresh.has(name)) fresh.set(name, child);
+    if (step !== null) lanes.add(step.lane);
+  }
+  const sorted = [...fresh].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, child]) => child);
+  for (const some of alike(kernel, sorted, ({ row }) => row.lifecycle)) {
+    for (const part of partsOf(some, ({ row }) => row.dataText.length + roomOfChild)) {
+      await commitStarts(kernel, tx, part, rowsOf(part));
+    }
+  }
+}
+
+/** Has the open children of these runs told that they are over: one task for all of one lifecycle. */
+async function callOff(
+  kernel: Kernel,
+  tx: Executor,
+  runs: readonly (Run & { readonly visit: number })[],
+  lanes: Set<string>,
+): Promise<void> {
+  if (runs.length === 0) return;
+  const visits = new Map(runs.map(({ id, visit }) => [id, visit]));
+  const kinds = (await readOpenKinds(tx, runs)).filter((kind) => mayHear(kernel, kind));
+  const rows = kinds.map(({ id, run, lifecycle, definition }) =>
+    callOffRow({ id, run, visit: visits.get(id)! }, { name: lifecycle, version: definition }, kernel.newId),
+  );
+  await putDeliveries(tx, rows, lanes);
+}
+
+/** Whether children of a lifecycle have an event for the end of their parent, as far as this process knows. */
+function mayHear(kernel: Kernel, kind: { readonly lifecycle: string; readonly definition: number }): boolean {
+  const known = kernel.lifecycles.get(kind.lifecycle);
+  return known === undefined || known.version < kind.definition || known.whenParentEnds !== undefined;
+}
+
+async function putDeliveries(tx: Executor, rows: readonly EffectRow[], lanes: Set<string>): Promise<void> {
+  for (const row of rows) lanes.add(row.lane);
+  for (const part of partsOf(rows, (row) => row.workText.length)) await putEffects(tx, part);
+}

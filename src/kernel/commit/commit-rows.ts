@@ -1,0 +1,62 @@
+import type { Decision } from "../../definition/move.ts";
+import { insertBelongings } from "../../store/belongings.ts";
+import { type Executor, noPart, partsInARow } from "../../store/db.ts";
+import { moveInstances } from "../../store/move-instances.ts";
+import { insertInstances, type NewInstance, type Written } from "../../store/start-instances.ts";
+import type { Kernel } from "../kernel.ts";
+import { checksTopic, outboxTopic } from "../signals.ts";
+import type { Course } from "./course.ts";
+import { noRows, type Rows } from "./rows.ts";
+
+/** Writes courses, all of one kind, in one statement; gives back which were written, and when. */
+export async function moveCourses(
+  kernel: Kernel,
+  db: Executor,
+  courses: readonly Course[],
+): Promise<Map<string, number>> {
+  const rows = noRows();
+  const moved = courses.map((course) => course.plan(rows));
+  const beside = kernel.besides.get(courses[0]!.lifecycle.name);
+  const decided = beside === undefined ? [] : courses.map((one) => one.decisions).filter((some) => some.length > 0);
+  const rest = beside === undefined || decided.length === 0 ? noPart : beside.moving(decided);
+  if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
+  const written = await moveInstances(db, moved, rows.earlier, partsInARow([insertBelongings(rows), rest]));
+  if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
+  if (written.some((one) => one.granted !== null)) hand(courses, written);
+  return noted(kernel, written, rows);
+}
+
+/** Writes new instances, those whose key is not taken, in one statement; gives back which those were, and when. */
+export async function commitStarts(
+  kernel: Kernel,
+  db: Executor,
+  starts: readonly { readonly row: NewInstance; readonly decision: Decision }[],
+  rows: Rows,
+): Promise<Map<string, number>> {
+  const beside = kernel.besides.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
+  const { first = noPart, gate = noPart, rest = noPart } = beside ?? {};
+  if (kernel.faults !== undefined) await kernel.faults.at("start.before");
+  const written = await insertInstances(
+    db,
+    starts.map((one) => one.row),
+    { first, gate, rest: partsInARow([insertBelongings(rows), rest]) },
+  );
+  if (kernel.faults !== undefined) await kernel.faults.at("start.after");
+  return noted(kernel, written, rows);
+}
+
+/** Tells courses of the steps that came leased with them. */
+function hand(courses: readonly Course[], written: readonly Written[]): void {
+  const tokens = new Map(written.map((one) => [one.id, one]));
+  for (const course of courses) {
+    const one = tokens.get(course.instance.id);
+    if (one?.granted != null) course.granted = { token: one.granted, atMs: one.now_ms };
+  }
+}
+
+function noted(kernel: Kernel, written: readonly Written[], rows: Rows): Map<string, number> {
+  if (written.length > 0) kernel.clock.observe(written[0]!.now_ms);
+  if (rows.checks.length > 0) kernel.signals.hint(checksTopic);
+  if (rows.messages.length > 0) kernel.signals.hint(outboxTopic);
+  return new Map(written.map((one) => [one.id, one.now_ms]));
+}

@@ -1,0 +1,584 @@
+import { cleanText, storableText } from "../../base/json.ts";
+import type { InstanceModel } from "../../definition/instance.ts";
+import { failed, type LifecycleModel, laneOf } from "../../definition/model.ts";
+import type { Decision } from "../../definition/move.ts";
+import { endsFailed, isFailure } from "../../definition/recover.ts";
+import type { AlertRow } from "../../store/alerts.ts";
+import type { NoteRow } from "../../store/attempts.ts";
+import type { SettledCallback, WaitingCallback } from "../../store/callbacks.ts";
+import type { DeadLetterRow, LetterDecision } from "../../store/dead-letters.ts";
+import type { FailureColumn, InstanceRow } from "../../store/instances.ts";
+import type { JournalRow } from "../../store/journal.ts";
+import type { MovedInstance } from "../../store/move-instances.ts";
+import type { Grant, NextStep } from "../../store/start-instances.ts";
+import type { DueTimer, TimerRow } from "../../store/timers.ts";
+import { type ChildStart, endedAs, named } from "../family/children.ts";
+import { deliveriesOf, type Sending } from "../family/deliveries.ts";
+import type { FailedEvent } from "../move/failed-events.ts";
+import type { FailureOf } from "../move/snapshot.ts";
+import type { Planned } from "../move/start.ts";
+import { type AlertKind, alertOfLetter } from "../recovery/alerts.ts";
+import { failureColumn, letterOfMove } from "../recovery/dead-letter.ts";
+import type { Failing } from "../tasks/failing.ts";
+import type { Taken } from "../tasks/take.ts";
+import {
+  deadlineAfterMs,
+  earliest,
+  effectRows,
+  journalRow,
+  messageRows,
+  modelOf,
+  noMove,
+  noRows,
+  type Rows,
+  rowAfter,
+  shelfOf,
+  timerRow,
+} from "./rows.ts";
+
+/** Who made a move, for the journal. */
+export interface Maker {
+  readonly source: JournalRow["source"];
+  readonly requestId: string | null;
+  readonly lease: { readonly taskId: string; readonly token: number; readonly lapsed?: boolean } | null;
+}
+
+/** A message that a step publishes with its outcome. */
+export interface Outgoing {
+  readonly type: string;
+  readonly payload: unknown;
+}
+
+/** A move into `failed`, or one by which a failure ends the instance, and who made it. */
+export interface FailingMove {
+  readonly decision: Decision;
+  readonly maker: Maker;
+}
+
+/** What a step said beside its event: it is written with the move. */
+export interface Said {
+  readonly messages?: readonly Outgoing[];
+  readonly starts?: readonly ChildStart[];
+  readonly sends?: readonly Sending[];
+}
+
+/** What a course means to the children of its instance. */
+export interface Family {
+  readonly starts: readonly Planned[];
+  /** Runs that end with it: their open children are told. */
+  readonly runsOver: readonly number[];
+}
+
+/** Whether the worker that makes a move gets the next step with it. */
+export type Granting = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
+
+const none: readonly never[] = [];
+const isOfFailure = ({ kind }: AlertRow): boolean => kind === "instance_failed" || kind === "recovery_failed";
+const noTimers: ReadonlyMap<string, unknown> = new Map();
+
+/**
+ * All that happens to one instance in one commit: decisions in their order, each made on what the one before left. They
+ * are folded into one update, since two rows for one target in one statement would lose one silently.
+ */
+export class Course {
+  readonly lifecycle: LifecycleModel;
+  readonly row: InstanceRow;
+  /** The instance as the decisions so far leave it. */
+  instance: InstanceModel;
+  readonly newId: () => string;
+  #journal: readonly JournalRow[] = none;
+  /** Messages, effects, requests and notes: made when there are any, since most courses are one plain move. */
+  #rest: Rows | undefined;
+  #timers: readonly TimerRow[] = none;
+  #step: NextStep | null = null;
+  #leaves = false;
+  #endsTask = false;
+  #endsRun = false;
+  /** The data as the decisions so far leave it; null while it is as it was read. */
+  #dataText: string | null = null;
+  #token: number | null = null;
+  #lapsed = false;
+  #settledMs: number | null = null;
+  #heldMs: number | null = null;
+  #alarmed = false;
+  #deadlineAfterMs: number | null = null;
+  #hasChildren: boolean;
+  #starts: readonly Planned[] = none;
+  #runsOver: readonly number[] = none;
+  #failing: FailingMove | undefined;
+  /** What it failed of, by the version of the move; null where it is not failed. */
+  #failures: Map<number, FailureColumn | null> | undefined;
+  #abandoned = false;
+  /** What became of callbacks, by their ids; and how many of them had waited. */
+  #callbacks: Map<string, SettledCallback> | undefined;
+
+  constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
+    this.lifecycle = lifecycle;
+    this.row = row;
+    this.#hasChildren = row.has_children;
+    this.instance = modelOf(row);
+    this.newId = newId;
+  }
+
+  /** All that was decided, in its order. */
+  decisions: readonly Decision[] = none;
+  /** Decisions with a `before` hook, which holds in a transaction only. */
+  hooked: readonly Decision[] = none;
+  /** The timers of those of them that were due. */
+  readonly timersOfHooks = new Map<Decision, string>();
+  /** Due events whose hook threw in an earlier try of the same transaction, by their timers' ids. */
+  failedTimers: ReadonlyMap<string, unknown> = noTimers;
+  /** Due events that failed and are set back, or given up, with this course. */
+  failedEvents: readonly FailedEvent[] = none;
+  /** What kept this course from being decided: nothing of it is written. */
+  failure: unknown;
+  /** Callbacks that have come and that no state has taken yet. */
+  waiting: readonly WaitingCallback[] = none;
+  /** What the definition threw at some of them: they wait on. */
+  stumbles: readonly unknown[] = none;
+  /**
+   * How far callbacks may go: in `passing`, where something else happens to the instance, not into hooks, which could fail
+   * that; where something is `due`, also there, since it comes after them; `looking` at nothing else, once more into what
+   * they have stumbled over.
+   */
+  matching: "passing" | "due" | "looking" = "passing";
+
+  /** Runs what decides; a throw is kept as the failure of this course alone. */
+  attempt(decides: () => void): void {
+    if (this.failure !== undefined) return;
+    try {
+      decides();
+    } catch (thrown) {
+      this.failure = thrown;
+    }
+  }
+
+  /** Whether there can be a step's task: the state that was read works, recovers, or is of a definition not known here. */
+  get #hadTask(): boolean {
+    const state = this.lifecycle.states.get(this.row.state);
+    return state === undefined || state.kind === "work" || (state.name === failed && state.builtIn);
+  }
+
+  get #more(): Rows {
+    this.#rest ??= noRows();
+    return this.#rest;
+  }
+
+  /** The step that was granted with it, once it is written. */
+  granted: { readonly token: number; readonly atMs: number } | undefined;
+
+  /** The task that a granted step is, as a claim would have given it. */
+  get grantedTask(): Taken | undefined {
+    if (this.granted === undefined || this.#step === null) return undefined;
+    const { token, atMs } = this.granted;
+    const { instance, row } = this;
+    const [hasChildren, alarms] = [this.#hasChildren, row.alarms + (this.#alarmed ? 1 : 0)];
+    const inbox = row.inbox - this.#settledCallbacks;
+    return {
+      lease: { taskId: instance.id, token },
+      kind: "step",
+      lane: this.#step.lane,
+      attempt: 1,
+      priority: this.#step.priority,
+      visit: instance.visit,
+      work: null,
+      payload: this.decisions.findLast((one) => one.step !== null)?.payload,
+      lifecycle: this.lifecycle,
+      row: rowAfter(row, instance, { atMs, alarms, inbox, hasChildren }),
+    };
+  }
+
+  /** Whether there is anything to write. */
+  get changes(): boolean {
+    return this.instance.version > this.row.version || this.#alarmed || this.#settledMs !== null;
+  }
+
+  /** Takes a decision up. Throws `value_unstorable` before anything is noted. */
+  add(decision: Decision, maker: Maker, said: Said = {}, grant: Granting = () => null): void {
+    const { id } = this.instance;
+    const { version, visit } = decision.instance;
+    const journal = journalRow(id, this.lifecycle, decision, maker, said.messages?.length || null);
+    const messages = messageRows(said.messages, this.lifecycle, decision, this.newId);
+    const effects = effectRows(decision, this.newId);
+    const changesData = decision.patch !== null || decision.cleared !== null;
+    const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
+    this.#journal = [...this.#journal, journal];
+    if (messages.length > 0) this.#more.messages.push(...messages);
+    if (effects.length > 0) this.#more.effects.push(...effects);
+    if (said.sends !== undefined && said.sends.length > 0)
+      this.#more.effects.push(...deliveriesOf(said.sends, { id, visit, run: this.instance.run }, this.newId));
+    if (said.starts !== undefined && said.starts.length > 0) this.#bear(said.starts, version);
+    this.#end(decision);
+    if (decision.timers.length > 0) {
+      this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.newId(), visit, timer))];
+      this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
+    }
+    if (decision.step !== null)
+      this.#step = {
+        lane: decision.step.lane,
+        priority: decision.step.priority,
+        afterMs: null,
+        atMs: null,
+        grant: grant(decision.step),
+      };
+    this.#dataText = dataText;
+    if (maker.lease !== null) {
+      this.#token = maker.lease.token;
+      this.#lapsed = maker.lease.lapsed === true;
+    }
+    this.decisions = [...this.decisions, decision];
+    if (decision.before !== undefined) this.hooked = [...this.hooked, decision];
+    if (decision.deadLetter) this.bury(letterOfMove(this.newId(), this.lifecycle, decision, maker));
+    if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failing = { decision, maker };
+    else if (decision.leaves) this.#letGo(decision);
+    this.#noteFailure(decision);
+    this.instance = decision.instance;
+  }
+
+  /** What a move into a failure tells goes into the row of the instance, and a move out of it clears that. */
+  #noteFailure(decision: Decision): void {
+    const { version, outcome } = decision.instance;
+    const isBadEnd = outcome === "failure" && this.instance.outcome === null;
+    if (!isBadEnd && !isFailure(this.lifecycle, decision)) {
+      if (decision.leaves && this.#failures !== undefined) this.#failures.set(version, null);
+      return;
+    }
+    this.#failures ??= new Map();
+    this.#failures.set(version, failureColumn(decision));
+  }
+
+  /** What the instance has failed of with its move `version`, or before it; null when it is not failed. */
+  failureAt({ version, failedFrom, outcome }: InstanceModel, atMs: number): FailureOf | null {
+    if (failedFrom === null && outcome !== "failure") return null;
+    const own = [...(this.#failures ?? none)].findLast(([at, failure]) => at <= version && failure !== null)?.[1];
+    if (own != null) return { ...own, atMs };
+    const { failure, failed_ms: failedMs } = this.row;
+    return failure === null ? null : { ...failure, atMs: failedMs! };
+  }
+
+  /** It goes on, or is thrown away: what was said of its failure is decided. */
+  #letGo(decision: Decision): void {
+    const { event, actor, reason } = decision;
+    if (decision.to !== failed) this.#failing = undefined;
+    if (decision.deadLetter || !this.#mayHaveLetter(decision)) return;
+    if (this.#rest !== undefined) {
+      // One that would have come with an earlier move of this course has nothing left to be decided.
+      const kept = this.#rest.deadLetters.filter(({ kind }) => kind !== "instance");
+      this.#rest.deadLetters.splice(0, this.#rest.deadLetters.length, ...kept);
+    }
+    this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
+  }
+
+  /** Whether a dead letter about the instance can be open: most lifecycles have one only while they are failed. */
+  #mayHaveLetter({ event, from, to }: Decision): boolean {
+    if (event === "restart" || event === "discard") return true;
+    if (this.row.state === failed && from === failed) return to !== failed;
+    const { hasDeadLetterEdges, states } = this.lifecycle;
+    return hasDeadLetterEdges || (from !== null && states.get(from)?.release !== undefined);
+  }
+
+  /** What was written of its being given up is decided with it. Said again, the last word counts. */
+  decideLetters(status: LetterDecision["status"], actor: string | null, reason: string | null): void {
+    const { letterDecisions } = this.#more;
+    letterDecisions.splice(0, letterDecisions.length, { instanceId: this.instance.id, status, actor, reason });
+  }
+
+  /** The failure that this course ends with: before it is written, somebody has to say what follows on it. */
+  get failing(): FailingMove | undefined {
+    return this.#failing;
+  }
+
+  /** The moves of this course, as the journal will have them. */
+  get moves(): readonly JournalRow[] {
+    return this.#journal;
+  }
+
+  /** It stays failed, and what was to recover it ended with the move: it is to be put back. */
+  get lacksRecovery(): boolean {
+    const { instance, row } = this;
+    if (this.#failing !== undefined || this.#step !== null || this.#abandoned || !this.#endsTask) return false;
+    return row.state === failed && instance.state === failed && this.lifecycle.builtIns;
+  }
+
+  /** The recovery of a failed instance is given up: it stays failed, for a person to decide. */
+  abandonRecovery({ lease, lane, attempt }: Taken, letter: DeadLetterRow, { what, payload }: Failing): void {
+    this.#token = lease.token;
+    this.#lapsed = what === "lapsed";
+    this.#endsTask = true;
+    this.#abandoned = true;
+    this.giveUp("recovery_failed", letter);
+    this.#note({ what, ...lease, lane, attempt, detailText: JSON.stringify(payload) });
+  }
+
+  /** Puts the step of the state `failed` into its lane. */
+  recoverLater(when: Pick<NextStep, "afterMs" | "atMs">): void {
+    this.#step = { lane: laneOf(this.lifecycle, failed), priority: 0, ...when, grant: null };
+    this.#alarmed ||= this.instance.version === this.row.version;
+  }
+
+  /** What a decision ends: the task, the visit's timers, or with the run everything that was to come. */
+  #end(decision: Decision): void {
+    if (decision.endsTask) {
+      this.#endsTask = true;
+      this.#step = null;
+    }
+    if (decision.leaves) {
+      this.#leaves = true;
+      if (this.#timers.length > 0) this.#timers = this.#timers.filter((timer) => timer.visit === null);
+    }
+    if (decision.endsRun) {
+      this.#endsRun = true;
+      this.#timers = none;
+      if (this.#hasChildren) this.#runsOver = [...this.#runsOver, this.instance.run];
+      this.#hasChildren = false;
+    }
+  }
+
+  /** Children that come with a move. */
+  #bear(starts: readonly ChildStart[], version: number): void {
+    this.#starts = [...this.#starts, ...starts.map((child) => named(child, `${version}`))];
+    this.#hasChildren = true;
+  }
+
+  /** Children to start, or to tell of an end; undefined for most. */
+  get family(): Family | undefined {
+    if (this.#starts.length === 0 && this.#runsOver.length === 0) return undefined;
+    return { starts: this.#starts, runsOver: this.#runsOver };
+  }
+
+  /** An event for later. */
+  delay(timer: Pick<TimerRow, "id" | "afterMs" | "atMs" | "event" | "payloadText" | "actor" | "reason">): void {
+    const sent = { kind: "send", visit: null, attempts: 0, requestId: null } as const;
+    this.#timers = [...this.#timers, { ...timer, ...sent, instanceId: this.instance.id }];
+    this.#alarmed = true;
+  }
+
+  /** An event that was due and failed is due again in a while. */
+  retryEvent(timer: DueTimer, afterMs: number): void {
+    const { kind, visit, event, actor, reason, request_id: requestId } = timer;
+    const payloadText = timer.has_payload ? JSON.stringify(timer.payload) : null;
+    const again = { kind, visit, event, payloadText, actor, reason, requestId, attempts: timer.attempts + 1 };
+    this.#timers = [...this.#timers, { ...again, id: this.newId(), instanceId: this.instance.id, afterMs, atMs: null }];
+    this.#alarmed = true;
+  }
+
+  /** Timers due up to this moment are dealt with by the decisions taken up. */
+  settle(asOfMs: number): void {
+    this.#settledMs = asOfMs;
+    this.#alarmed = true;
+  }
+
+  /** What becomes of a callback; said again, the last word counts. */
+  settleCallback(settled: Omit<SettledCallback, "instanceId">): void {
+    this.#callbacks ??= new Map();
+    this.#callbacks.set(settled.id, { ...settled, instanceId: this.instance.id });
+    this.#alarmed = true;
+  }
+
+  /** How many callbacks that waited do so no more. One that is accepted long after it came has not. */
+  get #settledCallbacks(): number {
+    let count = 0;
+    for (const { status, wasWaiting } of this.#callbacks?.values() ?? none)
+      if (wasWaiting && status !== "waiting") count++;
+    return count;
+  }
+
+  /** The row is locked: what falls due before the commit comes after what is decided here. */
+  hold(): void {
+    this.#heldMs = this.row.now_ms;
+  }
+
+  /** An event that was refused when its time came; `requestId` is the timer's, where it was one. */
+  refuse(detail: unknown, requestId = this.newId()): void {
+    this.note("refused", detail, requestId);
+  }
+
+  /** What became of a call that does not move the instance, for the history. */
+  note(what: "refused" | "asked", detail: unknown, requestId: string): void {
+    this.#note({
+      what,
+      taskId: requestId,
+      token: 0,
+      lane: null,
+      attempt: null,
+      detailText: storableText(detail, "A note"),
+    });
+  }
+
+  /** An event that failed, for the history; `attempt` counts its failures. */
+  noteFailure(failure: { requestId: string; attempt: number; detail: unknown }): void {
+    const { requestId: taskId, attempt, detail } = failure;
+    const detailText = storableText(detail, "A note");
+    this.#note({ what: "failed", taskId, token: attempt, lane: null, attempt, detailText });
+  }
+
+  #note(note: Omit<NoteRow, "instanceId">): void {
+    this.#more.notes.push({ instanceId: this.instance.id, ...note });
+    this.#alarmed = true;
+  }
+
+  /** A dead letter that is written with it. An instance has one open letter at most: an earlier one is superseded. */
+  bury(letter: DeadLetterRow): void {
+    if (letter.kind === "instance") {
+      const { deadLetters } = this.#more;
+      const kept = deadLetters.filter(({ kind }) => kind !== "instance");
+      deadLetters.splice(0, deadLetters.length, ...kept);
+      this.decideLetters("discarded", null, `superseded by dead letter ${letter.id}`);
+    }
+    this.#more.deadLetters.push(letter);
+  }
+
+  /** It is given up: a dead letter, and an alert of the same cause. */
+  giveUp(kind: AlertKind, letter: DeadLetterRow): void {
+    this.bury(letter);
+    const { lifecycle, instance } = this;
+    this.#more.alerts.push(alertOfLetter(this.newId(), kind, { lifecycle, key: instance.key }, letter));
+  }
+
+  /** The instance itself is given up with it: a dead letter, and an alert of the same cause. */
+  get isGivenUp(): boolean {
+    return this.alerts.some(isOfFailure);
+  }
+
+  /** Its parent deals with the failure: neither is written. */
+  leaveToParent(): void {
+    const { alerts, deadLetters, letterDecisions } = this.#more;
+    const causes = new Set(alerts.filter(isOfFailure).map(({ cause }) => cause));
+    alerts.splice(0, alerts.length, ...alerts.filter(({ cause }) => !causes.has(cause)));
+    deadLetters.splice(0, deadLetters.length, ...deadLetters.filter(({ cause }) => !causes.has(cause)));
+    if (letterDecisions.length > 0) this.decideLetters("discarded", null, "left to its parent");
+  }
+
+  /** An alert that comes without a dead letter. */
+  alert(alert: { cause: string; kind: AlertKind; message: string; details: Readonly<Record<string, unknown>> }): void {
+    const { cause, kind, message, details } = alert;
+    const { id: instanceId, key } = this.instance;
+    const about = { lifecycle: this.lifecycle.name, instanceId, key, message: cleanText(message, 1_000) };
+    this.#more.alerts.push({ id: this.newId(), cause, kind, ...about, detailsText: JSON.stringify(details) });
+  }
+
+  /** What people are told with it. */
+  get alerts(): readonly AlertRow[] {
+    return this.#rest?.alerts ?? none;
+  }
+
+  /** It has failed, and a recovery is to come. */
+  get recovers(): boolean {
+    return this.#failing !== undefined && this.#step !== null;
+  }
+
+  get buries(): boolean {
+    return this.#rest !== undefined && this.#rest.deadLetters.length > 0;
+  }
+
+  answer(key: string, hash: string): void {
+    this.#more.requests.push({ instanceId: this.instance.id, key, hash, version: this.instance.version });
+  }
+
+  /** A worker's report is part of it. */
+  get fenced(): boolean {
+    return this.#token !== null;
+  }
+
+  /** The lanes in which work waits by this course. A step that was granted waits for nobody. */
+  get lanes(): readonly string[] {
+    const lanes = this.#rest?.effects.map((effect) => effect.lane) ?? none;
+    return this.#step === null || this.granted !== undefined ? lanes : [...lanes, this.#step.lane];
+  }
+
+  /** The instance after a decision that was written at `atMs`: a new deadline is counted from there. */
+  at(answer: InstanceModel, atMs: number): InstanceModel {
+    if (answer.run === this.row.run && this.#deadlineAfterMs === null) return answer;
+    return { ...answer, deadlineAtMs: this.#deadlineAfterMs === null ? null : atMs + this.#deadlineAfterMs };
+  }
+
+  /** About how much text it takes to write it. */
+  get size(): number {
+    let size = this.#dataText?.length ?? 0;
+    for (const move of this.#journal) size += (move.payloadText?.length ?? 0) + (move.patchText?.length ?? 0);
+    for (const message of this.#rest?.messages ?? none) size += message.payloadText.length;
+    for (const effect of this.#rest?.effects ?? none) size += effect.workText.length;
+    return size;
+  }
+
+  /** How a child stands to its parent after this; null when that is as it was, and for everyone else. */
+  get #childOutcome(): string | null {
+    if (this.row.parent_id === null) return null;
+    if (!this.#leaves && !this.#abandoned && this.instance.outcome === null) return null;
+    return endedAs(this.lifecycle, this.instance, this.#step !== null) ?? "open";
+  }
+
+  /**
+   * Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join, asks, or
+   * asks no more.
+   */
+  #checks(childOutcome: string | null, rows: Rows): void {
+    const { id, lifecycle, state, parent } = this.instance;
+    if (parent !== null && childOutcome !== null && childOutcome !== "open")
+      rows.checks.push({ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle });
+    const { states } = this.lifecycle;
+    const kind = states.get(state)?.kind;
+    if (this.#leaves && (kind === "join" || kind === "ask" || states.get(this.row.state)?.kind === "ask"))
+      rows.checks.push({ instanceId: id, parentId: id, lifecycle });
+  }
+
+  get #failureText(): string | null {
+    const last = [...(this.#failures?.values() ?? none)].at(-1) ?? null;
+    return last === null ? null : JSON.stringify(last);
+  }
+
+  /** The update of the instance; its other rows are added to `rows`. */
+  plan(rows: Rows): MovedInstance {
+    const { instance, row } = this;
+    const last = this.#journal.at(-1);
+    for (let index = 0; index < this.#journal.length - 1; index++) rows.earlier.push(this.#journal[index]!);
+    for (const timer of this.#timers) rows.timers.push(timer);
+    if (this.#rest !== undefined) {
+      rows.messages.push(...this.#rest.messages);
+      rows.effects.push(...this.#rest.effects);
+      rows.requests.push(...this.#rest.requests);
+      rows.notes.push(...this.#rest.notes);
+      rows.deadLetters.push(...this.#rest.deadLetters);
+      rows.letterDecisions.push(...this.#rest.letterDecisions);
+      rows.alerts.push(...this.#rest.alerts);
+    }
+    if (this.#callbacks !== undefined) rows.callbacks.push(...this.#callbacks.values());
+    const childOutcome = this.#childOutcome;
+    this.#checks(childOutcome, rows);
+    return {
+      id: instance.id,
+      expectedVersion: row.version,
+      expectedAlarms: row.alarms,
+      token: this.#token,
+      lapsed: this.#lapsed,
+      settledMs: this.#settledMs ?? this.#heldMs,
+      definition: instance.definition,
+      state: instance.state,
+      shelf: shelfOf(this.lifecycle, instance.state),
+      version: instance.version,
+      alarms: row.alarms + (this.#alarmed ? 1 : 0),
+      visit: instance.visit,
+      run: instance.run,
+      dataText: this.#dataText,
+      deadlineAfterMs: this.#deadlineAfterMs,
+      failedFrom: instance.failedFrom,
+      failedVisit: instance.failedVisit,
+      failureText: this.#failureText,
+      timedOut: instance.timedOutAtMs !== null,
+      settledCallbacks: this.#settledCallbacks,
+      outcome: instance.outcome,
+      childOutcome,
+      hasChildren: this.#hasChildren === row.has_children ? null : this.#hasChildren,
+      keyHeld: !(this.lifecycle.job && instance.outcome !== null),
+      leaves: this.#leaves,
+      endsRun: this.#endsRun,
+      dropsTask: this.#endsTask && this.#step === null && this.#hadTask,
+      dueAfterMs: earliest(this.#timers, "afterMs"),
+      dueAtMs: earliest(this.#timers, "atMs"),
+      move: last ?? noMove,
+      from: this.#journal.length > 1 ? last!.from : null,
+      reported: last?.token != null,
+      step: this.#step,
+    };
+  }
+}

@@ -1,0 +1,38 @@
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { Asked } from "../../definition/question.ts";
+import type { Executor } from "../../store/db.ts";
+
+/** Who answers for a kind of asking state, such as people in a queue. A question is a child of the instance that asks. */
+export interface Asker {
+  /** What questions live through. */
+  readonly lifecycles: readonly LifecycleModel[];
+  /** The event that takes back a question whose asker has gone on. */
+  readonly takeBack: string;
+  /** The question itself, which lives through one of them. */
+  question(asked: Asked, shown: unknown, asker: { readonly id: string; readonly key: string | null }): Question;
+  /** What became of questions, by their ids; those that are still open are not told of. */
+  answers(db: Executor, questions: readonly string[]): Promise<ReadonlyMap<string, Answer>>;
+}
+
+export interface Question {
+  readonly lifecycle: LifecycleModel;
+  readonly key: string | null;
+  readonly data: unknown;
+}
+
+/** What an instance is told that has asked. */
+export interface Answer {
+  readonly event: "answered" | "unanswered";
+  readonly payload: unknown;
+  readonly reason: string | null;
+}
+
+/** The askers of a process, by who is asked. */
+export interface Askers {
+  readonly queue?: Asker;
+  readonly crowd?: Asker;
+}
+
+export function askerOf(askers: Askers, asked: Asked): Asker | undefined {
+  return asked.queue === undefined ? askers.crowd : askers.queue;
+}

@@ -1,0 +1,128 @@
+import { PawlError } from "../../base/errors.ts";
+import { storableText } from "../../base/json.ts";
+import { checkedText } from "../../base/text.ts";
+import { payloadOf } from "../../definition/decide.ts";
+import { isInternal, refuseInternal } from "../../definition/internal.ts";
+import { type LifecycleModel, sendLaneOf } from "../../definition/model.ts";
+import type { EffectRow } from "../../store/tasks.ts";
+import { payloadInvalid } from "../errors.ts";
+import { type Kernel, knownLifecycle } from "../kernel.ts";
+import { type Ref, refOf } from "../refs.ts";
+
+/** An event that a step sends to another instance: checked when it is asked for, on its way with the outcome. */
+export interface Sending {
+  readonly lifecycle: LifecycleModel;
+  readonly letter: Letter;
+  /** The letter as it is stored. */
+  readonly text: string;
+}
+
+/** One event for one instance. Its id marks the move that it makes, so that it makes one only. */
+export interface Letter {
+  readonly id: string;
+  readonly to: Ref | { readonly child: string };
+  readonly event: string;
+  readonly payload?: unknown;
+}
+
+/** What a task brings to the instances of one lifecycle: letters in their order, or the end of a run to its children. */
+export interface Delivery {
+  readonly lifecycle: string;
+  /** The sender's run, for those of its children that are named by their keys. */
+  readonly run: number;
+  readonly letters?: readonly Letter[];
+}
+
+/** Checks what can be checked before the instance is known. Throws what the step has to mend; nothing is sent then. */
+export function planSend(
+  kernel: Kernel,
+  sender: string,
+  lifecycle: unknown,
+  to: unknown,
+  event: unknown,
+  payload: unknown,
+): Sending {
+  const known = knownLifecycle(kernel, lifecycle);
+  if (!isInternal(sender)) refuseInternal(known.name, "step.send");
+  const name = checkedText(event, "The event");
+  const isEvent = [...known.states.keys()].some((state) => known.edgesFrom(state, name).length > 0);
+  if (!isEvent) throw new PawlError("event_unknown", `\`${known.name}\` has no event \`${name}\`.`, { event: name });
+  const checked = payloadOf(known, { name, payload, actor: null, reason: null });
+  if (checked.faults !== undefined) throw payloadInvalid(known, name, checked.faults);
+  const letter: Letter = { id: kernel.newId(), to: addressOf(to), event: name, payload };
+  storableText(payload ?? null, `The payload of \`${name}\``);
+  return { lifecycle: known, letter, text: JSON.stringify(letter) };
+}
+
+function addressOf(to: unknown): Letter["to"] {
+  if (to instanceof Object && "child" in to)
+    return { child: checkedText(to.child, "The key of a child", "key_invalid") };
+  return refOf(to);
+}
+
+const mostLetters = 500;
+const mostText = 256 * 1024;
+
+/** The tasks that bring letters, in as few as can be. All that goes to one instance is in one, and so stays in its order. */
+export function deliveriesOf(
+  sendings: readonly Sending[],
+  sender: { readonly id: string; readonly visit: number; readonly run: number },
+  newId: () => string,
+): EffectRow[] {
+  const bundles = new Map<string, { lifecycle: LifecycleModel; texts: string[]; size: number }[]>();
+  for (const letters of byAddress(sendings).values()) {
+    const { lifecycle } = letters[0]!;
+    const open = bundles.get(lifecycle.name) ?? [];
+    const texts = letters.map((one) => one.text);
+    const size = texts.reduce((sum, text) => sum + text.length, 0);
+    const last = open.at(-1);
+    if (last === undefined || last.texts.length + texts.length > mostLetters || last.size + size > mostText)
+      open.push({ lifecycle, texts, size });
+    else {
+      last.texts.push(...texts);
+      last.size += size;
+    }
+    bundles.set(lifecycle.name, open);
+  }
+  return [...bundles.values()].flat().map(({ lifecycle, texts }) => ({
+    id: newId(),
+    instanceId: sender.id,
+    lane: sendLaneOf(lifecycle),
+    priority: 0,
+    visit: sender.visit,
+    workText: `{"delivery":{"lifecycle":"${lifecycle.name}","run":${sender.run},"letters":[${texts.join(",")}]}}`,
+  }));
+}
+
+function byAddress(sendings: readonly Sending[]): Map<string, Sending[]> {
+  const addresses = new Map<string, Sending[]>();
+  for (const one of sendings) {
+    const address = JSON.stringify([one.lifecycle.name, one.letter.to]);
+    const known = addresses.get(address);
+    if (known === undefined) addresses.set(address, [one]);
+    else known.push(one);
+  }
+  return addresses;
+}
+
+/** The task that tells the open children of a run, those of one lifecycle, that it is over. */
+export function callOffRow(
+  run: { readonly id: string; readonly run: number; readonly visit: number },
+  children: Pick<LifecycleModel, "name" | "version">,
+  newId: () => string,
+): EffectRow {
+  const delivery: Delivery = { lifecycle: children.name, run: run.run };
+  return {
+    id: newId(),
+    instanceId: run.id,
+    lane: sendLaneOf(children),
+    priority: 0,
+    visit: run.visit,
+    workText: JSON.stringify({ delivery }),
+  };
+}
+
+/** The delivery that a task is; undefined for an after-effect. */
+export function deliveryIn(work: unknown): Delivery | undefined {
+  return (work as { delivery?: Delivery } | null)?.delivery;
+}

@@ -1,0 +1,123 @@
+import { cleanText } from "../../base/json.ts";
+import { deleteChecks, readChecks } from "../../store/checks.ts";
+import { readStandings, type Standing } from "../../store/children.ts";
+import type { Executor } from "../../store/db.ts";
+import { type InstanceRow, readInstances } from "../../store/instances.ts";
+import type { Course } from "../commit/course.ts";
+import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { catchUp, deliverOwn, retryingOwn } from "../move/due.ts";
+import { sweep } from "../move/sweep.ts";
+import { type PlannedQuestions, tellAnswers, tendQuestions } from "./questions.ts";
+
+/** What a look at parents did, and what stood in its way. */
+export interface Looked {
+  readonly joined: number;
+  /** Checks that were made. */
+  readonly made: number;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+/**
+ * Looks at the parents that checks wait for: when the children of one in a join have ended, it is told; one that asks has
+ * its question put, and is told the answer. A check goes when it was made; one that came while its parent was looked at has an id of its own and is made next. Any number of
+ * processes may look at once: the parent is moved by one of them.
+ */
+export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<Looked> {
+  const lifecycles = [...kernel.lifecycles.keys()];
+  const failures: { id: string; error: unknown }[] = [];
+  let joined = 0;
+  let done = 0;
+  for (let afterId = "0"; ; ) {
+    const checks = await readChecks(kernel.db, { lifecycles, afterId, limit: pageSize });
+    if (checks.length === 0) return { joined, made: done, failures };
+    if (kernel.faults !== undefined) await kernel.faults.at("check.read");
+    // Read after the checks, and so with the ends that they tell of.
+    const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
+    const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
+    const ours = rows.filter((row) => !newer.has(row.id));
+    const busy = new Set<string>();
+    const planned: PlannedQuestions = new Map();
+    const swept = await sweep(kernel, ours, async (db, courses) => {
+      await catchUp(db, courses);
+      // An event that threw is retried by its timer: a check must not try it once more, out of turn.
+      const retrying = await retryingOwn(db, courses);
+      const others = courses.filter((course) => !retrying.has(course));
+      await lookAtAll(db, others, busy);
+      await tellAnswers(kernel, db, others, planned);
+    });
+    joined += swept.written.size;
+    failures.push(...swept.failures);
+    const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
+    const { again: untended, failures: unasked } = await tendQuestions(kernel, asking, planned);
+    failures.push(...unasked);
+    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || busy.has(id) || untended.has(id);
+    const made = checks.filter((check) => !stays(check.instance_id));
+    done += made.length;
+    if (made.length > 0) {
+      await deleteChecks(
+        kernel.db,
+        made.map((check) => check.id),
+      );
+    }
+    if (checks.length < pageSize) return { joined, made: done, failures };
+    afterId = checks.at(-1)!.id;
+  }
+}
+
+/** Whether instances of its lifecycle ask anybody. */
+function asks(kernel: Kernel, row: InstanceRow): boolean {
+  return [...lifecycleOf(kernel, row).states.values()].some((state) => state.kind === "ask");
+}
+
+/**
+ * The children of those that are in a join, once what is due has happened. Who has sent something that is still on its way
+ * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before. So is
+ * one whose move into the join has an `after` that is still to run, since that may start and tell children.
+ */
+async function lookAtAll(db: Executor, courses: readonly Course[], busy: Set<string>): Promise<void> {
+  const joining = courses.filter((course) => course.failure === undefined && policyOf(course) !== undefined);
+  if (joining.length === 0) return;
+  const runs = joining.map(({ instance: { id, run, visit } }) => ({ id, run, visit }));
+  const standings = new Map((await readStandings(db, runs)).map((one) => [one.id, one]));
+  for (const course of joining) {
+    const standing = standings.get(course.row.id)!;
+    if (standing.busy) busy.add(course.row.id);
+    else course.attempt(() => look(course, standing));
+  }
+}
+
+function policyOf({ lifecycle, instance }: Course): "fail" | "count" | "wait" | undefined {
+  return lifecycle.states.get(instance.state)?.join?.failed;
+}
+
+function look(course: Course, standing: Standing): void {
+  const event = eventOf(policyOf(course)!, standing);
+  if (event !== undefined) deliverOwn(course, event);
+}
+
+/** A child that failed, and why, as an alert of its parent names it. */
+function failedChild({
+  failed_lifecycle: lifecycle,
+  failed_id: id,
+  failed_key: key,
+  failed_of: failure,
+}: Standing): string {
+  const name = `${lifecycle} ${key === null ? id : `"${key}"`}`;
+  if (failure === null) return `child ${name} failed`;
+  const { reason, error, state } = failure;
+  const why = error === null ? reason : `${error.name}: ${error.message}`;
+  return cleanText(`child ${name} failed in ${state}: ${why}`, 2_000);
+}
+
+/** What a parent is told, if anything. */
+function eventOf(policy: "fail" | "count" | "wait", standing: Standing) {
+  const { failed_lifecycle: lifecycle, failed_id: id, failed_key: key } = standing;
+  if (policy === "fail" && lifecycle !== null && id !== null) {
+    const reason = "child_failed";
+    const error = { name: "ChildFailed", message: failedChild(standing) };
+    return { name: "fail", payload: { reason, error, attempts: 0, child: { lifecycle, id, key } }, reason };
+  }
+  if (standing.open || (policy === "wait" && id !== null)) return undefined;
+  const { total, succeeded, failed, discarded } = standing;
+  return { name: "joined", payload: { total, succeeded, failed, discarded }, reason: null };
+}

@@ -1,0 +1,232 @@
+import { messageOf } from "../../base/errors.ts";
+import { cleanText } from "../../base/json.ts";
+import { askedBy, questionOf } from "../../definition/question.ts";
+import { type QuestionRow, readQuestions } from "../../store/children.ts";
+import type { Executor } from "../../store/db.ts";
+import { type InstanceRow, readInstances } from "../../store/instances.ts";
+import { startBeside } from "../commit/commit-families.ts";
+import type { Course } from "../commit/course.ts";
+import { asPawlError } from "../errors.ts";
+import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { catchUp, deliverOwn } from "../move/due.ts";
+import { sendAll } from "../move/send.ts";
+import { type Planned, planStart } from "../move/start.ts";
+import { type Decide, writeAlone } from "../move/sweep.ts";
+import { type Asker, askerOf } from "./asking.ts";
+
+/** A visit asks once: its question is named after it. No child of a step has such a name. */
+function nameOfQuestion({ visit }: { readonly visit: number }): string {
+  return `?${visit}`;
+}
+
+/** A question that is ready to be asked, and the version of the instance that asks it. */
+export interface PlannedQuestion {
+  readonly version: number;
+  readonly child: Planned;
+}
+
+/** Questions by the instance that asks. */
+export type PlannedQuestions = Map<string, PlannedQuestion>;
+
+/**
+ * Sends answers to the instances that asked for them. Questions that are still missing are planned into `planned`; an instance
+ * whose question cannot be planned is failed, since nobody would ever answer it.
+ */
+export async function tellAnswers(
+  kernel: Kernel,
+  db: Executor,
+  courses: readonly Course[],
+  planned: PlannedQuestions,
+): Promise<void> {
+  const asking = courses.filter(
+    ({ failure, lifecycle, instance }) => failure === undefined && askedBy(lifecycle, instance),
+  );
+  if (asking.length === 0) return;
+  const runs = asking.map(({ instance }) => ({ id: instance.id, run: instance.run }));
+  const questions = await readQuestions(db, runs, questionLifecycles(kernel));
+  const own = new Map<Course, QuestionRow>();
+  for (const course of asking) {
+    const name = nameOfQuestion(course.instance);
+    const found = questions.find((one) => one.parent_id === course.instance.id && one.name === name);
+    if (found === undefined) course.attempt(() => tryAsking(kernel, course, planned));
+    else own.set(course, found);
+  }
+  for (const asker of Object.values(kernel.askers)) {
+    const of = [...own].filter(([, question]) => isOf(asker, question));
+    if (of.length === 0) continue;
+    const answers = await asker.answers(
+      db,
+      of.map(([, question]) => question.id),
+    );
+    for (const [course, { id }] of of) {
+      const answer = answers.get(id);
+      if (answer === undefined) continue;
+      const { event: name, payload, reason } = answer;
+      course.attempt(() => deliverOwn(course, { name, payload, reason }));
+    }
+  }
+}
+
+function tryAsking(kernel: Kernel, course: Course, planned: PlannedQuestions): void {
+  const { instance } = course;
+  planned.delete(instance.id);
+  try {
+    planned.set(instance.id, { version: instance.version, child: plan(kernel, course) });
+  } catch (thrown) {
+    failOver(course, thrown);
+  }
+}
+
+/** The instance fails with what its question failed of. */
+function failOver(course: Course, thrown: unknown): void {
+  const message = cleanText(messageOf(thrown), 2_000);
+  const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
+  deliverOwn(course, { name: "fail", payload, reason: message });
+}
+
+/**
+ * Starts the planned questions of these instances where they are missing, and closes those whose instance has gone on. Returns
+ * the instances that have to be checked once more. However often it is done, a visit asks once.
+ */
+export async function tendQuestions(
+  kernel: Kernel,
+  ids: readonly string[],
+  planned: PlannedQuestions,
+): Promise<Tended> {
+  if (ids.length === 0) return { again: new Set(), failures: [] };
+  const rows = (await readInstances(kernel.db, ids)).filter((row) => !isNewer(kernel, row));
+  const questions = await readQuestions(
+    kernel.db,
+    rows.map(({ id, run }) => ({ id, run })),
+    questionLifecycles(kernel),
+  );
+  const again = new Set<string>();
+  const failures: { id: string; error: unknown }[] = [];
+  const wanted: Wanted[] = [];
+  for (const row of rows) {
+    if (row.outcome !== null || !isMissing(kernel, row, questions)) continue;
+    const question = planned.get(row.id);
+    // Without a plan it was failed, or refused to be, and that is in its history.
+    if (question?.version === row.version) wanted.push({ parent: row, children: [question.child] });
+    else if (question !== undefined) again.add(row.id);
+  }
+  await ask(kernel, wanted, again, failures);
+  const stale = questions.filter((one) => one.outcome === null && !isWanted(kernel, rows, one));
+  await takeBack(kernel, stale, again);
+  return { again, failures };
+}
+
+/** What `tendQuestions` left undone. */
+interface Tended {
+  /** Instances that have to be checked once more. */
+  readonly again: ReadonlySet<string>;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+interface Wanted {
+  readonly parent: InstanceRow;
+  readonly children: readonly Planned[];
+}
+
+/** Starts questions together; if the database refuses them, each alone, and an instance whose question it refuses fails. */
+async function ask(
+  kernel: Kernel,
+  wanted: readonly Wanted[],
+  again: Set<string>,
+  failures: { id: string; error: unknown }[],
+): Promise<void> {
+  if (wanted.length === 0) return;
+  try {
+    for (const id of await startBeside(kernel, wanted)) again.add(id);
+  } catch (thrown) {
+    if (asPawlError(thrown).who === "surroundings") throw thrown;
+    if (wanted.length > 1) for (const one of wanted) await ask(kernel, [one], again, failures);
+    else await failInstance(kernel, wanted[0]!.parent, thrown, again, failures);
+  }
+}
+
+async function failInstance(
+  kernel: Kernel,
+  { id, visit }: InstanceRow,
+  thrown: unknown,
+  again: Set<string>,
+  failures: { id: string; error: unknown }[],
+): Promise<void> {
+  const decide: Decide = async (db, courses) => {
+    await catchUp(db, courses);
+    for (const course of courses)
+      if (course.instance.visit === visit && course.instance.outcome === null)
+        course.attempt(() => failOver(course, thrown));
+  };
+  try {
+    await writeAlone(kernel, id, decide);
+  } catch (error) {
+    again.add(id);
+    failures.push({ id, error: asPawlError(error) });
+  }
+}
+
+function isMissing(kernel: Kernel, row: InstanceRow, questions: readonly QuestionRow[]): boolean {
+  if (askedBy(lifecycleOf(kernel, row), row) === undefined) return false;
+  const name = nameOfQuestion(row);
+  return !questions.some((one) => one.parent_id === row.id && one.name === name);
+}
+
+function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: QuestionRow): boolean {
+  const row = rows.find((one) => one.id === question.parent_id)!;
+  return (
+    row.outcome === null &&
+    askedBy(lifecycleOf(kernel, row), row) !== undefined &&
+    nameOfQuestion(row) === question.name
+  );
+}
+
+/** The question of an instance, as the child that is started for it. Throws what the `sample` or the `order` of the queue throws. */
+function plan(kernel: Kernel, { lifecycle, instance, row }: Course): Planned {
+  const asked = askedBy(lifecycle, instance)!;
+  const asker = askerOf(kernel.askers, asked)!;
+  const { id, run, key } = instance;
+  const shown = questionOf(lifecycle, instance, asked, row.now_ms);
+  return planStart(kernel, {
+    ...asker.question(asked, shown, { id, key }),
+    actor: `${row.lifecycle}:${id}`,
+    reason: null,
+    requestId: null,
+    parent: { lifecycle: row.lifecycle, id, run, name: nameOfQuestion(instance) },
+  });
+}
+
+async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Set<string>): Promise<void> {
+  if (stale.length === 0) return;
+  const askers = Object.values(kernel.askers);
+  const sent = await sendAll(
+    kernel,
+    stale.map((one) => {
+      const asker = askers.find((each) => isOf(each, one))!;
+      return {
+        lifecycle: kernel.lifecycles.get(one.lifecycle)!,
+        ref: { id: one.id },
+        event: asker.takeBack,
+        payload: undefined,
+        actor: null,
+        reason: "Who asked has gone on.",
+        expectedVersion: undefined,
+        idempotency: undefined,
+        delay: undefined,
+        requestId: kernel.newId(),
+        source: "pawl" as const,
+      };
+    }),
+  );
+  for (const [index, one] of sent.entries()) {
+    if (!one.ok && one.error.who === "surroundings") again.add(stale[index]!.parent_id);
+  }
+}
+
+function isOf(asker: Asker, question: QuestionRow): boolean {
+  return asker.lifecycles.some(({ name }) => name === question.lifecycle);
+}
+
+function questionLifecycles(kernel: Kernel): string[] {
+  return Object.values(kernel.askers).flatMap((asker: Asker) => asker.lifecycles.map(({ name }) => name));
+}

@@ -1,0 +1,73 @@
+import { PawlError } from "../../base/errors.ts";
+import {
+  effectLaneOf,
+  failed,
+  type LaneName,
+  type LifecycleModel,
+  laneOf,
+  readLane,
+  sendLaneOf,
+} from "../../definition/model.ts";
+import { readDefinitions } from "../../store/definitions.ts";
+import type { Kernel } from "../kernel.ts";
+
+/**
+ * The lanes that this process can serve: of its own definitions, and of older versions of them whose work it can do (the
+ * state still works, or has a new name that does).
+ */
+export async function lanesOf(kernel: Kernel): Promise<string[]> {
+  const lanes = new Set<string>();
+  for (const known of await readDefinitions(kernel.db, [...kernel.lifecycles.keys()])) {
+    const lifecycle = kernel.lifecycles.get(known.name)!;
+    if (known.version > lifecycle.version) continue;
+    if (!lifecycle.job) lanes.add(effectLaneOf(known)); // A job has no edges that an author could hang effects on.
+    lanes.add(sendLaneOf(known));
+    if (known.shape.recovers === true && lifecycle.builtIns) lanes.add(laneOf(known, failed));
+    for (const { name, kind } of known.shape.states)
+      if (kind === "work" && canRun(lifecycle, name)) lanes.add(laneOf(known, name));
+  }
+  return [...lanes];
+}
+
+function canRun(lifecycle: LifecycleModel, state: string): boolean {
+  return lifecycle.states.get(lifecycle.renamed[state] ?? state)?.kind === "work";
+}
+
+/** The states in which workers have something to do: those that work, and `failed` where instances recover by themselves. */
+export function workingStates({ states, recovery, builtIns }: LifecycleModel): string[] {
+  const working = [...states.values()].filter((state) => state.kind === "work").map((state) => state.name);
+  return recovery !== undefined && builtIns ? [...working, failed] : working;
+}
+
+/** What a lane is for, by the names of today: of which lifecycle, and of which part of it. */
+export function purposeOf(kernel: Kernel, lane: string): LaneName {
+  const { lifecycle, version, part } = readLane(lane)!;
+  const known = kernel.lifecycles.get(lifecycle);
+  const renamed = part.startsWith("/") ? known?.renamed[part.slice(1)] : undefined;
+  return { lifecycle, version, part: renamed === undefined ? part : `/${renamed}` };
+}
+
+/**
+ * Which lanes a worker is for, by what it was told: `essay` for all of a lifecycle, `essay/grading` for a state,
+ * `essay:after` for its after-effects, `essay:send` for what other instances send to it. Refuses a name that nothing has.
+ */
+export function lanesNamed(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
+  if (only === undefined) return () => true;
+  const names = new Set(only.map((name) => checkedPurpose(kernel, name)));
+  return (lane) => {
+    const { lifecycle, part } = purposeOf(kernel, lane);
+    return names.has(lifecycle) || names.has(`${lifecycle}${part}`);
+  };
+}
+
+function checkedPurpose(kernel: Kernel, name: unknown): string {
+  const read = typeof name === "string" ? readLane(name) : undefined;
+  const lifecycle = kernel.lifecycles.get(read?.lifecycle ?? "");
+  const isState = read?.part.startsWith("/") === true;
+  const works = lifecycle !== undefined && (!isState || workingStates(lifecycle).includes(read.part.slice(1)));
+  if (read !== undefined && works) return `${read.lifecycle}${read.part}`;
+  throw new PawlError(
+    "option_invalid",
+    `\`only\` names "${String(name)}", and nothing of that name works here. Write lifecycle, lifecycle/state, lifecycle:after or lifecycle:send.`,
+  );
+}

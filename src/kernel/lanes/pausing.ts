@@ -1,0 +1,59 @@
+import { PawlError } from "../../base/errors.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import { endPauses, type PauseRow, putPause, readPauses } from "../../store/pauses.ts";
+import type { Kernel } from "../kernel.ts";
+import { closuresTopic } from "./closures.ts";
+import { workingStates } from "./lanes.ts";
+
+/** Which lanes are meant: all of a lifecycle, those of one state, or those of its after-effects; of every version. */
+export interface LanesMeant {
+  readonly lifecycle: LifecycleModel;
+  readonly state: string | undefined;
+  readonly effects: boolean;
+}
+
+/** Closes lanes: from now on nothing is claimed from them, and what runs is let finish. */
+export async function pauseLanes(
+  kernel: Kernel,
+  meant: LanesMeant,
+  by: { reason: string; actor: string | null },
+): Promise<PauseRow> {
+  const { lifecycle } = meant;
+  const pause = await putPause(kernel.db, { lifecycle: lifecycle.name, part: partOf(meant), ...by });
+  kernel.signals.hint(closuresTopic);
+  return pause;
+}
+
+/** Opens lanes again; tells whether any was closed. A lifecycle is opened with all its parts. */
+export async function resumeLanes(
+  kernel: Kernel,
+  meant: LanesMeant,
+  by: { reason: string | null; actor: string | null },
+): Promise<boolean> {
+  const { name } = meant.lifecycle;
+  const part = partOf(meant);
+  const ended = await endPauses(kernel.db, { lifecycle: name, part: part === "" ? null : part, ...by });
+  if (ended.length > 0) kernel.signals.hint(closuresTopic);
+  const whole = part !== "" && (await readPauses(kernel.db)).some((one) => one.lifecycle === name && one.part === "");
+  if (!whole) return ended.length > 0;
+  throw new PawlError(
+    "option_invalid",
+    `\`${name}\` is paused as a whole, so nothing of it runs yet: resume it as a whole, and pause what is to stay so.`,
+    { lifecycle: name },
+  );
+}
+
+function partOf({ lifecycle, state, effects }: LanesMeant): string {
+  if (effects && state !== undefined)
+    throw new PawlError("option_invalid", "Give `state` or `effects`, not both: effects belong to no state.");
+  if (effects) return ":after";
+  if (state === undefined) return "";
+  // A job has one lane: whichever way it is named, the same is meant.
+  const working = workingStates(lifecycle);
+  if (working.includes(state)) return lifecycle.job ? "" : `/${state}`;
+  throw new PawlError(
+    "option_invalid",
+    `\`${lifecycle.name}\` has no state \`${String(state)}\` that works; ${working.length === 0 ? "none does" : `these do: ${working.join(", ")}`}.`,
+    { lifecycle: lifecycle.name, state },
+  );
+}

@@ -1,0 +1,167 @@
+import { decideRename } from "../../definition/decide.ts";
+import { readWaitingCallbacks, type WaitingCallback } from "../../store/callbacks.ts";
+import type { Executor } from "../../store/db.ts";
+import { payloadIn } from "../../store/payloads.ts";
+import { type DueTimer, readDueTimers, readRetries } from "../../store/timers.ts";
+import type { Course, Maker } from "../commit/course.ts";
+import { asPawlError } from "../errors.ts";
+import { failEvent, isOwn } from "./failed-events.ts";
+import { happen } from "./happen.ts";
+import { match } from "./match.ts";
+
+const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
+
+/**
+ * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state, with
+ * its overdue timers and with the callbacks that came for it, each by its time, so that no outcome depends on when a
+ * sweeper ran. One statement for all, and only if the rows say that there is something. An event whose guard or hook throws
+ * is retried by its own policy and keeps no other event from the instance.
+ */
+export async function catchUp(db: Executor, courses: readonly Course[]): Promise<void> {
+  for (const course of courses) rename(course);
+  const timers = await dueTimers(db, courses.filter(isOverdue));
+  const callbacks = await waitingCallbacks(
+    db,
+    courses.filter(({ row }) => row.inbox > 0),
+  );
+  for (const course of courses) {
+    const { id } = course.row;
+    if (!timers.has(id) && !callbacks.has(id)) continue;
+    course.attempt(() => {
+      if (timers.has(id)) course.settle(course.row.now_ms);
+      // What came before it has to happen before it.
+      if (timers.has(id) && course.matching === "passing") course.matching = "due";
+      inOrder(course, timers.get(id) ?? [], callbacks.get(id) ?? []);
+    });
+  }
+}
+
+/** The same for whoever has nothing else to do than to look at callbacks. */
+export async function lookInto(db: Executor, courses: readonly Course[]): Promise<void> {
+  for (const course of courses) course.matching = "looking";
+  await catchUp(db, courses);
+}
+
+function isOverdue({ row }: Course): boolean {
+  return row.next_due_ms !== null && row.next_due_ms <= row.now_ms;
+}
+
+async function dueTimers(db: Executor, courses: readonly Course[]): Promise<Map<string, DueTimer[]>> {
+  const due = courses.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms }));
+  return byInstance(due, due.length === 0 ? [] : await readDueTimers(db, due));
+}
+
+async function waitingCallbacks(db: Executor, courses: readonly Course[]): Promise<Map<string, WaitingCallback[]>> {
+  const ids = courses.map(({ row }) => row.id);
+  const wanted = ids.map((id) => ({ id }));
+  return byInstance(wanted, ids.length === 0 ? [] : await readWaitingCallbacks(db, ids));
+}
+
+function byInstance<One extends { readonly instance_id: string }>(
+  wanted: readonly { readonly id: string }[],
+  found: readonly One[],
+): Map<string, One[]> {
+  const lists = new Map<string, One[]>(wanted.map(({ id }) => [id, []]));
+  for (const one of found) lists.get(one.instance_id)!.push(one);
+  return lists;
+}
+
+/** Gives an instance's state the name that it has in this definition. */
+export function rename(course: Course): void {
+  course.attempt(() => {
+    const renamed = decideRename(course.lifecycle, course.instance, course.row.now_ms);
+    if (renamed !== undefined) course.add(renamed, byPawl);
+  });
+}
+
+/** By their time, and at a tie the callback first: what came at the last moment came in time. */
+function inOrder(course: Course, timers: readonly DueTimer[], callbacks: readonly WaitingCallback[]): void {
+  const { run } = course.instance;
+  let arrived = 0;
+  for (const timer of timers) {
+    const before = callbacks.findIndex((one, index) => index >= arrived && one.received_ms > timer.due_ms);
+    const end = before < 0 ? callbacks.length : before;
+    match(course, callbacks.slice(arrived, end));
+    arrived = end;
+    // An earlier one may have ended the visit or the whole run: what belonged to it is void.
+    if (course.instance.outcome !== null || course.instance.run !== run) break;
+    if (timer.visit === null || timer.visit === course.instance.visit) ring(course, timer);
+  }
+  match(course, callbacks.slice(arrived));
+}
+
+/** An event that Pawl itself sends to an instance in its present visit, such as `joined` or `answered`. */
+export interface OwnEvent {
+  readonly name: string;
+  readonly payload: unknown;
+  readonly reason: string | null;
+}
+
+/** Delivers an event of Pawl's own. One that throws is retried by a timer of the visit, and ends as a due event does. */
+export function deliverOwn(course: Course, { name: event, payload, reason }: OwnEvent): void {
+  const { id, visit } = course.instance;
+  const timer: DueTimer = {
+    instance_id: id,
+    // The same in every try of one transaction, so that a hook that threw is found again.
+    id: `${visit} ${event}`,
+    kind: "send",
+    visit,
+    due_ms: course.row.now_ms,
+    event,
+    payload,
+    has_payload: payload !== undefined,
+    actor: null,
+    reason,
+    attempts: 0,
+    request_id: course.newId(),
+  };
+  ring(course, timer);
+}
+
+/** Instances whose present visit has an event of Pawl's own that threw and that a timer retries. */
+export async function retryingOwn(db: Executor, courses: readonly Course[]): Promise<ReadonlySet<Course>> {
+  const timed = courses.filter(({ row, failure }) => failure === undefined && row.next_due_ms !== null);
+  if (timed.length === 0) return new Set();
+  const visits = timed.map(({ instance: { id, visit } }) => ({ id, visit }));
+  const ids = new Set((await readRetries(db, visits)).map((one) => one.instance_id));
+  return new Set(timed.filter(({ row }) => ids.has(row.id)));
+}
+
+/** Fires a timer. An event that throws is retried later, unless the cause is the database. */
+function ring(course: Course, timer: DueTimer): void {
+  const thrownBefore = course.failedTimers.get(timer.id);
+  if (thrownBefore !== undefined) {
+    failEvent(course, timer, thrownBefore);
+    return;
+  }
+  try {
+    send(course, timer);
+  } catch (thrown) {
+    if (timer.kind === "deadline" || asPawlError(thrown).who === "surroundings") throw thrown;
+    failEvent(course, timer, thrown);
+  }
+}
+
+/** A delayed event carries the mark of the call that sent it, which may have lost its reply. */
+function makerOf(timer: DueTimer): Maker {
+  if (isOwn(timer)) return byPawl;
+  const { kind, request_id: requestId } = timer;
+  return { source: "timer", requestId: kind === "send" ? requestId : null, lease: null };
+}
+
+function send(course: Course, timer: DueTimer): void {
+  const event = {
+    name: timer.event,
+    payload: timer.kind !== "send" && timer.event === "fail" ? { reason: timer.kind } : payloadIn(timer),
+    actor: timer.actor,
+    reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
+    pastOwnFailEdge: timer.kind === "deadline",
+  };
+  const hooked = course.hooked.length;
+  const refusal = happen(course, event, makerOf(timer));
+  for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, timer.id);
+  if (refusal === undefined || timer.kind === "deadline") return;
+  const { event: name, visit } = timer;
+  const { blockers } = refusal;
+  course.refuse({ event: name, ...(isOwn(timer) ? { visit } : {}), blockers }, timer.request_id);
+}

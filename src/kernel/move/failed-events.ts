@@ -1,0 +1,111 @@
+import { messageOf } from "../../base/errors.ts";
+import { cleanText } from "../../base/json.ts";
+import { sendLaneOf } from "../../definition/model.ts";
+import { nextAttemptMs, standardRetry } from "../../policy/retry.ts";
+import type { DeadLetterRow } from "../../store/dead-letters.ts";
+import { payloadIn } from "../../store/payloads.ts";
+import type { DueTimer } from "../../store/timers.ts";
+import { errorFields } from "../../telemetry/log.ts";
+import type { Course } from "../commit/course.ts";
+import type { Delivery } from "../family/deliveries.ts";
+import type { Kernel } from "../kernel.ts";
+import { describeError } from "../tasks/failing.ts";
+import { HookOfTimerError } from "./hooks.ts";
+
+/** A delayed event, a timeout or an event of Pawl's own whose guard, `set` or `before` hook threw, for the log. */
+export interface FailedEvent {
+  readonly event: string;
+  readonly attempt: number;
+  /** Null: it is not tried again. */
+  readonly retryAfterMs: number | null;
+  readonly thrown: unknown;
+}
+
+/** Why an event that is sent by a timer or a release ended as a dead letter. */
+export const eventFailed = "event_failed";
+
+/**
+ * An event that was due threw. It must not keep other events from its instance, so its timer is set back by the standard
+ * retry policy, and in the end it becomes a dead letter. Each failure is noted in the history.
+ */
+export function failEvent(course: Course, timer: DueTimer, thrown: unknown): void {
+  const attempt = timer.attempts + 1;
+  const retryAfterMs = nextAttemptMs(standardRetry, attempt, Math.random()) ?? null;
+  const error = describeError(thrown);
+  const detail = { event: timer.event, ...originOf(timer), reason: eventFailed, error, retryAfterMs };
+  course.noteFailure({ requestId: timer.request_id, attempt, detail });
+  course.failedEvents = [...course.failedEvents, { event: timer.event, attempt, retryAfterMs, thrown }];
+  if (retryAfterMs !== null) {
+    course.retryEvent(timer, retryAfterMs);
+    return;
+  }
+  const { event } = timer;
+  const letter = letterOfEvent(course, { id: course.newId(), event, payload: payloadIn(timer) }, { attempt, error });
+  course.giveUp("event_failed", {
+    ...letter,
+    cause: `timer:${timer.request_id}`,
+    detailsText: JSON.stringify({ event, ...originOf(timer) }),
+  });
+}
+
+/** Whether Pawl itself sent the event: then it belongs to a visit, which a delayed event does not. */
+export function isOwn({ kind, visit }: DueTimer): boolean {
+  return kind === "send" && visit !== null;
+}
+
+function originOf(timer: DueTimer) {
+  return isOwn(timer) ? { source: "pawl", visit: timer.visit } : { source: timer.kind };
+}
+
+/** The dead letter of an event that an instance was to get and did not. A requeue delivers the event once more. */
+export function letterOfEvent(
+  { instance, lifecycle }: Course,
+  event: { readonly id: string; readonly event: string; readonly payload: unknown },
+  failure: { readonly attempt: number; readonly error: unknown },
+): Omit<DeadLetterRow, "cause" | "detailsText"> {
+  const letters = [{ id: event.id, to: { id: instance.id }, event: event.event, payload: event.payload }];
+  const delivery: Delivery = { lifecycle: lifecycle.name, run: instance.run, letters };
+  return {
+    id: event.id,
+    instanceId: instance.id,
+    lifecycle: lifecycle.name,
+    kind: "effect",
+    origin: sendLaneOf(lifecycle),
+    reason: eventFailed,
+    errorText: failure.error === null ? null : JSON.stringify(failure.error),
+    attempts: failure.attempt,
+    payloadText: JSON.stringify(letters),
+    workText: JSON.stringify({ delivery }),
+    version: instance.version,
+    lease: null,
+  };
+}
+
+/** Logs what failed, once that is written. */
+export function logFailedEvents(kernel: Kernel, { failedEvents, lifecycle, instance }: Course): void {
+  for (const { event, attempt, retryAfterMs, thrown } of failedEvents) {
+    // What is given up has an alert, which is logged with it.
+    if (retryAfterMs === null) continue;
+    const fields = { lifecycle: lifecycle.name, instance: instance.id, event, attempt, retryAfterMs };
+    const message = `Event \`${event}\` of \`${lifecycle.name}\` was due and failed; it is retried: ${cleanText(messageOf(thrown), 500)}`;
+    kernel.telemetry.log.warn({ ...fields, ...errorFields(thrown) }, message);
+  }
+}
+
+/**
+ * Runs a transaction, and again without those due events whose `before` hook threw in it. A hook may have written
+ * something, so its transaction is rolled back first; the next one sets the event's timer back.
+ */
+export async function withoutFailedEvents<T>(
+  transaction: (failedTimers: ReadonlyMap<string, unknown>) => Promise<T>,
+): Promise<T> {
+  const failed = new Map<string, unknown>();
+  for (;;) {
+    try {
+      return await transaction(failed);
+    } catch (error) {
+      if (!(error instanceof HookOfTimerError) || failed.has(error.timerId)) throw error;
+      failed.set(error.timerId, error.cause);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { readDueInstances, readInstances } from "../../store/instances.ts";
+import { isNewer, type Kernel } from "../kernel.ts";
+import { catchUp } from "./due.ts";
+import { sweep } from "./sweep.ts";
+
+/** What a round of firing did, and what stood in its way. */
+export interface Fired {
+  readonly fired: number;
+  /** Instances that a newer definition has moved: a process that has it fires them. */
+  readonly newer: number;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Sends what is due to all instances that have something due, page by page: one that cannot be moved does not hold up
+ * those behind it. The same "due comes first" as in every call, so it does not matter who comes first.
+ */
+export async function fire(kernel: Kernel, pageSize: number): Promise<Fired> {
+  const lifecycles = [...kernel.lifecycles.keys()];
+  const failures: { id: string; error: unknown }[] = [];
+  let fired = 0;
+  let newer = 0;
+  for (let afterMs: number | null = null, afterId = firstId; ; ) {
+    if (kernel.faults !== undefined) await kernel.faults.at("fire.before");
+    const rows = await readDueInstances(kernel.db, { lifecycles, afterMs, afterId, limit: pageSize });
+    const ours = rows.filter((row) => !isNewer(kernel, row));
+    newer += rows.length - ours.length;
+    if (ours.length > 0) {
+      const swept = await sweep(kernel, ours, catchUp);
+      fired += swept.written.size;
+      failures.push(...swept.failures);
+    }
+    if (kernel.faults !== undefined) await kernel.faults.at("fire.after");
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageSize) return { fired, newer, failures };
+    afterMs = last.next_due_ms;
+    afterId = last.id;
+  }
+}
+
+/** Sends what is due to these instances. */
+export async function fireThese(kernel: Kernel, ids: readonly string[]): Promise<Fired> {
+  const rows = await readInstances(kernel.db, ids);
+  const ours = rows.filter((row) => !isNewer(kernel, row));
+  const { written, failures } = await sweep(kernel, ours, catchUp);
+  return { fired: written.size, newer: rows.length - ours.length, failures };
+}

@@ -1,0 +1,14 @@
+import { decide, type Refusal } from "../../definition/decide.ts";
+import type { LifecycleEvent } from "../../definition/move.ts";
+import type { Course, Maker } from "../commit/course.ts";
+import { isRecover, recoverNow } from "../recovery/recover.ts";
+
+/** Lets an event happen to an instance: its decision is taken up, or what stands in the way is given back. */
+export function happen(course: Course, event: LifecycleEvent, maker: Maker): Refusal | undefined {
+  const { lifecycle, instance, row } = course;
+  if (isRecover(lifecycle, event.name) && event.payload === undefined) return recoverNow(course, event, maker);
+  const decided = decide(lifecycle, instance, event, row.now_ms);
+  if (decided.kind === "refused") return decided;
+  course.add(decided, maker);
+  return undefined;
+}

@@ -1,0 +1,43 @@
+import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
+import type { Tx } from "../../store/db.ts";
+import { forHook, inTurnOn } from "../../store/foreign-tx.ts";
+import type { Course } from "../commit/course.ts";
+import type { Kernel } from "../kernel.ts";
+import { settleWithin } from "../time-limit.ts";
+
+/** The `before` hook of an event that was due threw: the event fails, and not the call that came after it. */
+export class HookOfTimerError extends Error {
+  readonly timerId: string;
+
+  constructor(timerId: string, cause: PawlError) {
+    super(cause.message, { cause });
+    this.timerId = timerId;
+  }
+}
+
+/** Runs the `before` hooks of decisions inside their transaction. A throw leaves nothing behind: whoever holds the transaction rolls it back. */
+export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[]): Promise<void> {
+  for (const course of courses) {
+    for (const decision of course.hooked) {
+      const what = `the \`before\` hook of \`${decision.event}\` in \`${decision.from}\``;
+      try {
+        await inTurnOn(tx, () =>
+          settleWithin(kernel.hookLimitMs, "It", () =>
+            kernel.inside.run(what, async () => decision.before!({ ...decision.context, tx: await forHook(tx) })),
+          ),
+        );
+      } catch (thrown) {
+        // A lost connection or a busy database is no fault of the hook, and may be gone at the next try.
+        if (isPawlError(thrown) && thrown.who === "surroundings") throw thrown;
+        const error = new PawlError(
+          "hook_failed",
+          `${what[0]!.toUpperCase()}${what.slice(1)} of \`${course.lifecycle.name}\` threw: ${messageOf(thrown)}. Nothing was changed.`,
+          { lifecycle: course.lifecycle.name, event: decision.event, from: decision.from },
+          { cause: thrown },
+        );
+        const timerId = course.timersOfHooks.get(decision);
+        throw timerId === undefined ? error : new HookOfTimerError(timerId, error);
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import type { PawlError } from "../../base/errors.ts";
+import { cleanText } from "../../base/json.ts";
+import type { Blocker } from "../../definition/decide.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { Executor } from "../../store/db.ts";
+import { readInstances } from "../../store/instances.ts";
+import { endReleases, type ParkedRow, type ReleaseFailure, recordReleaseFailures } from "../../store/releases.ts";
+import { errorFields } from "../../telemetry/log.ts";
+import type { Course } from "../commit/course.ts";
+import type { Kernel } from "../kernel.ts";
+import { describeError } from "../tasks/failing.ts";
+import { catchUp } from "./due.ts";
+import { sweep } from "./sweep.ts";
+
+/** A state that is released in turns. */
+export interface ParkedState {
+  readonly lifecycle: LifecycleModel;
+  readonly state: string;
+  readonly event: string;
+  readonly atMost: number;
+  readonly everyMs: number;
+}
+
+/** Why a parked instance was given up. */
+export const releaseFailed = "release_failed";
+
+/** A definition that throws so often in a row is for a person to fix. */
+const mostFailures = 5;
+/** A guard may refuse for good reasons: people are told, and it is asked again. */
+const mostRefusals = 10;
+/** The longest pause, in turns of the release. */
+const longestPause = 10;
+
+interface Failed extends ParkedRow {
+  readonly error: PawlError;
+}
+
+/** A failure with what is known of those before it. */
+interface Counted extends ReleaseFailure {
+  readonly attempts: number;
+  readonly blockers: readonly Blocker[] | undefined;
+}
+
+/**
+ * Records why parked instances were not released, so that each rests for a while and can be explained. A failure that is
+ * new is logged and noted in the history; what goes on failing ends as a dead letter, and what goes on refusing as an alert.
+ */
+export async function failReleases(kernel: Kernel, parked: ParkedState, failed: readonly Failed[]): Promise<void> {
+  // A database that is away is no fault of the instance, and one that has gone on meanwhile has not failed.
+  const counting = failed.filter(({ error }) => error.who !== "surroundings" && isAbout(parked, error));
+  if (counting.length === 0) return;
+  const { lifecycle, state, everyMs } = parked;
+  const rows = counting.map(failureOf);
+  const where = { lifecycle: lifecycle.name, state, everyMs, capMs: everyMs * longestPause };
+  const known = new Map((await recordReleaseFailures(kernel.db, where, rows)).map((one) => [one.id, one]));
+  const told = new Map<string, Counted>();
+  for (const [index, row] of rows.entries()) {
+    const { attempts, is_new: isNew } = known.get(row.instanceId)!;
+    if (!isNew && attempts !== limitOf(row) && !(row.what === "failed" && attempts > mostFailures)) continue;
+    const { error } = counting[index]!;
+    const { blockers } = error.details as { blockers?: readonly Blocker[] };
+    told.set(row.instanceId, { ...row, attempts, blockers });
+    const fields = { lifecycle: lifecycle.name, state, instance: row.instanceId, event: parked.event, attempts };
+    const text = `A parked \`${lifecycle.name}\` was not released from \`${state}\`; it stays parked and is tried again: ${row.reason}`;
+    kernel.telemetry.log.warn({ ...fields, ...errorFields(error) }, text);
+  }
+  if (told.size > 0) await tell(kernel, parked, told);
+}
+
+function limitOf({ what }: ReleaseFailure): number {
+  return what === "failed" ? mostFailures : mostRefusals;
+}
+
+function isAbout({ state }: ParkedState, { code, details }: PawlError): boolean {
+  return code !== "transition_refused" || details.state === state;
+}
+
+function failureOf({ id, visit, error }: Failed): ReleaseFailure {
+  const { blockers } = error.details as { blockers?: readonly Blocker[] };
+  const isRefusal = error.code === "transition_refused" && blockers !== undefined;
+  const reason = isRefusal ? blockers.map((one) => one.reason).join("; ") : error.message;
+  return {
+    instanceId: id,
+    visit,
+    what: isRefusal ? "refused" : "failed",
+    reason: cleanText(reason, 500),
+    errorText: isRefusal ? null : JSON.stringify(describeError(error)),
+  };
+}
+
+/** Writes the notes, and what is given up or raises an alert, through the commit of their instances. */
+async function tell(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<string, Counted>): Promise<void> {
+  const rows = await readInstances(kernel.db, [...told.keys()]);
+  const givenUp = new Set<string>();
+  const decide = async (db: Executor, courses: readonly Course[]): Promise<void> => {
+    await catchUp(db, courses);
+    for (const course of courses) {
+      const failure = told.get(course.row.id)!;
+      if (course.failure !== undefined || course.instance.visit !== failure.visit) continue;
+      course.attempt(() => note(course, parked, failure));
+      if (isGivenUp(failure)) givenUp.add(course.row.id);
+    }
+  };
+  const { written } = await sweep(kernel, rows, decide);
+  const ended = [...givenUp].filter((id) => written.has(id));
+  if (ended.length > 0) await endReleases(kernel.db, ended);
+}
+
+function isGivenUp({ what, attempts }: Counted): boolean {
+  return what === "failed" && attempts >= mostFailures;
+}
+
+function note(course: Course, { event, state }: ParkedState, failure: Counted): void {
+  const { what, attempts, reason, blockers, visit, errorText } = failure;
+  const error = errorText === null ? null : (JSON.parse(errorText) as { name: string; message: string });
+  const detail = { event, source: "release", reason, ...(error === null ? { blockers } : { error }) };
+  const requestId = course.newId();
+  if (what === "failed") course.noteFailure({ requestId, attempt: attempts, detail });
+  else course.note("refused", { ...detail, attempts }, requestId);
+  const cause = `release:${course.row.id}:${visit}`;
+  if (isGivenUp(failure)) {
+    course.giveUp("event_failed", {
+      id: course.newId(),
+      instanceId: course.row.id,
+      lifecycle: course.lifecycle.name,
+      kind: "instance",
+      origin: state,
+      reason: releaseFailed,
+      errorText,
+      attempts,
+      payloadText: null,
+      detailsText: JSON.stringify({ event, source: "release" }),
+      workText: null,
+      cause,
+      version: course.instance.version,
+      lease: null,
+    });
+  } else if (what === "refused" && attempts >= mostRefusals) {
+    const key = course.instance.key;
+    const name = key === null ? `${course.lifecycle.name} ${course.row.id}` : `${course.lifecycle.name} "${key}"`;
+    course.alert({
+      cause,
+      kind: "release_refused",
+      message: `${name} refused its release from ${state} ${attempts} times: ${reason}.`,
+      details: { reason, state, event, attempts },
+    });
+  }
+}

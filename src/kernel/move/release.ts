@@ -1,0 +1,83 @@
+import { durationMs } from "../../base/duration.ts";
+import type { LifecycleModel, StateModel } from "../../definition/model.ts";
+import {
+  forgetReleaseFailures,
+  type ParkedRow,
+  readDueReleases,
+  readParked,
+  takeRelease,
+} from "../../store/releases.ts";
+import type { Kernel } from "../kernel.ts";
+import { failReleases, type ParkedState } from "./release-failures.ts";
+import { sendAll } from "./send.ts";
+
+const pageSize = 500;
+/** Statements are few even where all refuse. What is left comes with the next turn. */
+const mostPages = 40;
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Sends the events of parked states, in bulk and oldest first, for those whose time has come. One that refuses or throws
+ * stays parked, is tried again after a pause, and holds up nothing behind it. Returns how many went on.
+ */
+export async function releaseParked(kernel: Kernel): Promise<number> {
+  let released = 0;
+  for (const lifecycle of kernel.lifecycles.values()) {
+    for (const state of lifecycle.states.values()) {
+      if (state.release !== undefined) released += await releaseState(kernel, parkedState(lifecycle, state));
+    }
+  }
+  return released;
+}
+
+function parkedState(lifecycle: LifecycleModel, { name, release }: StateModel): ParkedState {
+  const { every, send, atMost } = release!;
+  return { lifecycle, state: name, event: send, atMost, everyMs: durationMs(every, "release.every") };
+}
+
+/**
+ * Pages of those that failed before and pages of the others take turns: neither can use up all tries of a round, so that
+ * an instance that goes on refusing is never in the way of one that would not.
+ */
+async function releaseState(kernel: Kernel, parked: ParkedState): Promise<number> {
+  const { atMost, everyMs, state } = parked;
+  const lifecycle = parked.lifecycle.name;
+  if (!(await takeRelease(kernel.db, lifecycle, state, everyMs))) return 0;
+  await forgetReleaseFailures(kernel.db, lifecycle, state);
+  let released = 0;
+  let afterId = firstId;
+  const open = { again: true, first: true };
+  for (let page = 0; page < mostPages && released < atMost && (open.again || open.first); page++) {
+    const limit = Math.min(pageSize, atMost - released);
+    const isAgain = open.again && (page % 2 === 0 || !open.first);
+    const rows = isAgain
+      ? await readDueReleases(kernel.db, { lifecycle, state, limit })
+      : await readParked(kernel.db, { lifecycle, state, afterId, limit });
+    if (rows.length < limit) open[isAgain ? "again" : "first"] = false;
+    if (!isAgain) afterId = rows.at(-1)?.id ?? afterId;
+    if (rows.length > 0) released += await releaseThese(kernel, parked, rows);
+  }
+  return released;
+}
+
+async function releaseThese(kernel: Kernel, parked: ParkedState, rows: readonly ParkedRow[]): Promise<number> {
+  const sent = await sendAll(
+    kernel,
+    rows.map(({ id }) => ({
+      lifecycle: parked.lifecycle,
+      ref: { id },
+      event: parked.event,
+      payload: undefined,
+      actor: null,
+      reason: "release",
+      expectedVersion: undefined,
+      idempotency: undefined,
+      delay: undefined,
+      requestId: kernel.newId(),
+      source: "timer",
+    })),
+  );
+  const failures = sent.flatMap((one, index) => (one.ok ? [] : [{ ...rows[index]!, error: one.error }]));
+  if (failures.length > 0) await failReleases(kernel, parked, failures);
+  return sent.length - failures.length;
+}

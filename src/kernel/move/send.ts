@@ -1,0 +1,503 @@
+import { broken, isPawlError, PawlError } from "../../base/errors.ts";
+import { storableText } from "../../base/json.ts";
+import { payloadOf } from "../../definition/decide.ts";
+import type { InstanceModel } from "../../definition/instance.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { Executor, Tx } from "../../store/db.ts";
+import { withinSavepoint } from "../../store/foreign-tx.ts";
+import { type InstanceRow, lockInstances, readInstances, readInstancesByKey } from "../../store/instances.ts";
+import { readMovesOfRequests } from "../../store/journal.ts";
+import { type KnownRequest, readRequests } from "../../store/requests.ts";
+import { commit } from "../commit/commit.ts";
+import { Course, type Maker } from "../commit/course.ts";
+import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
+import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { untilAnswered } from "../lost-reply.ts";
+import type { Ref } from "../refs.ts";
+import { catchUp } from "./due.ts";
+import { noteFailedCalls } from "./failed-calls.ts";
+import { withoutFailedEvents } from "./failed-events.ts";
+import { happen } from "./happen.ts";
+import { runHooks } from "./hooks.ts";
+import { type AcceptedCallback, match, refuseSettled, settleAccepted } from "./match.ts";
+import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
+
+/** An event on its way to an instance. */
+export interface Send {
+  readonly lifecycle: LifecycleModel;
+  readonly ref: Ref;
+  readonly event: string;
+  readonly payload: unknown;
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly expectedVersion: number | undefined;
+  readonly idempotency: { readonly key: string; readonly hash: string } | undefined;
+  /** An event for later, kept as a timer. */
+  readonly delay: { readonly afterMs: number | null; readonly atMs: number | null } | undefined;
+  /** Made once for the call: the mark by which its move is found again after a lost reply. */
+  readonly requestId: string;
+  /** A change of the data that comes with it. */
+  readonly patch?: Readonly<Record<string, unknown>> | undefined;
+  /** Its time begins anew. */
+  readonly renewsDeadline?: boolean;
+  /** The late result that is accepted with it. */
+  readonly late?: AcceptedCallback & { readonly event: string };
+  /** Whose doing it is; a call's unless given. */
+  readonly source?: "call" | "timer" | "pawl";
+  /** Whoever sends it may have sent it before: its move is looked for first. */
+  readonly mayBeKnown?: boolean;
+}
+
+export type Sent =
+  | { readonly ok: true; readonly instance: Snapshot }
+  | { readonly ok: false; readonly error: PawlError };
+
+/** A send and what is known of it so far. */
+class Pending {
+  readonly send: Send;
+  outcome: Sent | undefined;
+  /** The instance that it is for, once that is known. */
+  instanceId: string | undefined;
+  /** The instance's version on which it was decided last. */
+  decidedOn: number | undefined;
+  /** The instance's version before the first write whose reply was lost. */
+  unsureSince: number | undefined;
+  /** Found in the journal after a lost reply: whatever happens to the batch, it is done. */
+  settled = false;
+
+  constructor(send: Send) {
+    this.send = send;
+    if (send.mayBeKnown === true) this.unsureSince = 0;
+  }
+}
+
+const optimisticRounds = 3;
+
+/**
+ * Sends a list of events, each to its instance, in as few statements as can be: one reads, one writes. What was changed
+ * meanwhile is read and decided anew; what has a hook, or meets too much traffic, gets a transaction of its own.
+ */
+export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<Sent[]> {
+  const pending = sends.map((send) => new Pending(send));
+  let open: Pending[] = pending;
+  for (let round = 0; open.length > 0 && round < optimisticRounds; round++) {
+    const alone: Pending[] = [];
+    await throughLostReplies(open, () => sendTogether(kernel, open, alone));
+    await sendEachAlone(kernel, alone);
+    open = open.filter((one) => one.outcome === undefined);
+  }
+  await sendEachAlone(kernel, open);
+  await noteFailedCalls(kernel, pending);
+  return pending.map((one) => one.outcome!);
+}
+
+/** Sends inside a transaction that somebody else commits. Rows are locked in the order of their ids. */
+export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
+  const pending = sends.map((send) => new Pending(send));
+  await sendPendingIn(kernel, tx, pending);
+  await noteFailedCalls(kernel, pending, tx);
+  return pending.map((one) => one.outcome!);
+}
+
+/** The same for one event. Where it fails, the transaction is as it was before, but for the note that it failed. */
+export async function sendIn(kernel: Kernel, tx: Tx, send: Send): Promise<Sent> {
+  const one = new Pending(send);
+  try {
+    await withinSavepoint(tx, async () => {
+      await sendPendingIn(kernel, tx, [one]);
+      if (!one.outcome!.ok) throw one.outcome!.error;
+    });
+  } catch (error) {
+    await noteFailedCalls(kernel, [one], tx);
+    throw error;
+  }
+  return one.outcome!;
+}
+
+async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly Pending[]): Promise<void> {
+  const alone: Pending[] = [];
+  await sendLocked(kernel, tx, pending, { alone });
+  for (const one of alone) {
+    try {
+      await withoutFailedEvents((failedTimers) =>
+        withinSavepoint(tx, () => {
+          one.outcome = undefined; // A refusal by what an event that failed was to bring does not count.
+          return sendLocked(kernel, tx, [one], { failedTimers });
+        }),
+      );
+    } catch (thrown) {
+      const error = asPawlError(thrown);
+      if (error.who === "surroundings") throw error;
+      one.outcome = { ok: false, error };
+    }
+  }
+}
+
+async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: Pending[]): Promise<void> {
+  const { db } = kernel;
+  const byInstance = await readWanted(kernel, db, pending);
+  const courses = [...byInstance.keys()];
+  await settleLostReplies(db, byInstance);
+  await catchUp(db, courses);
+  const requests = await readKnownRequests(db, byInstance);
+  const answers = new Map<Pending, InstanceModel>();
+  for (const [course, waiting] of byInstance) {
+    for (const one of waiting) await take(db, course, one, requests, answers);
+    course.attempt(() => match(course));
+  }
+  const free = courses.filter((course) => course.changes && course.failure === undefined && course.hooked.length === 0);
+  const written = await commitOrDoubt(kernel, free, byInstance);
+  for (const [course, waiting] of byInstance) {
+    const atMs = written?.get(course.instance.id);
+    if (atMs === undefined && course.changes && course.failure === undefined) {
+      // A hook has to run, or somebody moved or holds it: also what was refused was refused on ground that did not stand.
+      for (const one of waiting) if (!one.settled) one.outcome = undefined;
+      if (course.hooked.length > 0 || written === undefined) alone.push(...waiting.filter((one) => !one.settled));
+      continue;
+    }
+    for (const one of waiting) finish(one, course, answers.get(one), atMs);
+    if (atMs !== undefined) announce(kernel, course);
+  }
+}
+
+/** One after the other. What could not be sent now holds up what comes after it for the same instance. */
+async function sendEachAlone(kernel: Kernel, pending: readonly Pending[]): Promise<void> {
+  const delayed = new Map<string, PawlError>();
+  for (const one of pending) {
+    const receiver = JSON.stringify([one.send.lifecycle.name, one.send.ref]);
+    const before = delayed.get(receiver);
+    if (before === undefined) await sendAlone(kernel, one);
+    else one.outcome = { ok: false, error: before };
+    if (one.outcome?.ok === false && one.outcome.error.who === "surroundings") delayed.set(receiver, one.outcome.error);
+  }
+}
+
+async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
+  await throughLostReplies([one], async () => {
+    let outcome: Sent | undefined;
+    try {
+      await withoutFailedEvents((failedTimers) =>
+        inTransaction(kernel, async (tx) => {
+          // A refusal by what an event that failed was to bring does not count.
+          if (!one.settled) one.outcome = undefined;
+          await sendLocked(kernel, tx, [one], { failedTimers });
+          outcome = one.outcome;
+          one.outcome = undefined; // It counts once the transaction is committed.
+          if (outcome?.ok === false) throw outcome.error;
+        }),
+      );
+    } catch (error) {
+      if (isPawlError(error, "outcome_unknown")) one.unsureSince ??= one.decidedOn;
+      throw error;
+    }
+    one.outcome = outcome;
+    if (kernel.faults !== undefined) await kernel.faults.at("transaction.committed");
+  });
+}
+
+/** Sends under locks. What has a hook goes into `alone`, where there is one: it is to fail for itself, with what it wrote. */
+async function sendLocked(
+  kernel: Kernel,
+  tx: Tx,
+  pending: readonly Pending[],
+  { alone, failedTimers }: { alone?: Pending[]; failedTimers?: ReadonlyMap<string, unknown> },
+): Promise<void> {
+  const found = await readWanted(kernel, tx, pending);
+  const ids = [...found.keys()].map((course) => course.row.id).sort();
+  const rows = new Map((await lockInstances(tx, ids)).map((row) => [row.id, row]));
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.locked");
+  const byInstance = new Map<Course, Pending[]>();
+  for (const [course, waiting] of found) {
+    const row = rows.get(course.row.id);
+    // Between the reading and the lock a newer process may have moved it, or its time to be kept have ended.
+    if (row !== undefined && !isNewer(kernel, row))
+      byInstance.set(new Course(course.lifecycle, row, kernel.newId), waiting);
+    else for (const one of waiting) one.outcome = { ok: false, error: goneError(kernel, one.send, row) };
+  }
+  const courses = [...byInstance.keys()];
+  for (const course of courses) {
+    course.hold();
+    if (failedTimers !== undefined) course.failedTimers = failedTimers;
+  }
+  await settleLostReplies(tx, byInstance);
+  await catchUp(tx, courses);
+  const requests = await readKnownRequests(tx, byInstance);
+  const answers = new Map<Pending, InstanceModel>();
+  for (const [course, waiting] of byInstance) {
+    for (const one of waiting) await take(tx, course, one, requests, answers);
+    course.attempt(() => match(course));
+  }
+  const changed = courses.filter((course) => course.changes && course.failure === undefined);
+  const hooked = changed.filter((course) => course.hooked.length > 0);
+  if (alone === undefined) await runHooks(kernel, tx, hooked);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
+  const moving = alone === undefined ? changed : changed.filter((course) => !hooked.includes(course));
+  const written = moving.length === 0 ? new Map<string, number>() : await commit(kernel, tx, moving);
+  if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
+  for (const [course, waiting] of byInstance) {
+    const atMs = written.get(course.instance.id);
+    if (alone !== undefined && hooked.includes(course)) {
+      for (const one of waiting) one.outcome = undefined;
+      alone.push(...waiting);
+      continue;
+    }
+    if (atMs === undefined && moving.includes(course)) {
+      throw new PawlError(
+        "hook_failed",
+        `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`,
+      );
+    }
+    for (const one of waiting) finish(one, course, answers.get(one), atMs);
+    if (atMs !== undefined) announce(kernel, course);
+  }
+}
+
+function goneError(kernel: Kernel, send: Send, row: InstanceRow | undefined): PawlError {
+  try {
+    if (row !== undefined) lifecycleOf(kernel, row);
+  } catch (error) {
+    return asPawlError(error);
+  }
+  return unknownInstance(send);
+}
+
+/** The instances that are meant, each with the sends for it in their order. What names nothing is answered at once. */
+async function readWanted(kernel: Kernel, db: Executor, pending: readonly Pending[]): Promise<Map<Course, Pending[]>> {
+  const places = new Map(pending.map((one, place) => [one, place]));
+  const inOrder = (one: Pending, other: Pending) => places.get(one)! - places.get(other)!;
+  const byId = new Map<string, Pending[]>();
+  const byKey = new Map<string, { lifecycle: string; key: string; pending: Pending[] }>();
+  for (const one of pending) {
+    const { ref, lifecycle } = one.send;
+    if ("id" in ref) byId.set(ref.id, [...(byId.get(ref.id) ?? []), one]);
+    else {
+      const name = `${lifecycle.name}/${ref.key}`;
+      const list = byKey.get(name) ?? { lifecycle: lifecycle.name, key: ref.key, pending: [] };
+      list.pending.push(one);
+      byKey.set(name, list);
+    }
+  }
+  const [rowsById, rowsByKey] = await Promise.all([
+    byId.size === 0 ? [] : readInstances(db, [...byId.keys()]),
+    byKey.size === 0 ? [] : readInstancesByKey(db, [...byKey.values()]),
+  ]);
+  const meant = new Map<string, { row: InstanceRow; pending: Pending[] }>();
+  for (const row of rowsById) meant.set(row.id, { row, pending: byId.get(row.id)! });
+  for (const row of rowsByKey) {
+    const list = meant.get(row.id)?.pending ?? [];
+    meant.set(row.id, { row, pending: [...list, ...byKey.get(`${row.lifecycle}/${row.key}`)!.pending] });
+  }
+  const courses = new Map<Course, Pending[]>();
+  for (const { row, pending: waiting } of meant.values()) {
+    kernel.clock.observe(row.now_ms);
+    const right = waiting.filter((one) => one.send.lifecycle.name === row.lifecycle).sort(inOrder);
+    if (right.length === 0) continue;
+    try {
+      courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), right);
+    } catch (error) {
+      for (const one of right) one.outcome = { ok: false, error: asPawlError(error) };
+    }
+  }
+  const found = new Set([...courses.values()].flat());
+  for (const one of pending) {
+    if (!found.has(one) && one.outcome === undefined) one.outcome = { ok: false, error: unknownInstance(one.send) };
+  }
+  return courses;
+}
+
+/** Decides one send on its course. Its answer counts once the course is written. */
+async function take(
+  db: Executor,
+  course: Course,
+  one: Pending,
+  requests: ReadonlyMap<string, KnownRequest>,
+  answers: Map<Pending, InstanceModel>,
+): Promise<void> {
+  if (one.outcome !== undefined || course.failure !== undefined) return;
+  const { send } = one;
+  one.instanceId = course.row.id;
+  one.decidedOn = course.row.version;
+  try {
+    const known = send.idempotency && requests.get(requestName(course.row.id, send.idempotency.key));
+    if (known !== undefined && send.idempotency !== undefined) {
+      await repeat(db, course, one, known, answers);
+      return;
+    }
+    if (send.expectedVersion !== undefined && send.expectedVersion !== course.instance.version) {
+      throw new PawlError(
+        "version_conflict",
+        `\`${send.event}\` expected version ${send.expectedVersion} of ${nameOf(course.row)}, and it is at ${course.instance.version}. Read it again and decide anew.`,
+        { expected: send.expectedVersion, actual: course.instance.version },
+      );
+    }
+    if (send.delay !== undefined) delay(course, send, send.delay);
+    else {
+      const { event: name, payload, actor, reason, patch, renewsDeadline, late } = send;
+      const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
+      const event = { name, payload, actor, reason, patch, renewsDeadline, accepts: late?.event };
+      if (late !== undefined) refuseSettled(course, late);
+      const refusal = happen(course, event, maker);
+      if (refusal !== undefined) throw refusedError(course, send, refusal);
+      if (late !== undefined) settleAccepted(course, late);
+    }
+    if (send.idempotency !== undefined) {
+      course.answer(send.idempotency.key, send.idempotency.hash);
+      const known = { instance_id: course.row.id, ...send.idempotency, version: course.instance.version };
+      (requests as Map<string, KnownRequest>).set(requestName(course.row.id, send.idempotency.key), known);
+    }
+    answers.set(one, course.instance);
+  } catch (thrown) {
+    one.outcome = { ok: false, error: asPawlError(thrown) };
+  }
+}
+
+/** The same key again: the first answer if it asks the same, a conflict if it asks something else. */
+async function repeat(
+  db: Executor,
+  course: Course,
+  one: Pending,
+  known: KnownRequest,
+  answers: Map<Pending, InstanceModel>,
+): Promise<void> {
+  if (known.hash !== one.send.idempotency!.hash) {
+    throw new PawlError(
+      "idempotency_conflict",
+      `The idempotency key \`${known.key}\` was used for another request to ${nameOf(course.row)} (its move ${known.version}). Use a new key for a new request.`,
+      { key: known.key, version: known.version },
+    );
+  }
+  // Asked twice in one batch: the first of them has not been written yet.
+  for (const [other, instance] of answers) {
+    if (other.send.idempotency?.key !== known.key || instance.id !== course.instance.id) continue;
+    answers.set(one, instance);
+    return;
+  }
+  one.outcome = { ok: true, instance: await snapshotAt(db, course.row, known.version) };
+}
+
+function delay(course: Course, send: Send, when: { afterMs: number | null; atMs: number | null }): void {
+  const { lifecycle } = course;
+  const everywhere = [...lifecycle.states.keys()];
+  if (!everywhere.some((state) => lifecycle.edgesFrom(state, send.event).length > 0)) {
+    throw new PawlError(
+      "event_unknown",
+      `\`${lifecycle.name}\` has no event \`${send.event}\`, so it cannot be sent later either.`,
+      { event: send.event },
+    );
+  }
+  const checked = payloadOf(lifecycle, { ...send, name: send.event });
+  if (checked.faults !== undefined) throw payloadInvalid(lifecycle, send.event, checked.faults);
+  if (course.instance.outcome !== null) {
+    throw new PawlError(
+      "transition_refused",
+      `\`${send.event}\` cannot be sent later to ${nameOf(course.row)}: it has ended in \`${course.instance.state}\`.`,
+      {
+        blockers: [{ kind: "closed", event: send.event, from: course.instance.state, reason: "it has ended" }],
+      },
+    );
+  }
+  const payloadText =
+    checked.value === undefined ? null : storableText(checked.value, `The payload of \`${send.event}\``);
+  course.delay({ id: send.requestId, ...when, event: send.event, payloadText, actor: send.actor, reason: send.reason });
+}
+
+function finish(one: Pending, course: Course, answer: InstanceModel | undefined, atMs: number | undefined): void {
+  if (one.outcome !== undefined) return;
+  if (course.failure !== undefined) {
+    one.outcome = { ok: false, error: asPawlError(course.failure) };
+    return;
+  }
+  if (answer === undefined) throw broken(`A send of \`${one.send.event}\` was neither decided nor refused.`);
+  const stands = answer.version === course.row.version;
+  one.outcome = {
+    ok: true,
+    instance: stands
+      ? snapshotOf(course.row)
+      : snapshotAfter(course.at(answer, atMs!), atMs!, course.failureAt(answer, atMs!)),
+  };
+}
+
+/**
+ * A lost reply is not a failure: each send of the batch is looked for in the journal before it is decided again. Undefined
+ * when the database refused one of them: on its own each gets its answer, and none is hurt by its neighbour.
+ */
+async function commitOrDoubt(
+  kernel: Kernel,
+  courses: readonly Course[],
+  byInstance: ReadonlyMap<Course, Pending[]>,
+): Promise<Map<string, number> | undefined> {
+  if (courses.length === 0) return new Map();
+  try {
+    return await commit(kernel, kernel.db, courses);
+  } catch (error) {
+    const lost = isPawlError(error, "outcome_unknown");
+    for (const course of courses) {
+      for (const one of byInstance.get(course)!) {
+        if (lost) one.unsureSince ??= course.row.version;
+        if (!one.settled) one.outcome = undefined;
+      }
+    }
+    if (asPawlError(error).who === "surroundings") throw error;
+    return undefined;
+  }
+}
+
+/** Those whose write got no reply: found in the journal (or, an event for later, among the timers), they are done. */
+async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<Course, Pending[]>): Promise<void> {
+  const unsure: { one: Pending; course: Course }[] = [];
+  for (const [course, waiting] of byInstance) {
+    for (const one of waiting)
+      if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, course });
+  }
+  if (unsure.length === 0) return;
+  const asked = unsure.map(({ one, course }) => ({
+    id: course.row.id,
+    requestId: one.send.requestId,
+    afterVersion: one.unsureSince!,
+  }));
+  const moves = new Map((await readMovesOfRequests(db, asked)).map((move) => [move.request_id, move.version]));
+  for (const { one, course } of unsure) {
+    const version = moves.get(one.send.requestId);
+    if (version === undefined) continue;
+    one.outcome = { ok: true, instance: await snapshotAt(db, course.row, version) };
+    one.settled = true;
+  }
+}
+
+/** Runs a round to its end; what cannot be mended by waiting becomes the answer to those without one. */
+async function throughLostReplies(pending: readonly Pending[], round: () => Promise<void>): Promise<void> {
+  try {
+    await untilAnswered(
+      round,
+      pending.some((one) => one.unsureSince !== undefined && one.outcome === undefined),
+    );
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    for (const one of pending) one.outcome ??= { ok: false, error };
+  }
+}
+
+async function readKnownRequests(
+  db: Executor,
+  byInstance: ReadonlyMap<Course, Pending[]>,
+): Promise<Map<string, KnownRequest>> {
+  const asked: { id: string; key: string }[] = [];
+  for (const [course, waiting] of byInstance) {
+    for (const { send } of waiting) {
+      if (send.idempotency !== undefined) asked.push({ id: course.row.id, key: send.idempotency.key });
+    }
+  }
+  if (asked.length === 0) return new Map();
+  const known = await readRequests(db, asked);
+  return new Map(known.map((request) => [requestName(request.instance_id, request.key), request]));
+}
+
+function requestName(id: string, key: string): string {
+  return `${id} ${key}`;
+}
+
+/** Wakes who waits in this process for the instance, or for work in its lane. */
+function announce(kernel: Kernel, course: Course): void {
+  kernel.signals.hint(course.instance.id);
+  for (const lane of course.lanes) kernel.signals.hint(lane);
+}

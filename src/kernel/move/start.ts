@@ -1,0 +1,219 @@
+import { PawlError } from "../../base/errors.ts";
+import { storableText } from "../../base/json.ts";
+import { decideStart } from "../../definition/decide.ts";
+import type { InstanceModel } from "../../definition/instance.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { Decision } from "../../definition/move.ts";
+import type { Executor } from "../../store/db.ts";
+import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/instances.ts";
+import type { NewInstance, NextStep } from "../../store/start-instances.ts";
+import type { TimerRow } from "../../store/timers.ts";
+import { alike } from "../commit/beside.ts";
+import { commitStarts } from "../commit/commit-rows.ts";
+import { partsOf } from "../commit/parts.ts";
+import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow } from "../commit/rows.ts";
+import { asPawlError, itemInvalid } from "../errors.ts";
+import type { Kernel } from "../kernel.ts";
+import { untilAnswered } from "../lost-reply.ts";
+import { type Snapshot, snapshotAfter, snapshotOf } from "./snapshot.ts";
+
+/** An instance on its way into the world. */
+export interface Start {
+  readonly lifecycle: LifecycleModel;
+  readonly key: string | null;
+  readonly data: unknown;
+  readonly actor: string | null;
+  readonly reason: string | null;
+  /** Null for a child, which comes with a move of its parent. */
+  readonly requestId: string | null;
+  /** Started by the clock, and not by somebody's call. */
+  readonly source?: "timer";
+  /** The instance whose step starts it, and its name among the children of that run. */
+  readonly parent?: NonNullable<NewInstance["parent"]>;
+  /** When its first step is to run, and before which others; a job's own. */
+  readonly first?:
+    | { readonly afterMs: number | null; readonly atMs: number | null; readonly priority?: number | undefined }
+    | undefined;
+}
+
+export type Started =
+  | { readonly ok: true; readonly created: boolean; readonly instance: Snapshot }
+  | { readonly ok: false; readonly error: PawlError };
+
+/** A start that was checked: everything that is to be written, from data as it was when the call was made. */
+export interface Planned {
+  readonly start: Start;
+  readonly decision: Decision;
+  readonly row: NewInstance;
+  readonly timers: readonly TimerRow[];
+}
+
+/**
+ * Starts a list of instances in one statement. A key that is taken gives back the instance that has it. They are written
+ * in the order of their keys, so that two batches with the same keys never wait crosswise.
+ */
+export async function startAll(kernel: Kernel, db: Executor, planned: readonly Planned[]): Promise<Started[]> {
+  const outcomes = new Map<Planned, Started>();
+  const first = new Map<string, Planned>();
+  const fresh: Planned[] = [];
+  for (const one of [...planned].sort(byKey)) {
+    const name = nameOf(one);
+    if (name !== undefined && first.has(name)) continue;
+    if (name !== undefined) first.set(name, one);
+    fresh.push(one);
+  }
+  for (const some of alike(kernel, fresh, ({ row }) => row.lifecycle)) {
+    for (const part of partsOf(some, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
+  }
+  return planned.map((one) => outcomes.get(one) ?? again(outcomes.get(first.get(nameOf(one)!)!)!));
+}
+
+/** The answer to a start whose key is that of another one in the same list. */
+function again(first: Started): Started {
+  return first.ok ? { ...first, created: false } : first;
+}
+
+function nameOf({ row }: Planned): string | undefined {
+  return row.key === null ? undefined : `${row.lifecycle}/${row.key}`;
+}
+
+function byKey({ row: one }: Planned, { row: other }: Planned): number {
+  if (one.lifecycle !== other.lifecycle) return one.lifecycle < other.lifecycle ? -1 : 1;
+  if (one.key === other.key) return 0;
+  return (one.key ?? "") < (other.key ?? "") ? -1 : 1;
+}
+
+async function write(
+  kernel: Kernel,
+  db: Executor,
+  planned: readonly Planned[],
+  outcomes: Map<Planned, Started>,
+): Promise<void> {
+  const rows = rowsOf(planned);
+  const round = async (): Promise<void> => {
+    const written = await commitStarts(kernel, db, planned, rows);
+    for (const one of planned) {
+      const atMs = written.get(one.row.id);
+      if (atMs === undefined) continue;
+      outcomes.set(one, { ok: true, created: true, instance: bornAt(one, atMs) });
+      if (one.row.step !== null) kernel.signals.hint(one.row.step.lane);
+    }
+    const rest = planned.filter((one) => !written.has(one.row.id));
+    if (rest.length > 0) await adopt(db, rest, outcomes);
+  };
+  if (db !== kernel.db) return round();
+  try {
+    // The same statement again after a lost reply: what it wrote the first time is found by its id.
+    await untilAnswered(round);
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    if (error.who === "surroundings") throw error;
+    // One that the database refuses is not to keep its neighbours out.
+    if (planned.length > 1) for (const one of planned) await write(kernel, db, [one], outcomes);
+    else outcomes.set(planned[0]!, { ok: false, error });
+  }
+}
+
+/** What belongs to new instances, beside their own rows. */
+export function rowsOf(planned: readonly Planned[]): Rows {
+  const rows = noRows();
+  for (const { timers, start, row } of planned) {
+    const { kind } = start.lifecycle.states.get(row.state)!;
+    if (kind === "join" || kind === "ask")
+      rows.checks.push({ instanceId: row.id, parentId: row.id, lifecycle: row.lifecycle });
+    rows.timers.push(...timers);
+  }
+  return rows;
+}
+
+/** Its times are those at which it was written. */
+function bornAt({ decision, row }: Planned, atMs: number): Snapshot {
+  const deadlineAtMs = row.deadlineAfterMs === null ? null : atMs + row.deadlineAfterMs;
+  return snapshotAfter({ ...decision.instance, createdAtMs: atMs, deadlineAtMs }, atMs, null);
+}
+
+/** What was there already: after a lost reply the instance itself, else the one that has the key. */
+async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Planned, Started>): Promise<void> {
+  const mine = new Map(
+    (
+      await readInstances(
+        db,
+        rest.map((one) => one.row.id),
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const keyed = rest.flatMap(({ row }) => (row.key === null ? [] : [{ lifecycle: row.lifecycle, key: row.key }]));
+  const taken = new Map<string, InstanceRow>();
+  if (keyed.length > 0) {
+    for (const row of await readInstancesByKey(db, keyed)) taken.set(`${row.lifecycle}/${row.key}`, row);
+  }
+  for (const one of rest) {
+    const { row } = one;
+    const own = mine.get(row.id);
+    const other = own ?? taken.get(`${row.lifecycle}/${row.key}`);
+    outcomes.set(
+      one,
+      other === undefined
+        ? { ok: false, error: takenMeanwhile(row.key) }
+        : { ok: true, created: own !== undefined, instance: snapshotOf(other) },
+    );
+  }
+}
+
+function takenMeanwhile(key: string | null): PawlError {
+  const what = key === null ? "What it needs was taken by another" : `The key "${key}" was taken and given back`;
+  return new PawlError("busy", `${what} at this moment. Start it again.`);
+}
+
+/** Checks a start and works out what is to be written. Throws what its caller or its author has to mend. */
+export function planStart(kernel: Kernel, start: Start, nowMs = kernel.clock.nowMs()): Planned {
+  const { lifecycle, key, data, actor, reason } = start;
+  const id = kernel.newId();
+  const parent = start.parent ?? null;
+  const decision = decideStart(lifecycle, { id, key, parent: parentOf(parent), data, actor, reason }, nowMs);
+  const dataText = storableText(decision.instance.data, `The data of \`${lifecycle.name}\``);
+  const source = start.source ?? (parent === null ? ("call" as const) : ("pawl" as const));
+  return {
+    start,
+    decision,
+    timers: decision.timers.map((timer) => timerRow(id, kernel.newId(), 1, timer)),
+    row: {
+      id,
+      lifecycle: lifecycle.name,
+      definition: lifecycle.version,
+      key,
+      parent,
+      state: decision.to,
+      shelf: shelfOf(lifecycle, decision.to),
+      dataText,
+      deadlineAfterMs: deadlineAfterMs(decision),
+      dueAfterMs: earliest(decision.timers, "afterMs"),
+      outcome: decision.instance.outcome,
+      move: { ...noMove, event: decision.event, source, actor, reason, requestId: start.requestId },
+      step: firstStep(decision, start.first),
+    },
+  };
+}
+
+function parentOf(parent: NewInstance["parent"]): InstanceModel["parent"] {
+  return parent === null ? null : { lifecycle: parent.lifecycle, id: parent.id };
+}
+
+/** Checks a list as a whole, so that one bad element keeps nothing and nobody half done. */
+export function planStarts(kernel: Kernel, starts: readonly Start[]): Planned[] {
+  const nowMs = kernel.clock.nowMs();
+  return starts.map((start, index) => {
+    try {
+      return planStart(kernel, start, nowMs);
+    } catch (thrown) {
+      throw itemInvalid(thrown, index);
+    }
+  });
+}
+
+function firstStep(decision: Decision, first: Start["first"]): NextStep | null {
+  if (decision.step === null) return null;
+  const { lane, priority } = decision.step;
+  const { afterMs = null, atMs = null } = first ?? {};
+  return { lane, priority: first?.priority ?? priority, afterMs, atMs, grant: null };
+}

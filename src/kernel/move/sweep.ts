@@ -1,0 +1,95 @@
+import type { Executor, Tx } from "../../store/db.ts";
+import { type InstanceRow, lockInstances } from "../../store/instances.ts";
+import { commit } from "../commit/commit.ts";
+import { Course } from "../commit/course.ts";
+import { asPawlError } from "../errors.ts";
+import { inTransaction, type Kernel, lifecycleOf } from "../kernel.ts";
+import { withoutFailedEvents } from "./failed-events.ts";
+import { runHooks } from "./hooks.ts";
+import { match } from "./match.ts";
+
+/** What became of the instances of one page. */
+export interface Swept {
+  readonly written: ReadonlySet<string>;
+  /** Those that were to be moved and were not: somebody else has them in hand, or moved them first. */
+  readonly missed: ReadonlySet<string>;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
+/** Decides what becomes of instances, on what was read. */
+export type Decide = (db: Executor, courses: readonly Course[]) => Promise<void>;
+
+/**
+ * Moves what nobody called for: decides about a page of instances together and writes those that are free. What has a
+ * hook gets a transaction of its own, and one that cannot be moved keeps nobody else from it.
+ */
+export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide: Decide): Promise<Swept> {
+  const courses = rows.map((row) => new Course(lifecycleOf(kernel, row), row, kernel.newId));
+  await decide(kernel.db, courses);
+  for (const course of courses) course.attempt(() => match(course));
+  const failures = courses.flatMap(({ row, failure }) =>
+    failure === undefined ? [] : [{ id: row.id, error: failure }],
+  );
+  const good = courses.filter((course) => course.failure === undefined && course.changes);
+  const free = good.filter((course) => course.hooked.length === 0);
+  const together = await writeTogether(kernel, free);
+  const written = new Set(together?.keys());
+  for (const { hooked, row } of good) {
+    if (hooked.length === 0 && together !== undefined) continue;
+    try {
+      if (await writeAlone(kernel, row.id, decide)) written.add(row.id);
+    } catch (error) {
+      failures.push({ id: row.id, error: asPawlError(error) });
+    }
+  }
+  const missed = good.filter(({ row }) => !written.has(row.id));
+  return { written, missed: new Set([...missed.map(({ row }) => row.id), ...failures.map(({ id }) => id)]), failures };
+}
+
+/** Undefined when the database refused one of them, which is not to keep its neighbours from being moved. */
+async function writeTogether(kernel: Kernel, courses: readonly Course[]): Promise<Map<string, number> | undefined> {
+  if (courses.length === 0) return new Map();
+  try {
+    const written = await commit(kernel, kernel.db, courses);
+    for (const course of courses) if (written.has(course.row.id)) hint(kernel, course);
+    return written;
+  } catch (error) {
+    if (asPawlError(error).who === "surroundings") throw error;
+    return undefined;
+  }
+}
+
+/** One instance in a transaction of its own: it has a hook to run. */
+export function writeAlone(kernel: Kernel, id: string, decide: Decide): Promise<boolean> {
+  return withoutFailedEvents((failedTimers) =>
+    inTransaction(kernel, (tx) => writeLocked(kernel, tx, id, decide, failedTimers)),
+  );
+}
+
+/** The same within a transaction that somebody else commits. */
+export async function writeLocked(
+  kernel: Kernel,
+  tx: Tx,
+  id: string,
+  decide: Decide,
+  failedTimers: ReadonlyMap<string, unknown>,
+): Promise<boolean> {
+  const [row] = await lockInstances(tx, [id]);
+  if (row === undefined) return false;
+  const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);
+  course.hold();
+  course.failedTimers = failedTimers;
+  await decide(tx, [course]);
+  course.attempt(() => match(course));
+  if (course.failure !== undefined) throw course.failure;
+  if (!course.changes) return false;
+  await runHooks(kernel, tx, [course]);
+  await commit(kernel, tx, [course]);
+  hint(kernel, course);
+  return true;
+}
+
+function hint(kernel: Kernel, course: Course): void {
+  kernel.signals.hint(course.instance.id);
+  for (const lane of course.lanes) kernel.signals.hint(lane);
+}

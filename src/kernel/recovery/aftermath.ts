@@ -1,0 +1,116 @@
+import { cleanText } from "../../base/json.ts";
+import { joinsAhead } from "../../definition/joins-ahead.ts";
+import { failed, type LifecycleModel } from "../../definition/model.ts";
+import { aftermathOf, countedFailures } from "../../definition/recover.ts";
+import { readWaitingParents } from "../../store/children.ts";
+import type { Executor } from "../../store/db.ts";
+import { type FailureRow, readFailures } from "../../store/journal.ts";
+import { readSteps } from "../../views/tasks.ts";
+import type { Course } from "../commit/course.ts";
+import { letterOfMove, toldBy } from "./dead-letter.ts";
+
+/**
+ * Says for every course that ends in `failed` what follows: a recovery after a while, or a dead letter. Part of the one
+ * door, so it holds for whatever failed the instance: a worker's report, a lapsed lease, a timer, a call, a join. The
+ * failures are counted from the journal up to the version that the commit expects, which nobody can change meanwhile.
+ * Only what fails costs a statement more.
+ */
+export async function provideForFailures(db: Executor, courses: readonly Course[], newId: () => string): Promise<void> {
+  const failing: Course[] = [];
+  for (const course of courses) {
+    if (course.failing === undefined) continue;
+    const { decision, maker } = course.failing;
+    // What a failure has ended has no recovery to come.
+    if (decision.instance.outcome === null) failing.push(course);
+    else course.giveUp("instance_failed", letterOfMove(newId(), course.lifecycle, decision, maker));
+  }
+  if (failing.length > 0) {
+    const asked = failing.map(({ row }) => ({ id: row.id, upToVersion: row.version }));
+    const histories = new Map((await readFailures(db, asked)).map((one) => [one.id, one]));
+    for (const course of failing) {
+      const { failures, now_ms } = histories.get(course.row.id)!;
+      provide(course, failures, now_ms, newId);
+    }
+  }
+  for (const course of courses) if (course.lacksRecovery) await carryOver(db, course);
+  await leaveToParents(db, courses);
+}
+
+/**
+ * A child whose parent joins it with others has failed for its parent: that fails with it, or counts it, and tells people
+ * in the end if it has to. The child itself raises no alert and leaves no dead letter.
+ */
+async function leaveToParents(db: Executor, courses: readonly Course[]): Promise<void> {
+  const children = courses.filter((course) => course.isGivenUp && course.row.parent_id !== null);
+  if (children.length === 0) return;
+  const ids = children.map(({ row }) => row.id);
+  const parents = new Map((await readWaitingParents(db, ids)).map((one) => [one.child_id, one]));
+  for (const course of children) {
+    const parent = parents.get(course.row.id);
+    if (parent?.shape != null && joinsAhead(parent.shape, parent.state)) course.leaveToParent();
+  }
+}
+
+function provide(course: Course, past: readonly FailureRow[], nowMs: number, newId: () => string): void {
+  const { lifecycle, failing } = course;
+  const { decision, maker } = failing!;
+  const present = course.moves.filter((move) => move.to === failed || move.event === "restart");
+  const history = [...past.map(pastFailure), ...present.map((move) => presentFailure(move, nowMs))];
+  const failures = countedFailures(lifecycle, history, decision.from!);
+  const { deadlineAtMs } = decision.instance;
+  const aftermath = aftermathOf(lifecycle, { failures: failures.length, nowMs, deadlineAtMs });
+  if (aftermath.kind === "recover") {
+    course.recoverLater({ afterMs: aftermath.afterMs, atMs: null });
+    return;
+  }
+  const reason = aftermath.reason === "no_recovery" ? toldBy(decision).reason : aftermath.reason;
+  const details = detailsOf(lifecycle, failures);
+  course.giveUp("instance_failed", letterOfMove(newId(), lifecycle, decision, maker, { reason, details }));
+}
+
+/** A failure or a restart with all that is told of it. */
+export interface PresentedFailure {
+  readonly version: number;
+  readonly event: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly atMs: number;
+  readonly reason: string | null;
+  readonly error: { readonly name: string; readonly message: string } | null;
+}
+
+export function pastFailure(row: FailureRow): PresentedFailure {
+  const { version, event, from_state: from, to_state: to, at_ms: atMs, reason, error } = row;
+  return { version, event, from, to, atMs, reason, error };
+}
+
+function presentFailure(move: Course["moves"][number], nowMs: number): PresentedFailure {
+  const { version, event, from, to, reason } = move;
+  const payload = move.payloadText === null ? undefined : (JSON.parse(move.payloadText) as unknown);
+  const told = toldBy({ event, payload, reason });
+  return { version, event, from, to, atMs: nowMs, reason: told.reason, error: told.error };
+}
+
+const mostTold = 20;
+
+/** What a person who looks at the dead letter wants to know first: how often it failed, when, where and of what. */
+function detailsOf({ recovery }: LifecycleModel, failures: readonly PresentedFailure[]): unknown {
+  return {
+    failures: failures.length,
+    maxFailures: recovery?.maxFailures ?? null,
+    history: failures.slice(-mostTold).map(({ version, atMs, from, reason, error }) => ({
+      version,
+      at: new Date(atMs).toISOString(),
+      state: from,
+      reason,
+      error: error === null ? null : cleanText(`${error.name}: ${error.message}`, 300),
+    })),
+  };
+}
+
+/** A move that leaves an instance failed must not make its recovery forgotten: it comes when it was to come. */
+async function carryOver(db: Executor, course: Course): Promise<void> {
+  const [step] = await readSteps(db, [course.row.id]);
+  if (step === undefined) return;
+  course.recoverLater({ afterMs: null, atMs: step.due_ms });
+}

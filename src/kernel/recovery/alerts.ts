@@ -1,0 +1,176 @@
+import { cleanText } from "../../base/json.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import {
+  type AlertRow,
+  declareSinks,
+  insertAlert,
+  markTold,
+  pruneAlerts,
+  settleAbandoned,
+  type TakenAlert,
+  type Told,
+  takeAlerts,
+} from "../../store/alerts.ts";
+import type { DeadLetterRow } from "../../store/dead-letters.ts";
+import type { Course } from "../commit/course.ts";
+import type { Kernel } from "../kernel.ts";
+import { alertsTopic } from "../signals.ts";
+import type { Taken } from "../tasks/take.ts";
+
+export type { TakenAlert, Told };
+
+/** What an alert is about. */
+export type AlertKind =
+  /** An instance failed for good: it is not recovered by itself, or its failure was its end. */
+  | "instance_failed"
+  /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
+  | "recovery_failed"
+  /** A delayed event, a timeout or a release could not be delivered: its guard or its `before` hook throws. */
+  | "event_failed"
+  /** A parked instance goes on refusing the event that releases it. */
+  | "release_refused"
+  /** A definition does not allow what its own step says: the author has to mend one of them. */
+  | "definition_faulty"
+  /** More work was given up in a day than is usual. */
+  | "many_dead_letters"
+  /** Dead letters outlive their time, since they cannot be archived. */
+  | "archive_failed";
+
+/** The alert that goes with an instance's being given up: of the same cause as its dead letter, so once. */
+export function alertOfLetter(
+  id: string,
+  kind: AlertKind,
+  about: { readonly lifecycle: LifecycleModel; readonly key: string | null },
+  letter: DeadLetterRow,
+): AlertRow {
+  const error = letter.errorText === null ? null : (JSON.parse(letter.errorText) as { name: string; message: string });
+  const details = {
+    reason: letter.reason,
+    state: letter.origin,
+    attempts: letter.attempts,
+    error: error === null ? null : { name: error.name, message: error.message },
+    deadLetter: letter.id,
+    ...childIn(letter),
+    ...(letter.detailsText === null ? {} : (JSON.parse(letter.detailsText) as object)),
+  };
+  return {
+    id,
+    cause: letter.cause,
+    kind,
+    lifecycle: about.lifecycle.name,
+    instanceId: letter.instanceId,
+    key: about.key,
+    message: cleanText(sentenceOf(kind, about.key, letter, error), 1_000),
+    detailsText: JSON.stringify(details),
+  };
+}
+
+/** The child by which its parent failed, if that was why. */
+function childIn({ payloadText }: DeadLetterRow): object {
+  const payload = payloadText === null ? null : (JSON.parse(payloadText) as { child?: unknown } | null);
+  return payload?.child === undefined ? {} : { child: payload.child };
+}
+
+function sentenceOf(
+  kind: AlertKind,
+  key: string | null,
+  letter: DeadLetterRow,
+  error: { name: string; message: string } | null,
+): string {
+  const name = key === null ? `${letter.lifecycle} ${letter.instanceId}` : `${letter.lifecycle} "${key}"`;
+  const why = [letter.reason.replaceAll("_", " "), error === null ? null : `${error.name}: ${error.message}`];
+  const text = `${whatOf(kind, name, letter)}: ${why.filter((part) => part !== null).join("; ")}`;
+  return text.endsWith(".") ? text : `${text}.`;
+}
+
+function whatOf(kind: AlertKind, name: string, letter: DeadLetterRow): string {
+  if (kind === "recovery_failed") return `${name}, which failed in ${letter.origin}, could not be recovered`;
+  if (kind !== "event_failed") return `${name} failed in ${letter.origin} for good`;
+  const { event, source } = JSON.parse(letter.detailsText!) as { event: string; source: string };
+  return `${name} did not get the event ${event} (${source})`;
+}
+
+/** Tells the author once that a step and its definition are at odds. */
+export async function raiseFault(
+  kernel: Kernel,
+  taken: Taken,
+  error: { code: string; message: string },
+): Promise<void> {
+  const { name, version } = taken.lifecycle;
+  const { state } = taken.row;
+  const row: AlertRow = {
+    id: kernel.newId(),
+    cause: `definition:${name}@${version}/${state}:${error.code}`,
+    kind: "definition_faulty",
+    lifecycle: name,
+    instanceId: null,
+    key: null,
+    message: cleanText(
+      `A step of ${name}@${version}/${state} ended in a way that its definition does not allow: ${error.message}`,
+      1_000,
+    ),
+    detailsText: JSON.stringify({ state, version, code: error.code, instance: taken.row.id }),
+  };
+  if (await insertAlert(kernel.db, row)) kernel.signals.hint(alertsTopic);
+}
+
+/** Tells of something that is about no instance, once for its cause; false when it was told before. */
+export async function raiseAlert(
+  kernel: Kernel,
+  alert: { kind: AlertKind; cause: string; message: string; details: Readonly<Record<string, unknown>> },
+): Promise<boolean> {
+  const { kind, cause, message, details } = alert;
+  const about = { lifecycle: "pawl", instanceId: null, key: null };
+  const row = { id: kernel.newId(), cause, kind, ...about, message: cleanText(message, 1_000) };
+  const isNew = await insertAlert(kernel.db, { ...row, detailsText: JSON.stringify(details) });
+  if (isNew) kernel.signals.hint(alertsTopic);
+  return isNew;
+}
+
+const batchSize = 20;
+/** Longer than any sink takes. */
+const heldMs = 120_000;
+
+/** A sink that no process has declared for so long is not waited for. */
+const aliveMs = 86_400_000;
+const declareEveryMs = 10 * 60_000;
+
+/** Alerts to be delivered now to one of these sinks, which are declared with it. */
+export async function takeDueAlerts(kernel: Kernel, sinks: readonly string[]): Promise<TakenAlert[]> {
+  await declareSinks(kernel.db, sinks, declareEveryMs);
+  return takeAlerts(kernel.db, sinks, { limit: batchSize, heldMs });
+}
+
+export function noteTold(kernel: Kernel, told: Told): Promise<void> {
+  return markTold(kernel.db, told, aliveMs);
+}
+
+const keepMs = 30 * 86_400_000;
+
+/** Settles alerts that wait for sinks that are gone, and forgets those that are a month old, settled or not. */
+export async function tidyAlerts(kernel: Kernel): Promise<number> {
+  await settleAbandoned(kernel.db, aliveMs, 500);
+  return pruneAlerts(kernel.db, keepMs, 500);
+}
+
+/** Where a log can be filtered for what people have to act on. */
+const errorChannel = "state-machine-errors";
+
+function logged({ name }: LifecycleModel, details: { readonly reason?: string }, message: string): string {
+  return details.reason === "recovery_exhausted"
+    ? `Max retries exceeded for failed ${name} processing: ${message}`
+    : message;
+}
+
+/** A line in the log of the process that gave an instance up, at once and with all details; and a hint to who tells it. */
+export function announceAlerts(kernel: Kernel, { alerts, failing, fenced, lifecycle }: Course): void {
+  kernel.signals.hint(alertsTopic);
+  // Of a step that was the last word on its instance the report tells, and who failed it by a call knows.
+  const isKnown = (fenced || failing?.maker.source === "call") && lifecycle.recovery === undefined;
+  for (const { kind, instanceId, key, message, detailsText } of alerts) {
+    if (isKnown && (kind === "instance_failed" || kind === "recovery_failed")) continue;
+    const details = JSON.parse(detailsText) as { readonly reason?: string };
+    const fields = { alert: kind, lifecycle: lifecycle.name, instance: instanceId, key, ...details };
+    kernel.telemetry.log.error({ channel: errorChannel, ...fields }, logged(lifecycle, details, message));
+  }
+}

@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { PawlError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { cleanText } from "../../base/json.ts";
+import { type BrokerLetter, insertBrokerLetter, requeueBrokerLetter } from "../../store/broker-letters.ts";
+import type { Executor } from "../../store/db.ts";
+import type { Decider } from "../../store/dead-letters.ts";
+import type { DeadLetterView } from "../../views/dead-letters.ts";
+import type { Kernel } from "../kernel.ts";
+import { outboxTopic } from "../signals.ts";
+import { decidedError } from "./requeue.ts";
+
+/** A message that a broker gave up on, as far as it tells. */
+export interface DiedMessage {
+  /** The broker by which it goes back, as the outbox calls it. */
+  readonly broker: string;
+  /** Where it lay. */
+  readonly graveyard: string;
+  readonly id: string | undefined;
+  readonly reason: string;
+  /** The queue in which it died first. */
+  readonly queue: string | undefined;
+  readonly exchange: string | undefined;
+  readonly routingKey: string | undefined;
+  /** How often it died there. */
+  readonly deaths: number;
+  readonly diedAt: Date | undefined;
+  /** Short enough to be kept. */
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+  /** It may have been here before: whoever had it then may have written it down. */
+  readonly redelivered: boolean;
+}
+
+/** How a body is kept: as text where it is text. */
+export interface KeptBody {
+  readonly text: string;
+  readonly encoding: "utf8" | "base64";
+  readonly bytes: number;
+  /** Only the beginning was kept, so it cannot be sent again. */
+  readonly truncated: boolean;
+}
+
+/** What else is kept of it. */
+export interface KeptMessage {
+  readonly broker: string;
+  readonly id: string | null;
+  readonly requestId: string | null;
+  readonly queue: string | null;
+  readonly exchange: string | null;
+  readonly routingKey: string | null;
+  readonly diedAt: string | null;
+  /** How often an operator has sent it back. */
+  readonly requeues: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Counts in the message itself how often it was sent back: its next death is another one. */
+export const requeuesHeader = "pawl-requeues";
+const requeuePrefix = "pawl.requeue/";
+const longestBody = 1024 * 1024;
+
+/** The broker to which a message takes a dead one back; undefined when it is any other message. */
+export function requeuedTo(type: string): string | undefined {
+  return type.startsWith(requeuePrefix) ? type.slice(requeuePrefix.length) : undefined;
+}
+
+/** Makes a dead letter of it, once for each of its deaths. When this comes back the message may be taken away. */
+export async function keepDied(kernel: Kernel, died: DiedMessage): Promise<void> {
+  const kept = keptOf(died);
+  const letter = letterOf(kernel, died, kept);
+  if (!(await insertBrokerLetter(kernel.db, letter))) return;
+  const { reason, queue, broker } = letter;
+  const request = kept.requestId ?? kept.id ?? "without an id";
+  kernel.telemetry.log.error(
+    { deadLetter: letter.id, requestId: kept.requestId, messageId: kept.id, broker, queue, reason },
+    `The message ${request} died in ${queue}: ${reason}.`,
+  );
+}
+
+function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerLetter {
+  const id = kernel.newId();
+  const queue = kept.queue ?? died.graveyard;
+  const { headers } = kept;
+  const about = { type: headers["aggregate-type"], id: headers["aggregate-id"] };
+  const place = `broker:${died.broker}:${queue}`;
+  const deaths = timesOf(died.deaths) || 1;
+  const print = kept.id === null ? `${place}:${printOf(died)}` : null;
+  const error = [headers["x-error"], headers.error, headers["x-exception-message"]].find(isText);
+  return {
+    id,
+    broker: died.broker,
+    queue,
+    reason: cleanText(died.reason, 500),
+    errorText: error === undefined ? null : JSON.stringify({ name: "Error", message: cleanText(error) }),
+    deaths,
+    payloadText: JSON.stringify(bodyOf(died.body)),
+    detailsText: JSON.stringify(kept),
+    cause: print === null ? `${place}:${kept.id}:${kept.requeues}.${deaths}` : `${print}:${id}`,
+    // Without an id nothing tells two of the same content apart: one that comes for the first time is another one.
+    unlessThere: died.redelivered ? print : null,
+    aggregate: isText(about.type) && isId(about.id) ? { type: about.type, id: about.id } : null,
+  };
+}
+
+function keptOf(died: DiedMessage): KeptMessage {
+  const headers = cleaned(died.headers);
+  return {
+    broker: died.broker,
+    id: textOrNull(died.id),
+    requestId: requestIdOf(died, headers),
+    queue: textOrNull(died.queue),
+    exchange: textOrNull(died.exchange),
+    routingKey: textOrNull(died.routingKey),
+    diedAt: died.diedAt?.toISOString() ?? null,
+    requeues: timesOf(headers[requeuesHeader]),
+    headers,
+    properties: cleaned(died.properties),
+  };
+}
+
+/** By which its sender knows it: his own word in a header or in the body, else what AMQP has for it. */
+function requestIdOf(died: DiedMessage, headers: KeptMessage["headers"]): string | null {
+  const said = [headers["request-id"], headers["x-request-id"], headers.requestId, inBody(died.body)];
+  return textOrNull([...said, died.properties.correlationId, died.id].find(isText));
+}
+
+function inBody(body: Buffer): unknown {
+  if (body.length > longestBody) return undefined;
+  try {
+    return (JSON.parse(body.toString("utf8")) as { requestId?: unknown } | null)?.requestId;
+  } catch {
+    return undefined;
+  }
+}
+
+function bodyOf(body: Buffer): KeptBody {
+  const bytes = body.length;
+  const start = body.subarray(0, longestBody);
+  const text = start.toString("utf8");
+  const truncated = bytes > longestBody;
+  const isPlain = !text.includes("\u0000") && (truncated || Buffer.from(text).equals(start));
+  if (isPlain) return { text, encoding: "utf8", bytes, truncated };
+  return { text: start.toString("base64"), encoding: "base64", bytes, truncated };
+}
+
+/** Texts, numbers and booleans as the database can hold them; all else is left out. */
+function cleaned(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    if (name === "headers" || name === "__proto__") return [];
+    if (typeof value === "string") return [[cleanText(name, 128), cleanText(value)]];
+    return typeof value === "boolean" || Number.isFinite(value) ? [[cleanText(name, 128), value]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function printOf({ body, headers, routingKey, diedAt }: DiedMessage): string {
+  const hash = createHash("sha256").update(body);
+  return hash
+    .update(JSON.stringify([headers, routingKey, diedAt]))
+    .digest("base64url")
+    .slice(0, 27);
+}
+
+/** How often, as somebody says: anybody can write such a number. */
+function timesOf(given: unknown): number {
+  return Number.isInteger(given) && (given as number) > 0 ? Math.min(given as number, 1_000_000_000) : 0;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function textOrNull(text: string | undefined): string | null {
+  return text === undefined ? null : cleanText(text, 500);
+}
+
+/** Lets the outbox send it back to the queue that it came from; with the letter's decision, in one statement. */
+export async function requeueDied(
+  kernel: Kernel,
+  db: Executor,
+  { letter, data, restart, ...by }: Decider & { letter: DeadLetterView; data: unknown; restart: boolean },
+): Promise<void> {
+  const { queue, broker } = letter.details as KeptMessage;
+  const { truncated, bytes } = letter.payload as KeptBody;
+  const obstacle =
+    data !== undefined || restart
+      ? "is sent again as it was, without `data` or `restart`"
+      : queue === null
+        ? "came without a word about the queue in which it died: publish it by hand"
+        : truncated
+          ? `had ${bytes} bytes, of which only the beginning was kept: publish it by hand`
+          : undefined;
+  if (obstacle !== undefined) {
+    const message = `Dead letter ${letter.id} is about a message that died in \`${letter.origin}\`, and ${obstacle}.`;
+    throw new PawlError("option_invalid", message, { deadLetter: letter.id });
+  }
+  const message = { id: kernel.newId(), type: `${requeuePrefix}${broker}` };
+  if (!(await requeueBrokerLetter(db, letter.id, message, by))) throw decidedError(letter.id);
+  kernel.signals.hint(outboxTopic);
+}

@@ -1,0 +1,97 @@
+import { decide, decideRename } from "../../definition/decide.ts";
+import {
+  type ExplainedRetry,
+  type NextByItself,
+  type RecoveryExplanation,
+  sentencesOf,
+} from "../../definition/explain.ts";
+import type { InstanceModel } from "../../definition/instance.ts";
+import { failed, type LifecycleModel } from "../../definition/model.ts";
+import { aftermathOf, countedFailures, isFailure, planRecovery } from "../../definition/recover.ts";
+import type { Executor } from "../../store/db.ts";
+import type { InstanceRow } from "../../store/instances.ts";
+import { readFailures } from "../../store/journal.ts";
+import { readLetterAbout } from "../../views/dead-letters.ts";
+import { readSteps } from "../../views/tasks.ts";
+import { modelOf } from "../commit/rows.ts";
+import { type Kernel, lifecycleOf } from "../kernel.ts";
+import { type PresentedFailure, pastFailure } from "./aftermath.ts";
+
+const nobody = { actor: null, reason: null };
+
+/** What is known of an instance's recovery, by the functions that decide about it. Reads only. */
+export async function explainRecovery(kernel: Kernel, db: Executor, row: InstanceRow): Promise<RecoveryExplanation> {
+  const lifecycle = lifecycleOf(kernel, row);
+  const instance = decideRename(lifecycle, modelOf(row), row.now_ms)?.instance ?? modelOf(row);
+  const history = await historyOf(db, row);
+  const hasFailed = lifecycle.builtIns && instance.state === failed;
+  const last = hasFailed ? history.findLast((move) => isFailure(lifecycle, move)) : undefined;
+  const counted = countedFailures(lifecycle, history, last?.from ?? instance.state);
+  const known = {
+    id: row.id,
+    key: row.key,
+    lifecycle: lifecycle.name,
+    state: instance.state,
+    outcome: row.outcome,
+    failure: last === undefined ? null : failureOf(last),
+    failures: counted.length,
+    maxFailures: lifecycle.recovery?.maxFailures ?? null,
+    scope: lifecycle.recovery?.scope ?? "restart",
+    ...(hasFailed
+      ? { next: await nextOf(db, row), retry: retryOf(lifecycle, instance, row.now_ms) }
+      : ifItFailed(lifecycle, instance, row.now_ms, counted.length)),
+  } as const;
+  return { ...known, sentences: sentencesOf(known) };
+}
+
+async function historyOf(db: Executor, row: InstanceRow): Promise<PresentedFailure[]> {
+  const [history] = await readFailures(db, [{ id: row.id, upToVersion: row.version }]);
+  return history!.failures.map(pastFailure);
+}
+
+function failureOf({ from, atMs, event, reason, error }: PresentedFailure): RecoveryExplanation["failure"] {
+  const at = new Date(atMs).toISOString();
+  return { state: from!, at, event, reason, error: error === null ? null : `${error.name}: ${error.message}` };
+}
+
+async function nextOf(db: Executor, row: InstanceRow): Promise<NextByItself> {
+  const [step] = await readSteps(db, [row.id]);
+  if (step !== undefined)
+    return { kind: "recovery", at: step.due_ms === null ? null : new Date(step.due_ms).toISOString() };
+  const letter = await readLetterAbout(db, row.id);
+  return { kind: "person", reason: letter?.reason ?? null, deadLetter: letter?.id ?? null };
+}
+
+function retryOf(lifecycle: LifecycleModel, instance: InstanceModel, nowMs: number): ExplainedRetry {
+  const plan = planRecovery(lifecycle, instance, nobody, nowMs);
+  if (plan.kind === "refused") return plan;
+  const { target, way, resets, decisions } = plan;
+  const moves = decisions.map(({ event, from, to }) => ({ event, from: from!, to }));
+  return { kind: "planned", target, targetKind: lifecycle.states.get(target)!.kind, way, resets, moves };
+}
+
+/** What would follow if an instance failed where it stands. */
+function ifItFailed(
+  lifecycle: LifecycleModel,
+  instance: InstanceModel,
+  nowMs: number,
+  failures: number,
+): { next: NextByItself; retry: ExplainedRetry | null } {
+  const fails =
+    instance.outcome === null
+      ? decide(lifecycle, instance, { name: "fail", payload: undefined, ...nobody }, nowMs)
+      : undefined;
+  if (fails?.kind !== "decided") return { next: { kind: "none" }, retry: null };
+  if (!isFailure(lifecycle, fails)) return { next: { kind: "none" }, retry: { kind: "caught", to: fails.to } };
+  const { deadlineAtMs } = instance;
+  const aftermath = aftermathOf(lifecycle, { failures: failures + 1, nowMs, deadlineAtMs });
+  const recovers = aftermath.kind === "recover";
+  return {
+    next: {
+      kind: "if_failed",
+      recoversAfterMs: recovers ? aftermath.afterMs : null,
+      reason: recovers ? null : aftermath.reason,
+    },
+    retry: recovers ? retryOf(lifecycle, fails.instance, nowMs) : null,
+  };
+}

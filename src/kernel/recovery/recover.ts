@@ -1,0 +1,82 @@
+import type { Refusal } from "../../definition/decide.ts";
+import { failed, type LifecycleModel } from "../../definition/model.ts";
+import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/recover.ts";
+import { readAsked } from "../../store/attempts.ts";
+import type { Course, Granting, Maker, Said } from "../commit/course.ts";
+import { modelOf } from "../commit/rows.ts";
+import type { Kernel } from "../kernel.ts";
+import type { Taken } from "../tasks/take.ts";
+
+/** What a person gave with the wish to recover an instance whose recovery needs a worker, as it is noted. */
+interface Asked {
+  readonly event: "recover";
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly patch: Readonly<Record<string, unknown>> | null;
+  readonly renewsDeadline: boolean;
+  readonly version: number;
+}
+
+const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
+
+/** Whether an event is the built-in one that takes a failed instance up again, in whichever of the ways there are. */
+export function isRecover(lifecycle: LifecycleModel, event: string): boolean {
+  return event === "recover" && lifecycle.builtIns;
+}
+
+/** Whether a task is the step of the state `failed`. */
+export function isRecovery({ kind, row, lifecycle }: Pick<Taken, "kind" | "row" | "lifecycle">): boolean {
+  return kind === "step" && row.state === failed && lifecycle.builtIns;
+}
+
+/**
+ * Somebody wants a failed instance to be taken up again now, whatever is left of its budget: what a scheduled recovery
+ * does, at once. Where a `reset` has to run first, which no transaction may wait for, its task falls due instead.
+ */
+export function recoverNow(course: Course, cause: RecoveryCause, maker: Maker): Refusal | undefined {
+  const plan = planRecovery(course.lifecycle, course.instance, cause, course.row.now_ms);
+  if (plan.kind === "refused") return plan;
+  if (plan.resets) {
+    const { actor, reason, patch = null, renewsDeadline = false } = cause;
+    const { version } = course.instance;
+    const asked: Asked = { event: "recover", actor, reason, patch, renewsDeadline, version };
+    course.note("asked", asked, maker.requestId!);
+    course.recoverLater({ afterMs: null, atMs: null });
+    course.decideLetters("requeued", actor, reason);
+  } else follow(course, plan, maker);
+  return undefined;
+}
+
+/** A worker has done what comes before a recovery: the moves themselves. */
+export function recoverAsTask(
+  course: Course,
+  done: { readonly cause: RecoveryCause } & Said,
+  maker: Maker,
+  grant: Granting | undefined,
+): Refusal | undefined {
+  const plan = planRecovery(course.lifecycle, course.instance, done.cause, course.row.now_ms);
+  if (plan.kind === "refused") return plan;
+  follow(course, plan, maker, done, grant);
+  return undefined;
+}
+
+/** The first move is the maker's; what it entails is Pawl's own. */
+function follow(course: Course, { decisions }: RecoveryPlan, maker: Maker, said?: Said, grant?: Granting): void {
+  const [first, next] = decisions;
+  course.add(first!, maker, said, grant);
+  if (next !== undefined) course.add(next, byPawl, {}, grant);
+}
+
+/** What a recovery's task is to do: in whose name, and what has to run before it, outside any transaction. */
+export async function recoveryOf(
+  kernel: Kernel,
+  { lifecycle, row }: Taken,
+): Promise<{ cause: RecoveryCause; reset: ((work: never) => unknown) | undefined }> {
+  const asked = (await readAsked(kernel.db, row.id)) as Partial<Asked> | undefined;
+  const { actor = null, reason = null, patch, renewsDeadline } = asked ?? {};
+  const cause: RecoveryCause = { actor, reason, patch: patch ?? undefined, renewsDeadline };
+  const plan = planRecovery(lifecycle, modelOf(row), cause, row.now_ms);
+  // What refuses a recovery is found again, and said, when it is reported.
+  const isReset = plan.kind === "planned" && plan.resets;
+  return { cause, reset: isReset ? lifecycle.recovery?.reset?.run : undefined };
+}

@@ -1,0 +1,50 @@
+import { PawlError } from "../../base/errors.ts";
+import { storableText } from "../../base/json.ts";
+import { checkedText } from "../../base/text.ts";
+import { keepMemo, type Memo, readMemo } from "../../store/memos.ts";
+import type { Kernel } from "../kernel.ts";
+import { runOf, type Taken } from "./take.ts";
+
+/**
+ * Does `work` unless an earlier attempt has done it: one of the same visit, or with `{ scope: "instance" }` one of the same
+ * run of the instance. Its result is kept at once, outside the step's outcome, and given back from then on. Two attempts
+ * that overlap keep one result, and the one without a lease none.
+ */
+export async function once(kernel: Kernel, taken: Taken, name: unknown, ...rest: unknown[]): Promise<unknown> {
+  const key = { instanceId: taken.row.id, owner: "", name: checkedText(name, "The name given to `once`") };
+  const [options, work] = rest.length > 1 ? rest : [{}, rest[0]];
+  key.owner = ownerOf(taken, scopeOf(key.name, options));
+  if (typeof work !== "function") {
+    throw new PawlError("option_invalid", `\`once("${key.name}")\` needs a function: step.once(name, () => …).`);
+  }
+  const known = await readMemo(kernel.db, key);
+  if (known !== undefined) return resultOf(known);
+  const result = await work();
+  const valueText = result === undefined ? null : storableText(result, `The result of \`once("${key.name}")\``);
+  const kept = await keepMemo(kernel.db, taken.lease, key, valueText);
+  if (kept === undefined) {
+    throw new PawlError("lease_lost", `The lease of task ${taken.lease.taskId} was lost; its result does not count.`, {
+      taskId: taken.lease.taskId,
+    });
+  }
+  return resultOf(kept);
+}
+
+function resultOf({ value, has_value }: Memo): unknown {
+  return has_value ? value : undefined;
+}
+
+type Scope = "visit" | "instance";
+
+function scopeOf(name: string, options: unknown): Scope {
+  const { scope = "visit", ...others } = (options ?? {}) as { scope?: unknown };
+  if ((scope === "visit" || scope === "instance") && Object.keys(others).length === 0) return scope;
+  throw new PawlError("option_invalid", `\`once("${name}")\` takes { scope: "visit" } or { scope: "instance" }.`);
+}
+
+/** No state begins with a colon: what is kept for the instance cannot be taken for what a visit has kept. */
+function ownerOf(taken: Taken, scope: Scope): string {
+  if (scope === "instance") return `:run:${runOf(taken)}`;
+  const { row, work, visit } = taken;
+  return work === null ? `${row.state}:${visit}` : `effect:${work.event}:${work.version}`;
+}

@@ -1,0 +1,27 @@
+import { PawlError } from "../../base/errors.ts";
+import { cleanText } from "../../base/json.ts";
+import { putProgress } from "../../store/progress.ts";
+import type { Kernel } from "../kernel.ts";
+import type { Taken } from "./take.ts";
+
+/** How far a task is, as a step says it. */
+export interface Word {
+  readonly fraction: number;
+  readonly note: string | null;
+}
+
+/** What a sum of many small parts may be beside 0 and 1. */
+const slack = 1e-6;
+
+export function wordOf(fraction: unknown, note: unknown): Word {
+  if (typeof fraction !== "number" || !(fraction >= -slack && fraction <= 1 + slack)) {
+    throw new PawlError("option_invalid", "`progress` takes a fraction from 0 to 1, such as 0.4, and a note.");
+  }
+  const text = note === undefined || note === null ? null : cleanText(String(note), 500);
+  return { fraction: Math.min(1, Math.max(0, fraction)), note: text };
+}
+
+/** Keeps the newest word about a task. From a worker that lost its lease nothing is kept. */
+export function tellProgress(kernel: Kernel, taken: Taken, word: Word): Promise<void> {
+  return putProgress(kernel.db, taken.lease, word);
+}

@@ -1,0 +1,159 @@
+import type { LifecycleModel } from "../../definition/model.ts";
+import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../../store/gates.ts";
+import type { InstanceRow } from "../../store/instances.ts";
+import { readInstances } from "../../store/instances.ts";
+import { readEntryPayloads } from "../../store/journal.ts";
+import {
+  type Claim,
+  type ClaimedTask,
+  claimTasks,
+  markBegun,
+  promoteTasks,
+  type Renewal,
+  renewLeases,
+} from "../../store/tasks.ts";
+import { commit } from "../commit/commit.ts";
+import { Course } from "../commit/course.ts";
+import { type Delivery, deliveryIn } from "../family/deliveries.ts";
+import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { rename } from "../move/due.ts";
+
+export type { ProbePlace };
+
+/** A task in a worker's hands, with its instance as it stood. */
+export interface Taken {
+  readonly lease: { readonly taskId: string; readonly token: number };
+  readonly kind: "step" | "effect";
+  readonly lane: string;
+  readonly attempt: number;
+  readonly priority: number;
+  readonly visit: number;
+  /** What the event brought that led into a step's state. */
+  readonly payload?: unknown;
+  /** What an effect is about. */
+  readonly work: EffectWork | null;
+  /** What is to be sent to others; its row is the sender's, and its lifecycle the receivers'. */
+  readonly delivery?: Delivery;
+  readonly row: InstanceRow;
+  readonly lifecycle: LifecycleModel;
+  /** It was taken in advance: it spends its attempt once it is marked as begun. */
+  readonly isAhead?: boolean;
+  /** The half-open breaker whose probe it is, and since which flip. */
+  readonly probe?: { readonly breaker: string; readonly flip: number };
+}
+
+/** The move that an after-effect follows. */
+export interface EffectWork {
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  readonly payload: unknown;
+  readonly actor: string | null;
+  readonly version: number;
+  readonly run: number;
+}
+
+/** The run of the instance that a task belongs to: an effect may be carried out after a restart. */
+export function runOf({ row, work }: Taken): number {
+  return work?.run ?? row.run;
+}
+
+/** Claims up to `limit` tasks from these lanes in one round trip. Each spends an attempt, once it has begun. */
+export function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
+  return takeBy(kernel, () => claimTasks(kernel.db, claim));
+}
+
+/** The same from lanes behind gates, as many as each of them lets through. */
+export function takeGated(kernel: Kernel, claim: GatedClaim): Promise<Taken[]> {
+  return takeBy(kernel, () => claimGated(kernel.db, claim));
+}
+
+/** One task as the probe of a half-open breaker, if nobody else has that by now. */
+export async function takeProbe(kernel: Kernel, place: ProbePlace, claim: Omit<GatedClaim, "limit">): Promise<Taken[]> {
+  kernel.breakers.markProbing(place.breaker);
+  const taken = await takeBy(kernel, () => claimProbe(kernel.db, place, { ...claim, limit: 1 }));
+  return taken.map((one) => ({ ...one, probe: { breaker: place.breaker, flip: place.flip } }));
+}
+
+async function takeBy(kernel: Kernel, claim: () => Promise<ClaimedTask[]>): Promise<Taken[]> {
+  if (kernel.faults !== undefined) await kernel.faults.at("claim.before");
+  const claimed = await claim();
+  if (kernel.faults !== undefined) await kernel.faults.at("claim.after");
+  if (claimed.length > 0) kernel.clock.observe(claimed[0]!.now_ms);
+  // A claim may meet an instance that entered its state anew at this very moment: then it has read the older row.
+  const outdated = claimed.filter((task) => task.kind === "step" && task.visit !== task.task_visit);
+  const fresh =
+    outdated.length === 0
+      ? []
+      : await readInstances(
+          kernel.db,
+          outdated.map((task) => task.id),
+        );
+  const rows = new Map(fresh.map((row) => [row.id, row]));
+  const entries = outdated.length === 0 ? [] : await readEntryPayloads(kernel.db, outdated.map(visitOf));
+  const entered = new Map(entries.map((one) => [one.id, one]));
+  const taken = claimed.flatMap((task) => takenOf(kernel, { ...task, ...entered.get(task.id) }, rows.get(task.id)));
+  const underOldNames = taken.filter((one) => one.kind === "step" && !one.lifecycle.states.has(one.row.state));
+  if (underOldNames.length === 0) return taken;
+  await renameAll(kernel, underOldNames);
+  const ready = taken.filter((one) => !underOldNames.includes(one));
+  return ready.length > 0 ? ready : takeBy(kernel, claim);
+}
+
+function visitOf({ id, task_visit: visit }: ClaimedTask): { id: string; visit: number } {
+  return { id, visit };
+}
+
+/** The work of a state that has another name now: it moves to the lane of that name, to be claimed there. */
+async function renameAll(kernel: Kernel, taken: readonly Taken[]): Promise<void> {
+  const courses = taken.map(({ lifecycle, row }) => new Course(lifecycle, row, kernel.newId));
+  for (const course of courses) rename(course);
+  const renamed = courses.filter((course) => course.changes && course.failure === undefined);
+  if (renamed.length > 0) await commit(kernel, kernel.db, renamed);
+  for (const course of renamed) for (const lane of course.lanes) kernel.signals.hint(lane);
+}
+
+/** A claimed task; nothing when a newer definition has moved its instance, and so taken its work over, meanwhile. */
+export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow): Taken | [] {
+  const row = fresh ?? task;
+  const delivery = deliveryIn(task.work);
+  if (task.kind === "step" && isNewer(kernel, row)) return [];
+  return {
+    ...(task.begun === false && { isAhead: true }),
+    lease: { taskId: task.task_id, token: task.token },
+    kind: task.kind,
+    lane: task.lane,
+    attempt: task.attempt,
+    priority: task.priority,
+    visit: task.task_visit,
+    work: delivery === undefined ? (task.work as EffectWork | null) : null,
+    payload: task.has_payload === true ? task.payload : undefined,
+    delivery,
+    row,
+    // An effect follows a move that was made; by which version its instance is moved today does not matter to it.
+    lifecycle:
+      task.kind === "effect" ? kernel.lifecycles.get(delivery?.lifecycle ?? task.lifecycle)! : lifecycleOf(kernel, row),
+  };
+}
+
+/** Extends leases in one statement; returns those that were lost, and those whose rows were locked. */
+export async function renew(kernel: Kernel, leases: readonly Taken["lease"][], leaseMs: number): Promise<Renewal> {
+  if (leases.length === 0) return { lost: [], skipped: [] };
+  if (kernel.faults !== undefined) await kernel.faults.at("renew.before");
+  return renewLeases(kernel.db, leases, leaseMs);
+}
+
+/** Notes that these tasks have begun; gives back the ids of those of which it is known from now on. */
+export async function begin(kernel: Kernel, leases: readonly Taken["lease"][]): Promise<Set<string>> {
+  return new Set((await markBegun(kernel.db, leases)).map((one) => one.task_id));
+}
+
+/** Puts scheduled tasks whose time has come into their lanes; gives back how many. */
+export async function promote(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
+  if (lanes.length === 0) return 0;
+  if (kernel.faults !== undefined) await kernel.faults.at("promote.before");
+  const promoted = await promoteTasks(kernel.db, lanes, limit);
+  if (kernel.faults !== undefined) await kernel.faults.at("promote.after");
+  for (const { lane } of promoted) kernel.signals.hint(lane);
+  return promoted.reduce((sum, one) => sum + one.tasks, 0);
+}

@@ -1,0 +1,31 @@
+import { readSetbacks } from "../../store/attempts.ts";
+import { readLeavings, readMovesOfTasks } from "../../store/journal.ts";
+import type { Kernel } from "../kernel.ts";
+import type { Taken } from "./take.ts";
+
+/** Why a task is no longer its worker's: an event or a timer made the instance leave, or the lease ran out. */
+export type Loss = "superseded" | "timeout" | "lapsed";
+
+/** What became of leases that no longer hold, by the ids of their tasks. */
+export async function whyLost(kernel: Kernel, lost: readonly Taken[]): Promise<Map<string, Loss>> {
+  const { db } = kernel;
+  const leases = lost.map(({ lease, row }) => ({ id: row.id, ...lease, afterVersion: row.version }));
+  const setbacks = await readSetbacks(db, leases);
+  // At its last attempt, a lapse moves the instance.
+  const moves = await readMovesOfTasks(db, leases);
+  const lapsed = new Set([...setbacks, ...moves].map((one) => one.task_id));
+  const left = new Map(
+    (
+      await readLeavings(
+        db,
+        lost.map(({ row, visit }) => ({ id: row.id, visit })),
+      )
+    ).map((one) => [one.id, one.source]),
+  );
+  return new Map(
+    lost.map(({ lease: { taskId }, row }) => {
+      if (lapsed.has(taskId)) return [taskId, "lapsed"];
+      return [taskId, left.get(row.id) === "timer" ? "timeout" : "superseded"];
+    }),
+  );
+}

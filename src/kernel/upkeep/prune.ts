@@ -1,0 +1,86 @@
+import { firstIdAt } from "../../base/ids.ts";
+import { readDefinitions } from "../../store/definitions.ts";
+import { type Ended, endSweep, takeSweep } from "../../store/sweeps.ts";
+import { commitRemoval } from "../commit/commit-removal.ts";
+import type { Kernel } from "../kernel.ts";
+
+/** What a round of pruning did. */
+export interface Pruned {
+  readonly removed: number;
+  /** A batch was full: more may be there to be looked at. */
+  readonly more: boolean;
+}
+
+export interface PruneOptions {
+  /** Dead letters are archived before they go: until then, the instances that they are about stay. */
+  readonly keepsLetters?: boolean;
+}
+
+const batchSize = 500;
+const firstId = "00000000-0000-0000-0000-000000000000";
+/** Whoever has the turn and dies loses it after so long. */
+const heldMs = 60_000;
+/** Ids made in haste run ahead of the time a little. */
+const slackMs = 60_000;
+const shortestPauseMs = 60_000;
+const longestPauseMs = 3_600_000;
+
+interface Kept extends Ended {
+  /** The shortest retention that any version gives to it. */
+  readonly keepMs: number;
+}
+
+/**
+ * One batch for each state in which instances of this process end: those past their retention are deleted. Processes take
+ * turns, and each goes on where the last one stopped, so that instances which must stay hold up nobody behind them.
+ */
+export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptions = {}): Promise<Pruned> {
+  let [removed, more] = [0, false];
+  for (const kept of await keptEnds(kernel)) {
+    const place = await takeSweep(kernel.db, kept, heldMs);
+    if (place === undefined) continue;
+    // What began later cannot have been closed for long enough. The database looks at each by its own clock.
+    const before = firstIdAt(kernel.clock.nowMs() - kept.keepMs + slackMs);
+    const found = await commitRemoval(kernel, { ...kept, after: place, before, limit: batchSize, keepsLetters });
+    const isFull = found.looked === batchSize;
+    await endSweep(
+      kernel.db,
+      kept,
+      isFull ? { place: found.last!, afterMs: 0 } : { place: firstId, afterMs: pauseMs(kept, found) },
+    );
+    removed += found.removed;
+    more ||= isFull;
+    if (found.removed > 0) tell(kernel, kept, found.removed);
+  }
+  return { removed, more };
+}
+
+/** Where most could go, more will be soon. Where most stay, looking at them again and again would find the same ones. */
+function pauseMs({ keepMs }: Kept, { looked, removed }: { looked: number; removed: number }): number {
+  if (removed * 2 >= looked) return shortestPauseMs;
+  return Math.min(longestPauseMs, Math.max(shortestPauseMs, keepMs / 100));
+}
+
+/** The states in which instances end and are kept for a time, by all versions that the database knows. */
+async function keptEnds(kernel: Kernel): Promise<Kept[]> {
+  const ends = new Map<string, Kept>();
+  for (const { name, shape, keep_closed_ms: keepMs } of await readDefinitions(kernel.db, [
+    ...kernel.lifecycles.keys(),
+  ])) {
+    if (keepMs === null) continue;
+    for (const state of shape.states.filter((one) => one.kind === "end")) {
+      const known = ends.get(`${name}/${state.name}`);
+      const shortest = Math.min(keepMs, known?.keepMs ?? keepMs);
+      ends.set(`${name}/${state.name}`, { lifecycle: name, state: state.name, keepMs: shortest });
+    }
+  }
+  return [...ends.values()];
+}
+
+function tell({ telemetry }: Kernel, { lifecycle, state }: Ended, instances: number): void {
+  telemetry.meters.pruned(lifecycle, instances);
+  telemetry.log.debug(
+    { lifecycle, state, instances },
+    `${instances} of ${lifecycle}/${state} were deleted after their time.`,
+  );
+}

@@ -1,0 +1,10 @@
+import { rollUpCounts } from "../../store/counts.ts";
+import type { Kernel } from "../kernel.ts";
+
+const enough = 1_000;
+const most = 20_000;
+
+/** Keeps small what every move adds to and nobody needs in full: the deltas of the counts per state. */
+export function tidy(kernel: Kernel): Promise<number> {
+  return rollUpCounts(kernel.db, enough, most);
+}
