@@ -26,8 +26,8 @@ import { Pawl } from "./pawl.ts";
 import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
 import { Postings } from "./people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
-import type { Db } from "./store/db.ts";
-import { migrate, pendingMigrations } from "./store/migrate.ts";
+import type { Db } from "./store/port/db.ts";
+import { migrate, pendingMigrations } from "./store/port/migrate.ts";
 import { isLog, type LogOption, logFailure } from "./telemetry/log.ts";
 import { makeTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 

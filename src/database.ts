@@ -1,5 +1,5 @@
-import type { Db } from "./store/db.ts";
-import { knownMigrations, migrate, pendingMigrations } from "./store/migrate.ts";
+import type { Db } from "./store/port/db.ts";
+import { knownMigrations, migrate, pendingMigrations } from "./store/port/migrate.ts";
 import { readNow } from "./views/now.ts";
 import { type OpenSchema, readOpenSchemas } from "./views/open-schemas.ts";
 

@@ -11,8 +11,8 @@ import type { Aggregate } from "./kernel/move/publish.ts";
 import type { Send } from "./kernel/move/send.ts";
 import { refOf } from "./kernel/refs.ts";
 import type { JobStatus } from "./kernel/tasks/jobs.ts";
-import type { Tx } from "./store/db.ts";
-import type { TransactionLike } from "./store/foreign-tx.ts";
+import type { Tx } from "./store/port/db.ts";
+import type { TransactionLike } from "./store/port/foreign-tx.ts";
 
 /** Which instance is meant: its key, or its id. */
 export type InstanceRef = string | { readonly id: string } | { readonly key: string };

@@ -215,7 +215,7 @@ export type {
   SendResult,
   StartedInstance,
 } from "./shown.ts";
-export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/foreign-tx.ts";
+export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
 export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";

@@ -24,8 +24,8 @@ import {
   noInstance,
 } from "./shown.ts";
 import { Starting } from "./starting.ts";
-import { adoptTx } from "./store/foreign-tx.ts";
-import { readInstances } from "./store/instances.ts";
+import { readInstances } from "./store/move/instances.ts";
+import { adoptTx } from "./store/port/foreign-tx.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
 import { readAttempts, readMoves } from "./views/history.ts";
 import { findAll, findFailed, findInStates, findResting } from "./views/instances.ts";

@@ -42,7 +42,7 @@ import type { RelayOptions } from "./outbox/settings.ts";
 import { peopleLifecycles } from "./people/lifecycles.ts";
 import { People } from "./people/people.ts";
 import type { Instance, SendResult } from "./shown.ts";
-import type { Tx } from "./store/db.ts";
+import type { Tx } from "./store/port/db.ts";
 import { logFailure } from "./telemetry/log.ts";
 import type { WorkOptions } from "./worker/settings.ts";
 import { Worker } from "./worker/work.ts";

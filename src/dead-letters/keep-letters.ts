@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { firstIdAt } from "../base/ids.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { raiseAlert } from "../kernel/recovery/alerts.ts";
-import { endSweep, takeSweep } from "../store/sweeps.ts";
+import { endSweep, takeSweep } from "../store/move/sweeps.ts";
 import { countLettersFrom } from "../views/dead-letters.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
 import { tidyOperations } from "./operations.ts";

@@ -6,9 +6,9 @@ import { decideDead } from "../kernel/outbox.ts";
 import type { KeptBody, KeptMessage } from "../kernel/recovery/broker-letters.ts";
 import { eventFor, unknownLifecycle } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import type { Decider } from "../store/dead-letters.ts";
-import { readInstances } from "../store/instances.ts";
-import type { LetterFilter } from "../store/letter-filter.ts";
+import { readInstances } from "../store/move/instances.ts";
+import type { Decider } from "../store/recovery/dead-letters.ts";
+import type { LetterFilter } from "../store/recovery/letter-filter.ts";
 import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
 import {
   abortOperation,

@@ -1,6 +1,6 @@
 import type { ShownWorker } from "../kernel/tasks/workers.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
-import type { PauseRow } from "../store/pauses.ts";
+import type { PauseRow } from "../store/tasks/pauses.ts";
 import type { OutboxLagView } from "../views/outbox.ts";
 import type { WaitingView } from "../views/overview.ts";
 

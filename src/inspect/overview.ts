@@ -4,7 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
 import { showWorkers } from "../kernel/tasks/workers.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
-import { readPauses } from "../store/pauses.ts";
+import { readPauses } from "../store/tasks/pauses.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";

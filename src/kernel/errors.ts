@@ -1,8 +1,8 @@
 import { broken, isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Refusal } from "../definition/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import { sqlState, translate } from "../store/failures.ts";
-import type { InstanceRow } from "../store/instances.ts";
+import type { InstanceRow } from "../store/move/instances.ts";
+import { sqlState, translate } from "../store/port/failures.ts";
 import type { Course } from "./commit/course.ts";
 import type { Send } from "./move/send.ts";
 

@@ -4,7 +4,7 @@ import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
-import type { Db, Tx } from "../store/db.ts";
+import type { Db, Tx } from "../store/port/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { BreakerBoard } from "./breakers/board.ts";
 import { type Clock, databaseClock } from "./clock.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Db, ListenOptions, Statement } from "../store/db.ts";
+import type { Db, ListenOptions, Statement } from "../store/port/db.ts";
 import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Db, Listener } from "../store/db.ts";
-import { sendNotice } from "../store/notices.ts";
+import type { Db, Listener } from "../store/port/db.ts";
+import { sendNotice } from "../store/port/notices.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Signals } from "./signals.ts";
 

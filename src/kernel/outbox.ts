@@ -1,13 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { PawlError } from "../base/errors.ts";
-import type { Decider } from "../store/dead-letters.ts";
-import {
-  type DeadFilter,
-  type DeadMessage,
-  discardMessages,
-  readDeadMessages,
-  requeueMessages,
-} from "../store/dead-messages.ts";
 import {
   leaseShards,
   leaseTheseShards,
@@ -20,6 +12,14 @@ import {
   settleMessages,
   shardCount,
 } from "../store/outbox.ts";
+import type { Decider } from "../store/recovery/dead-letters.ts";
+import {
+  type DeadFilter,
+  type DeadMessage,
+  discardMessages,
+  readDeadMessages,
+  requeueMessages,
+} from "../store/recovery/dead-messages.ts";
 import type { Kernel } from "./kernel.ts";
 import { untilAnswered } from "./lost-reply.ts";
 import { pause } from "./pause.ts";

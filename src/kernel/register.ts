@@ -1,8 +1,8 @@
 import { PawlError } from "../base/errors.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { hashOf, shapeOf, statesAndEdges } from "../definition/shape.ts";
-import type { Tx } from "../store/db.ts";
 import { type KnownDefinition, lockDefinitions, markRetention, putDefinition } from "../store/definitions.ts";
+import type { Tx } from "../store/port/db.ts";
 import { readCounts } from "../views/counts.ts";
 import type { Kernel } from "./kernel.ts";
 

@@ -1,7 +1,7 @@
 import type { Decision } from "../definition/move.ts";
 import type { Beside } from "../kernel/commit/beside.ts";
-import type { CheckRow } from "../store/checks.ts";
-import type { LetterDecision } from "../store/dead-letters.ts";
+import type { CheckRow } from "../store/family/checks.ts";
+import type { LetterDecision } from "../store/recovery/dead-letters.ts";
 import type { SampleData, Verdict } from "./sample.ts";
 import type { ReviewedLabel } from "./store/labels.ts";
 import { insertSamples, moveSamples, type NewSample, type SampleMove } from "./store/samples.ts";

@@ -1,5 +1,5 @@
 import type { QueueSettings } from "../definition/queue-settings.ts";
-import type { Executor } from "../store/db.ts";
+import type { Executor } from "../store/port/db.ts";
 import { readEligible } from "./store/labelers.ts";
 import type { QueueRow } from "./store/queues.ts";
 import type { UnsettledSample } from "./store/samples.ts";

@@ -10,7 +10,7 @@ import {
 import { accuracyOnGold, type GoldAccuracy } from "../policy/agreement/gold.ts";
 import type { GivenLabel } from "../policy/agreement/label-columns.ts";
 import { labelShape } from "../policy/agreement/schema-shape.ts";
-import type { Executor } from "../store/db.ts";
+import type { Executor } from "../store/port/db.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
 import type { ImportCursor } from "./formats/lines.ts";

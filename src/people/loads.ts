@@ -1,4 +1,4 @@
-import type { Executor } from "../store/db.ts";
+import type { Executor } from "../store/port/db.ts";
 import { type Metrics, metricsOf } from "./metrics.ts";
 import { sumOfQueue } from "./views/labeler-hours.ts";
 import { readQueueLoads } from "./views/queue-loads.ts";

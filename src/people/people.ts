@@ -4,7 +4,7 @@ import type { AnyQueue } from "../definition/queue.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import type { Executor } from "../store/db.ts";
+import type { Executor } from "../store/port/db.ts";
 import { assignSample } from "./assign.ts";
 import { assignment } from "./assignment.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";

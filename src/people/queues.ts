@@ -5,7 +5,7 @@ import { type AnyQueue, type QueueDefinition, queue } from "../definition/queue.
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import { isSchema } from "../definition/read.ts";
 import { Gatherer } from "../kernel/gather.ts";
-import type { Executor } from "../store/db.ts";
+import type { Executor } from "../store/port/db.ts";
 import { queueUnknown } from "./refusals.ts";
 import {
   insertQueue,

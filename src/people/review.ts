@@ -4,7 +4,7 @@ import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { type Sent, sendAllIn } from "../kernel/move/send.ts";
 import { planStart, startAll } from "../kernel/move/start.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import type { Executor, Tx } from "../store/db.ts";
+import type { Executor, Tx } from "../store/port/db.ts";
 import { assignment } from "./assignment.ts";
 import { bornOf, revisionOf } from "./birth.ts";
 import { isRight } from "./conclude.ts";

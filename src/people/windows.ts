@@ -1,4 +1,4 @@
-import type { Executor } from "../store/db.ts";
+import type { Executor } from "../store/port/db.ts";
 import { type OpenSlot, readOpenSlots, type SlotPosition } from "./store/slots.ts";
 import type { Walk } from "./walk.ts";
 

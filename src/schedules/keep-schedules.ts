@@ -9,7 +9,7 @@ import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { type Planned, planStart, type Start, type Started, startAll } from "../kernel/move/start.ts";
 import type { Entry } from "../kernel/timetable.ts";
 import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
-import type { Tx } from "../store/db.ts";
+import type { Tx } from "../store/port/db.ts";
 import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "./store/schedules.ts";
 
 /** What a round of the schedules did. */

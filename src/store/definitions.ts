@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "./db.ts";
+import { type Executor, sql, textArray } from "./port/db.ts";
 
 /** A definition as it is registered. */
 export interface DefinitionRow {

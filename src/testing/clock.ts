@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
-import { type Db, sql } from "../store/db.ts";
+import { type Db, sql } from "../store/port/db.ts";
 
 /** Time begins here in every test, so that what is printed is the same each time. */
 export const testEpochMs = Date.UTC(2030, 0, 1, 12);

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PawlError } from "../base/errors.ts";
-import { type Db, type Statement, sql, type Tx } from "../store/db.ts";
-import { migrate } from "../store/migrate.ts";
 import { openPglite } from "../store/pglite/open.ts";
+import { type Db, type Statement, sql, type Tx } from "../store/port/db.ts";
+import { migrate } from "../store/port/migrate.ts";
 import { openPostgres } from "../store/postgres/open.ts";
 
 /** The database of one test, and how to be rid of it. */

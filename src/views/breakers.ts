@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/db.ts";
+import { type Executor, sql } from "../store/port/db.ts";
 
 /** Every breaker that the database knows, and how it stands. */
 export function listBreakers(

@@ -1,5 +1,5 @@
-import type { SettledCallback } from "../store/callbacks.ts";
-import { type Executor, part, sql } from "../store/db.ts";
+import type { SettledCallback } from "../store/callbacks/callbacks.ts";
+import { type Executor, part, sql } from "../store/port/db.ts";
 
 /** A callback as it is shown. */
 export interface CallbackView {

@@ -1,6 +1,6 @@
-import type { ChildRow, Run } from "../store/children.ts";
-import { type Executor, sql, textArray } from "../store/db.ts";
-import { type InstanceRow, instanceColumns } from "../store/instances.ts";
+import type { ChildRow, Run } from "../store/family/children.ts";
+import { type InstanceRow, instanceColumns } from "../store/move/instances.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** How the children of a run stand. */
 export interface ChildCounts {

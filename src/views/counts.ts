@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/db.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** How many instances stand in each state, summed from the deltas that every move leaves. */
 export function readCounts(

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/db.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** How long the longest waiting of the next hundred of each lane has been ready: a look at the head, however long it is. */
 export function readLaneAges(db: Executor, lanes: readonly string[]): Promise<{ lane: string; seconds: number }[]> {

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/db.ts";
+import { type Executor, sql } from "../store/port/db.ts";
 
 /** A move, as the journal holds it. */
 export interface MoveRow {

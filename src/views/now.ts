@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/db.ts";
+import { type Executor, sql } from "../store/port/db.ts";
 
 /** The database's time, from its own schema: whoever gets an answer has both. */
 export async function readNow(db: Executor): Promise<number> {

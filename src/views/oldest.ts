@@ -1,5 +1,5 @@
-import { type Executor, sql, textArray } from "../store/db.ts";
-import { type InstanceRow, instanceColumns } from "../store/instances.ts";
+import { type InstanceRow, instanceColumns } from "../store/move/instances.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** Of the instances at rest in these states, those that were started first: one index probe a state. */
 export function findOldestResting(

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/db.ts";
+import { type Executor, sql } from "../store/port/db.ts";
 
 /** A schema in which other roles may create. */
 export interface OpenSchema {

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/db.ts";
+import { type Executor, sql } from "../store/port/db.ts";
 
 /** How far a running task of an instance is. */
 export interface ProgressRow {

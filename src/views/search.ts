@@ -1,5 +1,5 @@
-import { type Executor, sql, textArray } from "../store/db.ts";
-import { type InstanceRow, instanceColumns } from "../store/instances.ts";
+import { type InstanceRow, instanceColumns } from "../store/move/instances.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** Sorts after every text that begins with what stands before it. */
 const last = "\u{10FFFF}";

@@ -1,5 +1,5 @@
 import { isId } from "../base/ids.ts";
-import { type Executor, sql, textArray } from "../store/db.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** Where an instance stands. */
 export interface StateRow {

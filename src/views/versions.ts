@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/db.ts";
+import { type Executor, sql, textArray } from "../store/port/db.ts";
 
 /** How far an instance is. */
 export interface VersionRow {

@@ -1,5 +1,5 @@
-import { type Executor, sql } from "../store/db.ts";
-import type { WorkerRow } from "../store/workers.ts";
+import { type Executor, sql } from "../store/port/db.ts";
+import type { WorkerRow } from "../store/tasks/workers.ts";
 
 /** A worker as it last said, and when that was. */
 export interface WorkerView extends WorkerRow {

@@ -10,7 +10,7 @@ import { keepLeases } from "../kernel/tasks/keep-leases.ts";
 import { report, type Unwritten } from "../kernel/tasks/report.ts";
 import { begin, type Taken } from "../kernel/tasks/take.ts";
 import { type Loss, whyLost } from "../kernel/tasks/why-lost.ts";
-import type { LeaseKeeper } from "../store/db.ts";
+import type { LeaseKeeper } from "../store/port/db.ts";
 import { Abort, abortedBy } from "./abort.ts";
 import { reportObserved, runObserved } from "./observed.ts";
 import { Pace, windowMs } from "./pace.ts";

@@ -5,7 +5,7 @@ import { keepBreakers, writeCalls } from "../../src/kernel/breakers/breakers.ts"
 import { makeKernel } from "../../src/kernel/kernel.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { type Taken, take } from "../../src/kernel/tasks/take.ts";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";
 import { Claims } from "../../src/worker/claims.ts";

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";

@@ -3,7 +3,7 @@ import { lifecycle } from "pawl";
 import { httpApp, serveHttp } from "pawl/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 
 let token = "";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import type { Db } from "../../src/store/db.ts";
+import type { Db } from "../../src/store/port/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { build, type Ended, newProject, type PawlCommand, type Project } from "./pawl-command.ts";
 

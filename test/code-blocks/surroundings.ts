@@ -67,7 +67,7 @@ declare global {
   const dispatch: typeof import("../../src/http/dispatch.ts").dispatch;
   const parseRequest: typeof import("../../src/http/request.ts").parseRequest;
   const openPglite: typeof import("../../src/store/pglite/open.ts").openPglite;
-  const sql: typeof import("../../src/store/db.ts").sql;
+  const sql: typeof import("../../src/store/port/db.ts").sql;
 
   const tx: import("pawl").TransactionLike;
   const database: string;

@@ -1,4 +1,4 @@
-import { type Db, sql, textArray } from "../../src/store/db.ts";
+import { type Db, sql, textArray } from "../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
 /** Whoever was told that these instances have begun: they are there until somebody may delete them. */

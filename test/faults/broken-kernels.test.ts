@@ -8,7 +8,7 @@ import type { Outcome } from "../../src/kernel/tasks/filing.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { type Taken, take } from "../../src/kernel/tasks/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
-import type { Db, Executor, Statement } from "../../src/store/db.ts";
+import type { Db, Executor, Statement } from "../../src/store/port/db.ts";
 import { installTestClock, testEpochMs } from "../../src/testing/clock.ts";
 import { PlantedFaults } from "../../src/testing/faults.ts";
 import { borrowMemoryStore } from "../../src/testing/stores.ts";

@@ -6,7 +6,7 @@ import { promoteDue } from "../../src/kernel/outbox.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
-import { type Db, type Executor, type Statement, sql } from "../../src/store/db.ts";
+import { type Db, type Executor, type Statement, sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";

@@ -1,5 +1,5 @@
 import { type Violation, verify } from "../../src/inspect/verify/verify.ts";
-import type { Db } from "../../src/store/db.ts";
+import type { Db } from "../../src/store/port/db.ts";
 
 /**
  * What must hold through every fault:

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { longestPauseMs, patienceMs } from "../../src/kernel/lost-reply.ts";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";

@@ -1,6 +1,6 @@
 import { createPawl, lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { gateOf } from "../support/gate.ts";

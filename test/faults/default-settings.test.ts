@@ -1,7 +1,7 @@
 import { createPawl } from "pawl";
 import { expect, test } from "vitest";
 import { durationMs } from "../../src/base/duration.ts";
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
 import { installTestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { defaults } from "../../src/worker/settings.ts";

@@ -1,5 +1,5 @@
 import { lifecycle } from "../../src/definition/lifecycle.ts";
-import type { Db } from "../../src/store/db.ts";
+import type { Db } from "../../src/store/port/db.ts";
 
 /**
  * What the fault tests send about: a way round in which every kind of commit comes by. Every call is marked by its

@@ -1,4 +1,4 @@
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
 /** A claim of a step, by the step's idempotency key, and whether the tables tell that it was cut off or given back. */

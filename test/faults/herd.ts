@@ -1,4 +1,4 @@
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
 import { Bounds } from "./bounds.ts";
 import { Calls } from "./calls.ts";
 import { Handlers } from "./handlers.ts";

@@ -1,4 +1,4 @@
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { BehindProxy } from "./behind-proxy.ts";
 import { errand } from "./errand.ts";
 

@@ -1,6 +1,6 @@
 import { createPawl, type Pawl } from "pawl";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { pointsMet } from "./points.ts";

@@ -1,6 +1,6 @@
 import { createPawl, type Pawl } from "pawl";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Db } from "../../src/store/db.ts";
+import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";

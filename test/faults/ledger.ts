@@ -1,4 +1,4 @@
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
 /** What a caller was told: it is done, it is not done, or nobody knows. */

@@ -1,7 +1,7 @@
 import { durationMs } from "../../src/base/duration.ts";
 import { type LifecycleModel, laneOf } from "../../src/definition/model.ts";
 import { standardRetry } from "../../src/policy/retry.ts";
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
 interface Visit {

@@ -1,4 +1,4 @@
-import { type Db, sql } from "../../src/store/db.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
 /** Looks, after the last fault, whether everything goes on: nothing is long overdue, and nobody sits on a transaction. */

@@ -5,7 +5,7 @@ import type { Outcome } from "../../src/kernel/tasks/filing.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import type { Taken } from "../../src/kernel/tasks/take.ts";
 import { maintain } from "../../src/maintenance/round.ts";
-import { type Db, type Statement, sql } from "../../src/store/db.ts";
+import { type Db, type Statement, sql } from "../../src/store/port/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";
 import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";

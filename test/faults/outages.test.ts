@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { gateOf } from "../support/gate.ts";

@@ -1,6 +1,6 @@
 import { createPawl, isPawlError } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { WatchedWorker } from "../support/watched-worker.ts";

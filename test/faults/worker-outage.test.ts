@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isPawlError } from "../../src/base/errors.ts";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { gateOf } from "../support/gate.ts";
 import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";

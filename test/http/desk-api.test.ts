@@ -1,6 +1,6 @@
 import { httpApp } from "pawl/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { cat, given, newQueue, started } from "../people/labeling.ts";
 import { onPostgres } from "../setup/suites.ts";

@@ -2,7 +2,7 @@ import { createPawl, crowd, job, lifecycle, memoryMarketplace, type Pawl, queue,
 import { httpApp } from "pawl/http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Random, repeat, seed } from "../faults/random.ts";
 import { onPostgres } from "../setup/suites.ts";

@@ -1,8 +1,8 @@
 import { lifecycle } from "pawl";
 import { describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import type { Db } from "../../src/store/db.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
+import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { emptyDatabase } from "../support/empty-database.ts";

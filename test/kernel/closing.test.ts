@@ -2,7 +2,7 @@ import { type Broker, job, lifecycle, queue } from "pawl";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openOn, type PawlOptions } from "../../src/create.ts";
-import type { Db } from "../../src/store/db.ts";
+import type { Db } from "../../src/store/port/db.ts";
 import type { Log } from "../../src/telemetry/log.ts";
 import { makeTelemetry } from "../../src/telemetry/telemetry.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { rollUpCounts } from "../../src/store/counts.ts";
-import { sql } from "../../src/store/db.ts";
+import { rollUpCounts } from "../../src/store/move/counts.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { eachStore } from "../support/each-store.ts";
 import { parcel } from "../support/parcel.ts";
 

@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler, type Store } from "../support/each-store.ts";
 import { rowCounts } from "../support/row-counts.ts";

@@ -10,7 +10,7 @@ import {
 } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { onPostgres } from "../setup/suites.ts";

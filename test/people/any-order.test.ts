@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { isPawlError } from "pawl";
 import { afterAll, beforeAll, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import { cat, cow, dog, expectSound, moveClock, newQueue } from "./labeling.ts";

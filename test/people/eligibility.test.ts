@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
 import { sample as sampleLifecycle } from "../../src/people/sample.ts";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import { cat, dog, expectSound, given, labeled, newQueue, sampleStates, started } from "./labeling.ts";

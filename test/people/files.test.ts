@@ -1,7 +1,7 @@
 import { labelsToCsv, labelsToJsonl, labelsToLabelStudio, queue, samplesFromJsonl } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import { expectSound, labeled, newQueue, started } from "./labeling.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { Random, repeat, seed } from "../faults/random.ts";
 import { beside } from "../support/beside.ts";

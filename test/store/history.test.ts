@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { sqlState } from "../../src/store/failures.ts";
+import { sqlState } from "../../src/store/port/failures.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 import { rowCounts } from "../support/row-counts.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { type Taken, take } from "../../src/kernel/tasks/take.ts";
-import { type Executor, sql } from "../../src/store/db.ts";
+import { type Executor, sql } from "../../src/store/port/db.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import { eachStore } from "../support/each-store.ts";
 

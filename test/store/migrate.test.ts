@@ -1,9 +1,9 @@
 import { createPawl, lifecycle, type Pawl } from "pawl";
 import { describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import { type Db, sql } from "../../src/store/db.ts";
-import { knownMigrations, type Migration, migrate, pendingMigrations } from "../../src/store/migrate.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
+import { type Db, sql } from "../../src/store/port/db.ts";
+import { knownMigrations, type Migration, migrate, pendingMigrations } from "../../src/store/port/migrate.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { onPostgres, throughPgbouncer } from "../setup/suites.ts";
 import { emptyDatabase } from "../support/empty-database.ts";

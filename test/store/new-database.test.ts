@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { job } from "pawl";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import { pendingMigrations } from "../../src/store/migrate.ts";
 import { shipDatabase, shippedDatabase } from "../../src/store/pglite/new-database.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
+import { pendingMigrations } from "../../src/store/port/migrate.ts";
 
 let place: string;
 beforeAll(() => {

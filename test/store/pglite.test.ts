@@ -20,10 +20,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { sql, type Tx, textArray } from "../../src/store/db.ts";
 import { bundledMajor, inspectFolder } from "../../src/store/pglite/folder.ts";
 import { lockFolder, readLock } from "../../src/store/pglite/lock.ts";
 import { openPglite, type PgliteDb } from "../../src/store/pglite/open.ts";
+import { sql, type Tx, textArray } from "../../src/store/port/db.ts";
 
 const place = mkdtempSync(join(tmpdir(), "pawl-pglite-"));
 const snapshot = join(place, "snapshot.tar");
@@ -78,7 +78,7 @@ interface Running {
 function run(code: string, ...args: string[]): Running {
   const prelude = `
     import { writeSync } from "node:fs";
-    import { sql } from ${JSON.stringify(new URL("src/store/db.ts", root).href)};
+    import { sql } from ${JSON.stringify(new URL("src/store/port/db.ts", root).href)};
     import { openPglite } from ${JSON.stringify(new URL("src/store/pglite/open.ts", root).href)};
     import { lockFolder } from ${JSON.stringify(new URL("src/store/pglite/lock.ts", root).href)};
     const say = (line) => writeSync(1, line + "\\n");

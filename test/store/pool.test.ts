@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { onPostgres } from "../setup/suites.ts";
 

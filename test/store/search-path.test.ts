@@ -179,7 +179,7 @@ onPostgres("where Pawl's statements look for names", () => {
 
 describe("a statement", () => {
   test("that steers a transaction is told from others", async () => {
-    const { isRollback, isTransactionControl } = await import("../../src/store/search-path.ts");
+    const { isRollback, isTransactionControl } = await import("../../src/store/port/search-path.ts");
     expect(["savepoint a", " RELEASE savepoint a", "rollback to savepoint a"].map(isTransactionControl)).toEqual([
       true,
       true,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { storableText } from "../../src/base/json.ts";
-import { part, sql, textArray } from "../../src/store/db.ts";
+import { part, sql, textArray } from "../../src/store/port/db.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 
 /** Any character that Postgres can store. */

@@ -1,7 +1,7 @@
 import { openOn, type PawlOptions } from "../../src/create.ts";
 import type { AnyLifecycle } from "../../src/definition/face.ts";
 import type { AnySchedule } from "../../src/definition/schedule.ts";
-import type { Db } from "../../src/store/db.ts";
+import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import { PlantedFaults } from "../../src/testing/faults.ts";

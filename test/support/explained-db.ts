@@ -1,6 +1,6 @@
 import pg from "pg";
-import type { Db, Statement, Tx } from "../../src/store/db.ts";
-import { translate } from "../../src/store/failures.ts";
+import type { Db, Statement, Tx } from "../../src/store/port/db.ts";
+import { translate } from "../../src/store/port/failures.ts";
 import { plannerSettings } from "../../src/store/postgres/startup-settings.ts";
 
 /** A database that tells the plan of every statement that runs on it, also of those inside triggers. */

@@ -1,4 +1,4 @@
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 
 /** How many rows each table of an instance's life has: to hold a refusal to its word that nothing was written. */

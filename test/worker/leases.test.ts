@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";

@@ -1,6 +1,6 @@
 import { job, lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { sql } from "../../src/store/db.ts";
+import { sql } from "../../src/store/port/db.ts";
 import { freshMs, Lanes } from "../../src/worker/lanes.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";

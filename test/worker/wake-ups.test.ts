@@ -1,6 +1,6 @@
 import { job, lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sendNotice } from "../../src/store/notices.ts";
+import { sendNotice } from "../../src/store/port/notices.ts";
 import { listenerTiming, PostgresListener, unheard } from "../../src/store/postgres/listen.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../../store/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** A dead letter as it goes into an archive: all that is stored of it, as one line of JSON. */
 export interface ArchivableLetter {

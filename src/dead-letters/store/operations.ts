@@ -1,6 +1,6 @@
-import { type Executor, sql, textArray } from "../../store/db.ts";
-import type { Decider } from "../../store/dead-letters.ts";
-import { isMeant, type LetterFilter } from "../../store/letter-filter.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
+import type { Decider } from "../../store/recovery/dead-letters.ts";
+import { isMeant, type LetterFilter } from "../../store/recovery/letter-filter.ts";
 
 /** A decision about many dead letters. */
 export interface NewOperation extends Decider {

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../../store/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 
 /** Somebody looks after it; false when it is resolved, or somebody else does. */
 export async function markTaken(db: Executor, letterId: string, actor: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../../store/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 export interface ArchiveView {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { type Executor, part, sql } from "../../store/db.ts";
+import { type Executor, part, sql } from "../../store/port/db.ts";
 
 export interface OperationView {
   readonly id: string;

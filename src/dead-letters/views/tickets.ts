@@ -1,4 +1,4 @@
-import { type Executor, part, sql } from "../../store/db.ts";
+import { type Executor, part, sql } from "../../store/port/db.ts";
 
 export interface TicketView {
   /** The id of the dead letter that it is about. */

@@ -1,4 +1,4 @@
-import { type Statement, sql } from "../../store/db.ts";
+import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./verify.ts";
 
 /** A child has a parent, is there once under its key, and has ended for its parent as it has ended. */

@@ -1,4 +1,4 @@
-import { type Statement, sql } from "../../store/db.ts";
+import { type Statement, sql } from "../../store/port/db.ts";
 
 /** A range of instances' ids. */
 interface Slice {

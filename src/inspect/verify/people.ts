@@ -1,5 +1,5 @@
 import { isRestricted } from "../../people/store/queues.ts";
-import { part, type Statement, sql } from "../../store/db.ts";
+import { part, type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./verify.ts";
 
 /** What is kept beside assignments says what they say: where they stand, whose slot they hold, and their label. */

@@ -1,4 +1,4 @@
-import { type Statement, sql } from "../../store/db.ts";
+import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./verify.ts";
 
 /** What failed is to be recovered, or was given up with a dead letter: nothing stays failed without anybody knowing. */

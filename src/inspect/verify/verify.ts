@@ -1,4 +1,4 @@
-import { type Executor, type Part, part, type Statement, sql } from "../../store/db.ts";
+import { type Executor, type Part, part, type Statement, sql } from "../../store/port/db.ts";
 
 import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./callbacks.ts";
 import { childrenAstray, joinsForgotten } from "./children.ts";

@@ -8,7 +8,7 @@ import {
   standardBreaker,
   type Verdict,
 } from "../../policy/breaker.ts";
-import type { BreakerRow, CallCount } from "../../store/breakers.ts";
+import type { BreakerRow, CallCount } from "../../store/tasks/breakers.ts";
 import type { Taken } from "../tasks/take.ts";
 
 /** What a process counts of one slice of time. */

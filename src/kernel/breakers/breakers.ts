@@ -8,8 +8,8 @@ import {
   putCalls,
   readBreakers,
   readCalls,
-} from "../../store/breakers.ts";
-import type { ProbePlace } from "../../store/gates.ts";
+} from "../../store/tasks/breakers.ts";
+import type { ProbePlace } from "../../store/tasks/gates.ts";
 import type { Kernel } from "../kernel.ts";
 import { closuresTopic } from "../lanes/closures.ts";
 import { outboxTopic } from "../signals.ts";

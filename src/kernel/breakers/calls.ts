@@ -1,8 +1,8 @@
 import { PawlError } from "../../base/errors.ts";
 import { CircuitOpenError, TransientError } from "../../base/step-errors.ts";
 import { checkedBreaker, type Verdict, verdictOn } from "../../policy/breaker.ts";
-import { type BreakerRow, markProbe, settleProbe } from "../../store/breakers.ts";
-import { readLeavings } from "../../store/journal.ts";
+import { readLeavings } from "../../store/move/journal.ts";
+import { type BreakerRow, markProbe, settleProbe } from "../../store/tasks/breakers.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import { closuresTopic } from "../lanes/closures.ts";

@@ -9,10 +9,10 @@ import {
   type NewCallback,
   readAnswers,
   readUnseenCallbacks,
-} from "../../store/callbacks.ts";
-import type { Executor, Tx } from "../../store/db.ts";
-import { withinSavepoint } from "../../store/foreign-tx.ts";
-import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/instances.ts";
+} from "../../store/callbacks/callbacks.ts";
+import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
+import type { Executor, Tx } from "../../store/port/db.ts";
+import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commitArrival, commitArrivals } from "../commit/commit-arrivals.ts";
 import type { Course } from "../commit/course.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Duration, durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { checkedText } from "../../base/text.ts";
-import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callback-tokens.ts";
+import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
 import type { Kernel } from "../kernel.ts";
 import type { Taken } from "../tasks/take.ts";
 import { checkCallbackEvent } from "./receive.ts";

@@ -1,5 +1,5 @@
 import type { Decision } from "../../definition/move.ts";
-import type { Part } from "../../store/db.ts";
+import type { Part } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 
 /**

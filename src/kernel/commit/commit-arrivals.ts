@@ -1,6 +1,6 @@
-import { insertCallbacks, type NewCallback } from "../../store/callbacks.ts";
-import type { Executor } from "../../store/db.ts";
-import type { InstanceRow } from "../../store/instances.ts";
+import { insertCallbacks, type NewCallback } from "../../store/callbacks/callbacks.ts";
+import type { InstanceRow } from "../../store/move/instances.ts";
+import type { Executor } from "../../store/port/db.ts";
 import { untilAnswered } from "../lost-reply.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { type HeldParent, markParents, type Run, readOpenKinds } from "../../store/children.ts";
-import type { Executor } from "../../store/db.ts";
-import { type EffectRow, endEffects, putEffects } from "../../store/tasks.ts";
+import { type HeldParent, markParents, type Run, readOpenKinds } from "../../store/family/children.ts";
+import type { Executor } from "../../store/port/db.ts";
+import { type EffectRow, endEffects, putEffects } from "../../store/tasks/tasks.ts";
 import { named, runOf } from "../family/children.ts";
 import { callOffRow, deliveriesOf } from "../family/deliveries.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";

@@ -1,4 +1,4 @@
-import { type Removed, removeEnded } from "../../store/remove-instances.ts";
+import { type Removed, removeEnded } from "../../store/move/remove-instances.ts";
 import type { Kernel } from "../kernel.ts";
 
 /** The way out: deletes ended instances whose time is over, with all that belongs to them. Nothing else deletes any. */

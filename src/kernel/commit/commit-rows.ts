@@ -1,8 +1,8 @@
 import type { Decision } from "../../definition/move.ts";
-import { insertBelongings } from "../../store/belongings.ts";
-import { type Executor, noPart, partsInARow } from "../../store/db.ts";
-import { moveInstances } from "../../store/move-instances.ts";
-import { insertInstances, type NewInstance, type Written } from "../../store/start-instances.ts";
+import { insertBelongings } from "../../store/move/belongings.ts";
+import { moveInstances } from "../../store/move/move-instances.ts";
+import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
+import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals.ts";
 import type { Course } from "./course.ts";

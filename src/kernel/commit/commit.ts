@@ -1,5 +1,5 @@
 import { isPawlError } from "../../base/errors.ts";
-import type { Executor } from "../../store/db.ts";
+import type { Executor } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { logFailedEvents } from "../move/failed-events.ts";
 import { provideForFailures } from "../recovery/aftermath.ts";

@@ -3,7 +3,7 @@ import { checkedText } from "../../base/text.ts";
 import type { InstanceModel } from "../../definition/instance.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
-import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/children.ts";
+import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/family/children.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { type Planned, planStart } from "../move/start.ts";
 import type { Taken } from "../tasks/take.ts";

@@ -1,9 +1,9 @@
 import { PawlError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
 import { cleanText } from "../../base/json.ts";
-import { type NamedChild, readChildIds, readOpenChildren } from "../../store/children.ts";
-import type { DeadLetterRow } from "../../store/dead-letters.ts";
-import type { RefusedLetter } from "../../store/deliveries.ts";
+import { type NamedChild, readChildIds, readOpenChildren } from "../../store/family/children.ts";
+import type { RefusedLetter } from "../../store/family/deliveries.ts";
+import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { Kernel } from "../kernel.ts";
 import { type Send, sendAll } from "../move/send.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";

@@ -4,7 +4,7 @@ import { checkedText } from "../../base/text.ts";
 import { payloadOf } from "../../definition/decide.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type LifecycleModel, sendLaneOf } from "../../definition/model.ts";
-import type { EffectRow } from "../../store/tasks.ts";
+import type { EffectRow } from "../../store/tasks/tasks.ts";
 import { payloadInvalid } from "../errors.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { type Ref, refOf } from "../refs.ts";

@@ -1,8 +1,8 @@
 import { cleanText } from "../../base/json.ts";
-import { deleteChecks, readChecks } from "../../store/checks.ts";
-import { readStandings, type Standing } from "../../store/children.ts";
-import type { Executor } from "../../store/db.ts";
-import { type InstanceRow, readInstances } from "../../store/instances.ts";
+import { deleteChecks, readChecks } from "../../store/family/checks.ts";
+import { readStandings, type Standing } from "../../store/family/children.ts";
+import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
+import type { Executor } from "../../store/port/db.ts";
 import type { Course } from "../commit/course.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { catchUp, deliverOwn, retryingOwn } from "../move/due.ts";

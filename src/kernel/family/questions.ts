@@ -1,9 +1,9 @@
 import { messageOf } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import { askedBy, questionOf } from "../../definition/question.ts";
-import { type QuestionRow, readQuestions } from "../../store/children.ts";
-import type { Executor } from "../../store/db.ts";
-import { type InstanceRow, readInstances } from "../../store/instances.ts";
+import { type QuestionRow, readQuestions } from "../../store/family/children.ts";
+import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
+import type { Executor } from "../../store/port/db.ts";
 import { startBeside } from "../commit/commit-families.ts";
 import type { Course } from "../commit/course.ts";
 import { asPawlError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { readPauses } from "../../store/pauses.ts";
+import { readPauses } from "../../store/tasks/pauses.ts";
 import type { Kernel } from "../kernel.ts";
 import { purposeOf } from "./lanes.ts";
 

@@ -1,5 +1,5 @@
 import { rateOf } from "../../policy/rate.ts";
-import { type GateRow, type GateView, pruneBegun, readGates } from "../../store/gates.ts";
+import { type GateRow, type GateView, pruneBegun, readGates } from "../../store/tasks/gates.ts";
 import type { Kernel } from "../kernel.ts";
 import { purposeOf } from "./lanes.ts";
 

@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import { endPauses, type PauseRow, putPause, readPauses } from "../../store/pauses.ts";
+import { endPauses, type PauseRow, putPause, readPauses } from "../../store/tasks/pauses.ts";
 import type { Kernel } from "../kernel.ts";
 import { closuresTopic } from "./closures.ts";
 import { workingStates } from "./lanes.ts";

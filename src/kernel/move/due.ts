@@ -1,8 +1,8 @@
 import { decideRename } from "../../definition/decide.ts";
-import { readWaitingCallbacks, type WaitingCallback } from "../../store/callbacks.ts";
-import type { Executor } from "../../store/db.ts";
-import { payloadIn } from "../../store/payloads.ts";
-import { type DueTimer, readDueTimers, readRetries } from "../../store/timers.ts";
+import { readWaitingCallbacks, type WaitingCallback } from "../../store/callbacks/callbacks.ts";
+import { payloadIn } from "../../store/move/payloads.ts";
+import { type DueTimer, readDueTimers, readRetries } from "../../store/move/timers.ts";
+import type { Executor } from "../../store/port/db.ts";
 import type { Course, Maker } from "../commit/course.ts";
 import { asPawlError } from "../errors.ts";
 import { failEvent, isOwn } from "./failed-events.ts";

@@ -1,7 +1,7 @@
 import { type ErrorCode, messageOf } from "../../base/errors.ts";
-import { insertNotesAlone, type NoteRow } from "../../store/attempts.ts";
-import type { Tx } from "../../store/db.ts";
-import { withinSavepoint } from "../../store/foreign-tx.ts";
+import type { Tx } from "../../store/port/db.ts";
+import { withinSavepoint } from "../../store/port/foreign-tx.ts";
+import { insertNotesAlone, type NoteRow } from "../../store/tasks/attempts.ts";
 import { errorFields } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/failing.ts";

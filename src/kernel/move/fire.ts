@@ -1,4 +1,4 @@
-import { readDueInstances, readInstances } from "../../store/instances.ts";
+import { readDueInstances, readInstances } from "../../store/move/instances.ts";
 import { isNewer, type Kernel } from "../kernel.ts";
 import { catchUp } from "./due.ts";
 import { sweep } from "./sweep.ts";

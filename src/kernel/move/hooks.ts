@@ -1,6 +1,6 @@
 import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
-import type { Tx } from "../../store/db.ts";
-import { forHook, inTurnOn } from "../../store/foreign-tx.ts";
+import type { Tx } from "../../store/port/db.ts";
+import { forHook, inTurnOn } from "../../store/port/foreign-tx.ts";
 import type { Course } from "../commit/course.ts";
 import type { Kernel } from "../kernel.ts";
 import { settleWithin } from "../time-limit.ts";

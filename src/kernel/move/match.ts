@@ -3,8 +3,8 @@ import { cleanText } from "../../base/json.ts";
 import type { InstanceModel } from "../../definition/instance.ts";
 import { acceptLate, failed } from "../../definition/model.ts";
 import { failedFromOf } from "../../definition/move.ts";
-import type { SettledCallback, WaitingCallback } from "../../store/callbacks.ts";
-import { payloadIn } from "../../store/payloads.ts";
+import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
+import { payloadIn } from "../../store/move/payloads.ts";
 import type { Course, Maker } from "../commit/course.ts";
 import { happen } from "./happen.ts";
 

@@ -1,7 +1,7 @@
 import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
-import { adoptTx, withinSavepoint } from "../../store/foreign-tx.ts";
-import { insertMessage, type LooseMessage } from "../../store/messages.ts";
+import { insertMessage, type LooseMessage } from "../../store/move/messages.ts";
+import { adoptTx, withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { type Kernel, refuseInside } from "../kernel.ts";
 import { outboxTopic } from "../signals.ts";
 

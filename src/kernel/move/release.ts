@@ -6,7 +6,7 @@ import {
   readDueReleases,
   readParked,
   takeRelease,
-} from "../../store/releases.ts";
+} from "../../store/move/releases.ts";
 import type { Kernel } from "../kernel.ts";
 import { failReleases, type ParkedState } from "./release-failures.ts";
 import { sendAll } from "./send.ts";

@@ -1,8 +1,8 @@
 import { broken } from "../../base/errors.ts";
 import type { InstanceModel } from "../../definition/instance.ts";
-import type { Executor } from "../../store/db.ts";
-import type { FailureColumn, InstanceRow } from "../../store/instances.ts";
-import { readMovesUpTo } from "../../store/journal.ts";
+import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
+import { readMovesUpTo } from "../../store/move/journal.ts";
+import type { Executor } from "../../store/port/db.ts";
 import { modelOf } from "../commit/rows.ts";
 
 /** What an instance failed of last, and when. */

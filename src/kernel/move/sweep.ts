@@ -1,5 +1,5 @@
-import type { Executor, Tx } from "../../store/db.ts";
-import { type InstanceRow, lockInstances } from "../../store/instances.ts";
+import { type InstanceRow, lockInstances } from "../../store/move/instances.ts";
+import type { Executor, Tx } from "../../store/port/db.ts";
 import { commit } from "../commit/commit.ts";
 import { Course } from "../commit/course.ts";
 import { asPawlError } from "../errors.ts";

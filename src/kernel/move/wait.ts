@@ -1,5 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
-import type { InstanceRow } from "../../store/instances.ts";
+import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Kernel } from "../kernel.ts";
 
 export interface Waiting {

@@ -10,8 +10,8 @@ import {
   type TakenAlert,
   type Told,
   takeAlerts,
-} from "../../store/alerts.ts";
-import type { DeadLetterRow } from "../../store/dead-letters.ts";
+} from "../../store/recovery/alerts.ts";
+import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { Course } from "../commit/course.ts";
 import type { Kernel } from "../kernel.ts";
 import { alertsTopic } from "../signals.ts";

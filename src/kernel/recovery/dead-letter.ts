@@ -1,8 +1,8 @@
 import { cleanText } from "../../base/json.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Decision } from "../../definition/move.ts";
-import type { DeadLetterRow } from "../../store/dead-letters.ts";
-import type { FailureColumn } from "../../store/instances.ts";
+import type { FailureColumn } from "../../store/move/instances.ts";
+import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { Maker } from "../commit/course.ts";
 import type { Failing } from "../tasks/failing.ts";
 import type { Taken } from "../tasks/take.ts";

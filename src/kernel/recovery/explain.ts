@@ -8,9 +8,9 @@ import {
 import type { InstanceModel } from "../../definition/instance.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { aftermathOf, countedFailures, isFailure, planRecovery } from "../../definition/recover.ts";
-import type { Executor } from "../../store/db.ts";
-import type { InstanceRow } from "../../store/instances.ts";
-import { readFailures } from "../../store/journal.ts";
+import type { InstanceRow } from "../../store/move/instances.ts";
+import { readFailures } from "../../store/move/journal.ts";
+import type { Executor } from "../../store/port/db.ts";
 import { readLetterAbout } from "../../views/dead-letters.ts";
 import { readSteps } from "../../views/tasks.ts";
 import { modelOf } from "../commit/rows.ts";

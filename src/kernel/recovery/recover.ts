@@ -1,7 +1,7 @@
 import type { Refusal } from "../../definition/decide.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/recover.ts";
-import { readAsked } from "../../store/attempts.ts";
+import { readAsked } from "../../store/tasks/attempts.ts";
 import type { Course, Granting, Maker, Said } from "../commit/course.ts";
 import { modelOf } from "../commit/rows.ts";
 import type { Kernel } from "../kernel.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import type { RecoveryCause } from "../../definition/recover.ts";
-import type { Executor } from "../../store/db.ts";
-import { readHeldLeases, type Setback } from "../../store/tasks.ts";
+import type { Executor } from "../../store/port/db.ts";
+import { readHeldLeases, type Setback } from "../../store/tasks/tasks.ts";
 import type { Granting, Said } from "../commit/course.ts";
 import type { Delivered } from "../family/deliver.ts";
 import type { Failing } from "./failing.ts";

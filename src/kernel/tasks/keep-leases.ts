@@ -1,5 +1,5 @@
-import type { KeeperOptions, LeaseKeeper } from "../../store/db.ts";
-import { LeaseRenewal } from "../../store/lease-renewal.ts";
+import type { KeeperOptions, LeaseKeeper } from "../../store/port/db.ts";
+import { LeaseRenewal } from "../../store/tasks/lease-renewal.ts";
 import type { Kernel } from "../kernel.ts";
 import { renew } from "./take.ts";
 

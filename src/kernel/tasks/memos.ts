@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
-import { keepMemo, type Memo, readMemo } from "../../store/memos.ts";
+import { keepMemo, type Memo, readMemo } from "../../store/tasks/memos.ts";
 import type { Kernel } from "../kernel.ts";
 import { runOf, type Taken } from "./take.ts";
 

@@ -3,7 +3,7 @@ import { isPawlError, messageOf, type PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import type { RetryRule } from "../../definition/model.ts";
 import { nextAttemptMs, ruleFor, standardRetry, underRule } from "../../policy/retry.ts";
-import type { Setback } from "../../store/tasks.ts";
+import type { Setback } from "../../store/tasks/tasks.ts";
 import type { Delivered } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
 import { isRecovery } from "../recovery/recover.ts";

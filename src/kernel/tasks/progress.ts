@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
-import { putProgress } from "../../store/progress.ts";
+import { putProgress } from "../../store/tasks/progress.ts";
 import type { Kernel } from "../kernel.ts";
 import type { Taken } from "./take.ts";
 

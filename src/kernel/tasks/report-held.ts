@@ -1,8 +1,8 @@
 import { isPawlError, PawlError } from "../../base/errors.ts";
-import { readSetbacks } from "../../store/attempts.ts";
-import type { Executor } from "../../store/db.ts";
-import { endDeliveries } from "../../store/deliveries.ts";
-import { endEffects, putBackTasks } from "../../store/tasks.ts";
+import { endDeliveries } from "../../store/family/deliveries.ts";
+import type { Executor } from "../../store/port/db.ts";
+import { readSetbacks } from "../../store/tasks/attempts.ts";
+import { endEffects, putBackTasks } from "../../store/tasks/tasks.ts";
 import { endSaying } from "../commit/commit-families.ts";
 import type { Said } from "../commit/course.ts";
 import { endOf, refusedLetters, undeliveredLetter } from "../family/deliver.ts";

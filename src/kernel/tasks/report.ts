@@ -1,10 +1,10 @@
 import { isPawlError } from "../../base/errors.ts";
 import { decide } from "../../definition/decide.ts";
-import { readSetbacks } from "../../store/attempts.ts";
-import type { Executor, Tx } from "../../store/db.ts";
-import { lockInstances, readInstances } from "../../store/instances.ts";
-import { readMovesOfTasks } from "../../store/journal.ts";
-import { type LapsedTask, readLapsedLeases, readLeasedTasks } from "../../store/tasks.ts";
+import { lockInstances, readInstances } from "../../store/move/instances.ts";
+import { readMovesOfTasks } from "../../store/move/journal.ts";
+import type { Executor, Tx } from "../../store/port/db.ts";
+import { readSetbacks } from "../../store/tasks/attempts.ts";
+import { type LapsedTask, readLapsedLeases, readLeasedTasks } from "../../store/tasks/tasks.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import { judge } from "../breakers/calls.ts";
 import { keepLateResults } from "../callbacks/late-results.ts";

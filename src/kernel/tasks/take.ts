@@ -1,8 +1,8 @@
 import type { LifecycleModel } from "../../definition/model.ts";
-import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../../store/gates.ts";
-import type { InstanceRow } from "../../store/instances.ts";
-import { readInstances } from "../../store/instances.ts";
-import { readEntryPayloads } from "../../store/journal.ts";
+import type { InstanceRow } from "../../store/move/instances.ts";
+import { readInstances } from "../../store/move/instances.ts";
+import { readEntryPayloads } from "../../store/move/journal.ts";
+import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../../store/tasks/gates.ts";
 import {
   type Claim,
   type ClaimedTask,
@@ -11,7 +11,7 @@ import {
   promoteTasks,
   type Renewal,
   renewLeases,
-} from "../../store/tasks.ts";
+} from "../../store/tasks/tasks.ts";
 import { commit } from "../commit/commit.ts";
 import { Course } from "../commit/course.ts";
 import { type Delivery, deliveryIn } from "../family/deliveries.ts";

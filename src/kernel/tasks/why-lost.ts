@@ -1,5 +1,5 @@
-import { readSetbacks } from "../../store/attempts.ts";
-import { readLeavings, readMovesOfTasks } from "../../store/journal.ts";
+import { readLeavings, readMovesOfTasks } from "../../store/move/journal.ts";
+import { readSetbacks } from "../../store/tasks/attempts.ts";
 import type { Kernel } from "../kernel.ts";
 import type { Taken } from "./take.ts";
 

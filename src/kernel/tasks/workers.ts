@@ -1,4 +1,4 @@
-import { pruneWorkers, putWorker, removeWorker, type WorkerRow } from "../../store/workers.ts";
+import { pruneWorkers, putWorker, removeWorker, type WorkerRow } from "../../store/tasks/workers.ts";
 import { readWorkers } from "../../views/workers.ts";
 import type { Kernel } from "../kernel.ts";
 

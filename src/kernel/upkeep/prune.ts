@@ -1,6 +1,6 @@
 import { firstIdAt } from "../../base/ids.ts";
 import { readDefinitions } from "../../store/definitions.ts";
-import { type Ended, endSweep, takeSweep } from "../../store/sweeps.ts";
+import { type Ended, endSweep, takeSweep } from "../../store/move/sweeps.ts";
 import { commitRemoval } from "../commit/commit-removal.ts";
 import type { Kernel } from "../kernel.ts";
 

@@ -1,4 +1,4 @@
-import { rollUpCounts } from "../../store/counts.ts";
+import { rollUpCounts } from "../../store/move/counts.ts";
 import type { Kernel } from "../kernel.ts";
 
 const enough = 1_000;

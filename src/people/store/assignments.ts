@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "../../store/db.ts";
+import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
 import { isRestricted } from "./queues.ts";
 
 export type AssignmentStatus = "pending" | "in_progress" | "completed" | "expired" | "skipped";

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../../store/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 
 /** What a labeler has entered and not handed in. */
 export interface DraftRow {

@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "../../store/db.ts";
+import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
 
 /** A label as it is read. */
 export interface LabelRow {

@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "../../store/db.ts";
+import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
 
 /** Whether only some labelers may work on a row called `queue`. */
 export const isRestricted = part`(queue.settings -> 'labelers' <> 'null'::jsonb or queue.settings -> 'skills' <> '[]'::jsonb)`;

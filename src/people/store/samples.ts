@@ -1,6 +1,6 @@
-import { type CheckRow, insertChecks } from "../../store/checks.ts";
-import { type Executor, part, sql, textArray } from "../../store/db.ts";
-import { decideLetters, type LetterDecision } from "../../store/dead-letters.ts";
+import { type CheckRow, insertChecks } from "../../store/family/checks.ts";
+import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
+import { decideLetters, type LetterDecision } from "../../store/recovery/dead-letters.ts";
 import { type ReviewedLabel, reviewLabels } from "./labels.ts";
 import { isRestricted } from "./queues.ts";
 import type { SlotPosition } from "./slots.ts";

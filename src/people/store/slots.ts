@@ -1,4 +1,4 @@
-import { type Executor, part, sql, textArray } from "../../store/db.ts";
+import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
 
 /** An assignment that is to be given out, with the slot that it is to hold. */
 export interface Reservation {

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../../store/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 import { type AssignmentRow, assignmentColumns } from "../store/assignments.ts";
 
 interface Page {

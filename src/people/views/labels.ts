@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../../store/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 import { type LabelRow, labelColumns } from "../store/labels.ts";
 
 /** The labels of one sample, oldest first, also those that do not count. */

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../../store/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** A schedule as the database has it; all but the time is null while it has none of that name. */
 export interface ScheduleRow {

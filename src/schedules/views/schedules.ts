@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../../store/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 
 /** A schedule as it is shown. */
 export interface ScheduleView {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { knownMigrations, migrate } from "../migrate.ts";
+import { knownMigrations, migrate } from "../port/migrate.ts";
 import { openPglite } from "./open.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -1,5 +1,5 @@
-import type { Db, Statement, Tx } from "../db.ts";
-import { translate } from "../failures.ts";
+import type { Db, Statement, Tx } from "../port/db.ts";
+import { translate } from "../port/failures.ts";
 import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
 import { isForgotten, type Line, type Session } from "./line.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
-import { threadFile } from "../thread-file.ts";
+import { threadFile } from "../port/thread-file.ts";
 import { unusable } from "./folder.ts";
 import { Line } from "./line.ts";
 import type { Start } from "./thread.ts";

@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
-import type { Param, Statement, Tx } from "../db.ts";
-import { translate } from "../failures.ts";
+import type { Param, Statement, Tx } from "../port/db.ts";
+import { translate } from "../port/failures.ts";
 import type { Call, Session } from "./line.ts";
 import { writeValue } from "./values.ts";
 import { DatabaseError, type Reply } from "./wire.ts";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
-import type { KeeperOptions, LeaseKeeper } from "../db.ts";
-import { threadFile } from "../thread-file.ts";
+import type { KeeperOptions, LeaseKeeper } from "../port/db.ts";
+import { threadFile } from "../port/thread-file.ts";
 import { LeaseTable } from "./lease-table.ts";
 import type { FromThread, LeaseThreadData, ToThread } from "./lease-thread.ts";
 

@@ -1,4 +1,4 @@
-import type { Lease } from "../tasks.ts";
+import type { Lease } from "../tasks/tasks.ts";
 
 const idBytes = 36;
 const slotBytes = 48;

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../base/errors.ts";
-import type { Db } from "../db.ts";
-import { LeaseRenewal } from "../lease-renewal.ts";
-import { ownSearchPath } from "../search-path.ts";
-import { type Lease, type Renewal, renewLeases } from "../tasks.ts";
+import type { Db } from "../port/db.ts";
+import { ownSearchPath } from "../port/search-path.ts";
+import { LeaseRenewal } from "../tasks/lease-renewal.ts";
+import { type Lease, type Renewal, renewLeases } from "../tasks/tasks.ts";
 import { LeaseTable } from "./lease-table.ts";
 import { openPostgres } from "./open.ts";
 

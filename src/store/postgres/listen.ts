@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { messageOf } from "../../base/errors.ts";
-import type { Listener, ListenOptions } from "../db.ts";
+import type { Listener, ListenOptions } from "../port/db.ts";
 
 /** How long a notification to oneself may take, and how often a silent connection is tried with one. */
 export const listenerTiming = { testMs: 3_000, everyMs: 5_000 };

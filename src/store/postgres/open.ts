@@ -1,9 +1,9 @@
 import pg from "pg";
 import { PawlError } from "../../base/errors.ts";
-import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, Statement, Tx } from "../db.ts";
-import { sqlState, translate } from "../failures.ts";
-import { sendNotice } from "../notices.ts";
-import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../search-path.ts";
+import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, Statement, Tx } from "../port/db.ts";
+import { sqlState, translate } from "../port/failures.ts";
+import { sendNotice } from "../port/notices.ts";
+import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../port/search-path.ts";
 import { keepLeasesInThread } from "./keep-leases.ts";
 import { PostgresListener, unheard } from "./listen.ts";
 import { startupSettings } from "./startup-settings.ts";

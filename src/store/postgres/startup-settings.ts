@@ -1,4 +1,4 @@
-import { ownSearchPath } from "../search-path.ts";
+import { ownSearchPath } from "../port/search-path.ts";
 
 /**
  * How Pawl's own statements are planned. They probe indexes whatever the statistics say: a plan that was made and kept

@@ -1,0 +1,237 @@
+import { type InstanceRow, instanceColumns } from "../move/instances.ts";
+import { type Executor, part, sql, textArray } from "../port/db.ts";
+
+/** A result that came in from outside, before it is known where it belongs. */
+export interface NewCallback {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly event: string;
+  readonly dedupe: string;
+  readonly hash: string;
+  readonly source: "call" | "token" | "step";
+  readonly actor: string | null;
+  readonly payloadText: string | null;
+  readonly patchText: string | null;
+  readonly errorText: string | null;
+  /** It is the result of this visit, and of interest only if the deadline has ended that. */
+  readonly lateVisit: number | null;
+}
+
+/**
+ * Stores what came, for those instances that are free (or, with `waiting`, as soon as they are), each once. They are locked
+ * before the time is taken: what is received before a deadline is then seen by whoever lets that strike. Gives back the
+ * instances that were found, as they are now.
+ */
+export function insertCallbacks(db: Executor, rows: readonly NewCallback[], waiting: boolean): Promise<InstanceRow[]> {
+  return db.rows<InstanceRow>(sql`
+    with arrived as materialized (
+      select * from unnest(
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.event))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.dedupe))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.hash))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.source))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.patchText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.errorText))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.lateVisit))}::text)::int[]
+      ) as arrived(id, instance_id, event, dedupe, hash, source, actor, payload, patch, error, late_visit)
+    ),
+    wanted as materialized (select distinct instance_id as id from arrived order by instance_id),
+    held as materialized (
+      select each.* from wanted
+      cross join lateral (
+        select * from pawl.instances as instance where instance.id = wanted.id
+        for no key update ${waiting ? patient : passing}
+      ) as each
+    ),
+    clock as materialized (select pawl.now() as now from (select count(*) from held) as all_are_held),
+    stored as (
+      insert into pawl.callbacks (
+        id, instance_id, lifecycle, run, event, dedupe, hash, source, actor, payload, patch, error, received_at
+      )
+      select arrived.id, held.id, held.lifecycle, held.run, arrived.event, arrived.dedupe, arrived.hash, arrived.source,
+        arrived.actor, arrived.payload::jsonb, arrived.patch::jsonb, arrived.error::jsonb, clock.now
+      from clock, arrived
+      join held on held.id = arrived.instance_id
+      where arrived.late_visit is null or (held.timed_out_at is not null and held.failed_visit = arrived.late_visit)
+      order by arrived.instance_id, arrived.dedupe
+      on conflict on constraint callbacks_once do nothing
+      returning instance_id
+    ),
+    counted as materialized (
+      select stored.instance_id as id, count(*)::int as callbacks from stored group by stored.instance_id
+      limit (select ${rows.length}::int)
+    ),
+    rung as (
+      -- Whoever has decided about it without them decides anew.
+      update pawl.instances as each
+      set inbox = each.inbox + counted.callbacks, alarms = each.alarms + 1
+      from counted where each.id = counted.id
+      returning each.*
+    ),
+    instance as (
+      select * from rung
+      union all
+      select * from held where held.id not in (select id from counted)
+    )
+    select ${instanceColumns} from clock, instance`);
+}
+
+const patient = part``;
+const passing = part`skip locked`;
+
+/** A callback that waits for its instance. */
+export interface WaitingCallback {
+  readonly id: string;
+  readonly instance_id: string;
+  readonly run: number;
+  readonly event: string;
+  readonly actor: string | null;
+  readonly payload: unknown;
+  readonly has_payload: boolean;
+  readonly patch: Record<string, unknown> | null;
+  readonly error: { readonly name: string; readonly message: string } | null;
+  readonly received_ms: number;
+  readonly looked: boolean;
+  /** What was said of it last. */
+  readonly reason: string | null;
+  /** Its instance has failed because somebody said so, and not of itself. */
+  readonly failed_by_call: boolean;
+}
+
+const waitingColumns = part`
+  callback.id::text as id, callback.instance_id::text as instance_id, callback.run, callback.event, callback.actor,
+  callback.payload, callback.payload is not null as has_payload, callback.patch, callback.error,
+  pawl.ms(callback.received_at) as received_ms, callback.looked,
+  callback.reason,
+  exists (
+    select from pawl.instances as instance
+    join pawl.journal as failing on failing.instance_id = instance.id and failing.version = instance.visit
+    where instance.id = callback.instance_id and instance.state = 'failed' and failing.source = 'call'
+  ) as failed_by_call`;
+
+/** The callbacks that wait for these instances, in the order in which they came. */
+export function readWaitingCallbacks(db: Executor, ids: readonly string[]): Promise<WaitingCallback[]> {
+  return db.rows<WaitingCallback>(sql`
+    select ${waitingColumns}
+    from unnest((select ${textArray(ids)}::text)::uuid[]) as wanted(id)
+    cross join lateral (
+      select * from pawl.callbacks as each where each.instance_id = wanted.id and each.status = 'waiting' offset 0
+    ) as callback
+    order by callback.instance_id, callback.received_at, callback.id`);
+}
+
+/** Instances for which something was stored that nobody has looked at since, from the place where the last page ended. */
+export function readUnseenCallbacks(
+  db: Executor,
+  page: { afterMs: number | null; afterId: string; limit: number },
+): Promise<{ id: string; instance_id: string; received_ms: number }[]> {
+  return db.rows(sql`
+    select callback.id::text as id, callback.instance_id::text as instance_id, pawl.ms(callback.received_at) as received_ms
+    from pawl.callbacks as callback
+    where not callback.looked
+      and (callback.received_at, callback.id) > (coalesce(pawl.at(${page.afterMs}::float8), '-infinity'::timestamptz), ${page.afterId}::uuid)
+    order by callback.received_at, callback.id
+    limit ${page.limit}::int`);
+}
+
+/** What becomes of a callback with a commit of its instance. */
+export interface SettledCallback {
+  readonly id: string;
+  readonly instanceId: string;
+  /** `waiting` while there is no state that takes it. */
+  readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
+  /** False: it is to be looked at again. */
+  readonly looked: boolean;
+  /** Its instance's `inbox` counts it. */
+  readonly wasWaiting: boolean;
+  readonly accepted: boolean;
+  readonly isLate: boolean;
+  readonly reason: string | null;
+  readonly version: number | null;
+}
+
+/** Settles callbacks of those instances that `written` holds. A part of the statement that moves. */
+export function settleCallbacks(rows: readonly SettledCallback[]) {
+  return part`
+    update pawl.callbacks as callback
+    set status = settled.status, looked = settled.looked, accepted = coalesce(callback.accepted, settled.accepted),
+      is_late = settled.is_late, reason = settled.reason, version = settled.version,
+      deadline_at = case when settled.status <> 'waiting' then coalesce(callback.deadline_at, settled.deadline_at) end,
+      settled_at = case when settled.status <> 'waiting' then coalesce(callback.settled_at, clock.now) end
+    from clock, (
+      select decided.*, instance.deadline_at
+      from unnest(
+        (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.status))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.looked))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.accepted))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.isLate))}::text)::boolean[],
+        (select ${textArray(rows.map((row) => row.reason))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.version))}::text)::int[]
+      ) as decided(id, instance_id, status, looked, accepted, is_late, reason, version)
+      -- As it was before this statement: the deadline by which it was judged.
+      cross join lateral (
+        select each.deadline_at from pawl.instances as each where each.id = decided.instance_id offset 0
+      ) as instance
+      where (decided.instance_id in (select id from written)) is true
+      limit (select ${rows.length}::int)
+    ) as settled
+    where callback.id = settled.id`;
+}
+
+/** Says of the callbacks that wait for these instances, and that nobody could look at, why not. */
+export async function markStumbles(db: Executor, stumbles: readonly { id: string; reason: string }[]): Promise<void> {
+  await db.rows(sql`
+    update pawl.callbacks as callback
+    set reason = stumble.reason
+    from (
+      select each.id, said.reason
+      from unnest(
+        (select ${textArray(stumbles.map((one) => one.id))}::text)::uuid[],
+        (select ${textArray(stumbles.map((one) => one.reason))}::text)::text[]
+      ) as said(instance_id, reason)
+      cross join lateral (
+        select waiting.id, waiting.reason from pawl.callbacks as waiting
+        where waiting.instance_id = said.instance_id and waiting.status = 'waiting' and not waiting.looked
+        for update skip locked
+      ) as each
+      where each.reason is distinct from said.reason
+      limit (select ${stumbles.length * 100}::int)
+    ) as stumble
+    where callback.id = stumble.id`);
+}
+
+/** What is told of a callback to whoever sent it. */
+export interface AnsweredCallback {
+  readonly id: string;
+  readonly instance_id: string;
+  readonly dedupe: string;
+  readonly hash: string;
+  readonly status: SettledCallback["status"];
+  readonly accepted: boolean | null;
+  readonly is_late: boolean;
+  readonly reason: string | null;
+  readonly received_ms: number;
+}
+
+export function readAnswers(
+  db: Executor,
+  asked: readonly { readonly instanceId: string; readonly dedupe: string }[],
+): Promise<AnsweredCallback[]> {
+  return db.rows<AnsweredCallback>(sql`
+    select callback.id::text as id, callback.instance_id::text as instance_id, callback.dedupe, callback.hash,
+      callback.status, callback.accepted, callback.is_late, callback.reason, pawl.ms(callback.received_at) as received_ms
+    from unnest(
+      (select ${textArray(asked.map((one) => one.instanceId))}::text)::uuid[],
+      (select ${textArray(asked.map((one) => one.dedupe))}::text)::text[]
+    ) as asked(instance_id, dedupe)
+    cross join lateral (
+      select * from pawl.callbacks as each
+      where each.instance_id = asked.instance_id and each.dedupe = asked.dedupe offset 0
+    ) as callback`);
+}

@@ -1,0 +1,250 @@
+import type { FailureColumn } from "../move/instances.ts";
+import { type Executor, sql, textArray } from "../port/db.ts";
+
+/** A child as its parent sees it. */
+export interface ChildRow {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly key: string | null;
+  readonly state: string;
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly data: Record<string, unknown>;
+}
+
+/** One run of an instance: what children belong to. */
+export interface Run {
+  readonly id: string;
+  readonly run: number;
+}
+
+export function readChildren(db: Executor, parent: Run): Promise<ChildRow[]> {
+  return db.rows<ChildRow>(sql`
+    select child.id::text as id, child.lifecycle, child.key, child.state, child.child_outcome as outcome, child.data
+    from pawl.instances as child
+    where child.parent_id = ${parent.id}::uuid and child.parent_run = ${parent.run}::int
+    order by child.id`);
+}
+
+/** The children of one lifecycle. */
+export function readChildrenOf(db: Executor, parent: Run, lifecycle: string): Promise<ChildRow[]> {
+  return db.rows<ChildRow>(sql`
+    select child.id::text as id, child.lifecycle, child.key, child.state, child.child_outcome as outcome, child.data
+    from pawl.instances as child
+    where child.parent_id = ${parent.id}::uuid and child.parent_run = ${parent.run}::int
+      and child.lifecycle = ${lifecycle}::text
+    order by child.id`);
+}
+
+/** A parent whose row is held to the end of the transaction. */
+export interface HeldParent {
+  readonly id: string;
+  readonly run: number;
+  readonly outcome: string | null;
+}
+
+/**
+ * Tells these instances that they have children by one more way than their moves, those whose row is free; whoever
+ * decides on an older row decides anew. Gives back those that were told.
+ */
+export function markParents(tx: Executor, parents: readonly Run[]): Promise<HeldParent[]> {
+  return tx.rows<HeldParent>(sql`
+    with free as materialized (
+      select parent.id, wanted.run
+      from unnest(
+        (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
+        (select ${textArray(parents.map((one) => one.run))}::text)::int[]
+      ) as wanted(id, run)
+      cross join lateral (
+        select each.id from pawl.instances as each where each.id = wanted.id for no key update skip locked
+      ) as parent
+      limit (select ${parents.length}::int)
+    )
+    update pawl.instances as parent
+    set has_children = parent.has_children or parent.run = free.run, alarms = parent.alarms + 1
+    from free where parent.id = free.id
+    returning parent.id::text as id, parent.run, parent.outcome`);
+}
+
+/** How the children of a run stand. The counts are there when none is open. */
+export interface Standing {
+  readonly id: string;
+  readonly open: boolean;
+  /** Something that the parent has sent is still on its way, or what the move into its state entails is still to be done. */
+  readonly busy: boolean;
+  /** One that has failed. */
+  readonly failed_lifecycle: string | null;
+  readonly failed_id: string | null;
+  readonly failed_key: string | null;
+  readonly failed_of: FailureColumn | null;
+  readonly total: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly discarded: number;
+}
+
+/**
+ * Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts.
+ * Questions to people, whose names begin with ?, are no part of a join.
+ */
+export function readStandings(
+  db: Executor,
+  parents: readonly (Run & { readonly visit: number })[],
+): Promise<Standing[]> {
+  return db.rows<Standing>(sql`
+    select parent.id::text as id, still.open, still.busy, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
+      failure.key as failed_key, failure.failure as failed_of, counted.total, counted.succeeded, counted.failed, counted.discarded
+    from unnest(
+      (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(parents.map((one) => one.run))}::text)::int[],
+      (select ${textArray(parents.map((one) => one.visit))}::text)::int[]
+    ) as parent(id, run, visit)
+    cross join lateral (
+      select exists (
+        select from pawl.instances as child
+        where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome is null
+          and child.child_name not like '?%'
+      ) as open,
+      exists (
+        select from pawl.tasks as task
+        where task.instance_id = parent.id and task.kind = 'effect'
+          and (task.work -> 'delivery' -> 'letters' is not null or (task.work ->> 'version')::int = parent.visit)
+      ) as busy
+      offset 0
+    ) as still
+    left join lateral (
+      select child.lifecycle, child.id, child.key, child.failure from pawl.instances as child
+      where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome = 'failure'
+        and child.child_name not like '?%'
+      limit 1
+    ) as failure on true
+    cross join lateral (
+      select count(*)::int as total, (count(*) filter (where child.child_outcome = 'success'))::int as succeeded,
+        (count(*) filter (where child.child_outcome = 'failure'))::int as failed,
+        (count(*) filter (where child.child_outcome = 'discarded'))::int as discarded
+      from pawl.instances as child
+      where not still.open and child.parent_id = parent.id and child.parent_run = parent.run
+        and child.child_name not like '?%'
+      offset 0
+    ) as counted`);
+}
+
+/** The parent of a child, as far as it says who deals with a failure of the child. */
+export interface WaitingParent {
+  readonly child_id: string;
+  /** Where it stands, or failed. */
+  readonly state: string;
+  /** What is registered of its definition; null when it is not known. */
+  readonly shape: {
+    readonly states: readonly { name: string; kind: never; final: string | null; join?: string }[];
+    readonly edges: readonly { from: string; event: string; to: string }[];
+  } | null;
+}
+
+/** The open parents of these children, of the run that the child belongs to. Questions, whose names begin with ?, are left out. */
+export function readWaitingParents(db: Executor, children: readonly string[]): Promise<WaitingParent[]> {
+  return db.rows<WaitingParent>(sql`
+    select child.id::text as child_id, coalesce(parent.failed_from, parent.state) as state, definition.shape
+    from unnest((select ${textArray(children)}::text)::uuid[]) as wanted(id)
+    cross join lateral (
+      select each.id, each.parent_id, each.parent_run from pawl.instances as each
+      where each.id = wanted.id and each.child_name not like '?%'
+      offset 0
+    ) as child
+    cross join lateral (
+      select each.lifecycle, each.definition, each.state, each.failed_from from pawl.instances as each
+      where each.id = child.parent_id and each.run = child.parent_run and each.outcome is null
+      offset 0
+    ) as parent
+    left join lateral (
+      select known.shape from pawl.lifecycles as known
+      where known.name = parent.lifecycle and known.version = parent.definition
+    ) as definition on true`);
+}
+
+/** A child as a letter names it. */
+export interface NamedChild extends Run {
+  readonly letterId: string;
+  readonly lifecycle: string;
+  readonly name: string;
+}
+
+export function readChildIds(
+  db: Executor,
+  named: readonly NamedChild[],
+): Promise<{ letter_id: string; child_id: string }[]> {
+  return db.rows(sql`
+    select named.letter_id::text as letter_id, child.id::text as child_id
+    from unnest(
+      (select ${textArray(named.map((one) => one.letterId))}::text)::uuid[],
+      (select ${textArray(named.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(named.map((one) => one.run))}::text)::int[],
+      (select ${textArray(named.map((one) => one.lifecycle))}::text)::text[],
+      (select ${textArray(named.map((one) => one.name))}::text)::text[]
+    ) as named(letter_id, id, run, lifecycle, name)
+    cross join lateral (
+      select each.id from pawl.instances as each
+      where each.parent_id = named.id and each.parent_run = named.run and each.lifecycle = named.lifecycle
+        and each.child_name = named.name
+      offset 0
+    ) as child`);
+}
+
+/** The open children of a run that live through one lifecycle, from the place where the last page ended. */
+export function readOpenChildren(
+  db: Executor,
+  page: Run & { lifecycle: string; afterId: string; limit: number },
+): Promise<{ id: string }[]> {
+  return db.rows<{ id: string }>(sql`
+    select child.id::text as id from pawl.instances as child
+    where child.parent_id = ${page.id}::uuid and child.parent_run = ${page.run}::int and child.child_outcome is null
+      and child.lifecycle = ${page.lifecycle}::text and child.id > ${page.afterId}::uuid
+    order by child.id limit ${page.limit}::int`);
+}
+
+/** The lifecycles of the open children of these runs, each with the newest definition that moved one of them. */
+export function readOpenKinds(
+  tx: Executor,
+  runs: readonly Run[],
+): Promise<{ id: string; run: number; lifecycle: string; definition: number }[]> {
+  return tx.rows(sql`
+    select over.id::text as id, over.run, open.lifecycle, open.definition
+    from unnest(
+      (select ${textArray(runs.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(runs.map((one) => one.run))}::text)::int[]
+    ) as over(id, run)
+    cross join lateral (
+      select child.lifecycle, max(child.definition) as definition from pawl.instances as child
+      where child.parent_id = over.id and child.parent_run = over.run and child.child_outcome is null
+      group by child.lifecycle
+      offset 0
+    ) as open`);
+}
+
+/** What an instance has asked, as a child of it. */
+export interface QuestionRow {
+  readonly parent_id: string;
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly name: string;
+  readonly outcome: string | null;
+}
+
+/** The questions of these runs. */
+export function readQuestions(
+  db: Executor,
+  runs: readonly Run[],
+  lifecycles: readonly string[],
+): Promise<QuestionRow[]> {
+  return db.rows<QuestionRow>(sql`
+    select asker.id::text as parent_id, question.id::text as id, question.lifecycle, question.child_name as name, question.outcome
+    from unnest(
+      (select ${textArray(runs.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(runs.map((one) => one.run))}::text)::int[]
+    ) as asker(id, run)
+    cross join lateral (
+      select child.id, child.lifecycle, child.child_name, child.outcome from pawl.instances as child
+      where child.parent_id = asker.id and child.parent_run = asker.run and child.child_name like '?%'
+        and child.lifecycle = any((select ${textArray(lifecycles)}::text)::text[])
+      offset 0
+    ) as question`);
+}

@@ -1,0 +1,274 @@
+import { batch } from "../port/batch.ts";
+import { type Executor, noPart, type Part, part, partsInARow, sql } from "../port/db.ts";
+import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
+import { type Answer, type LastMove, type NextStep, type Written, writtenOf } from "./start-instances.ts";
+
+/** What a list of decisions makes of one instance. */
+export interface MovedInstance {
+  readonly id: string;
+  readonly expectedVersion: number;
+  readonly expectedAlarms: number;
+  /** The step's lease under which it is reported; null when no worker makes the move. */
+  readonly token: number | null;
+  /** It is the lapse of that lease which is reported: a worker that renewed it meanwhile keeps it. */
+  readonly lapsed: boolean;
+  /** Timers due up to this moment are part of the decision; null: none may be due when it is written. */
+  readonly settledMs: number | null;
+  readonly definition: number;
+  readonly state: string;
+  readonly shelf: string | null;
+  /** Unchanged when only timers come or go. */
+  readonly version: number;
+  readonly alarms: number;
+  readonly visit: number;
+  readonly run: number;
+  readonly dataText: string | null;
+  /** Of a run, or of a time, that begins with this move. */
+  readonly deadlineAfterMs: number | null;
+  readonly failedFrom: string | null;
+  readonly failedVisit: number | null;
+  /** What it failed of with this move, as JSON; null: as it was, while it is failed. */
+  readonly failureText: string | null;
+  /** Its deadline has struck. */
+  readonly timedOut: boolean;
+  /** How many of the callbacks that waited for it are settled. */
+  readonly settledCallbacks: number;
+  readonly outcome: string | null;
+  /** How a child has ended as its parent counts it, or that it is `open`; null: as it was, and of everyone else. */
+  readonly childOutcome: string | null;
+  /** Whether its run has children now; null: as it was. */
+  readonly hasChildren: boolean | null;
+  readonly keyHeld: boolean;
+  /** The visit ends: its timers go. */
+  readonly leaves: boolean;
+  /** Delayed events and deadlines go as well. */
+  readonly endsRun: boolean;
+  /** The task so far goes, and no other takes its place. */
+  readonly dropsTask: boolean;
+  /** The earliest of the timers that come with it: counted from now, and at a fixed moment. */
+  readonly dueAfterMs: number | null;
+  readonly dueAtMs: number | null;
+  /** The last of its moves; without an event there is none. */
+  readonly move: LastMove;
+  /** Where that move comes from, when it is not the first one of this commit. */
+  readonly from: string | null;
+  /** That move is the report of the lease. */
+  readonly reported: boolean;
+  readonly step: NextStep | null;
+}
+
+const decisions = batch<MovedInstance>("decided", {
+  id: ["uuid", (row) => row.id],
+  expected_version: ["int", (row) => row.expectedVersion],
+  expected_alarms: ["int", (row) => row.expectedAlarms],
+  token: ["bigint", (row) => row.token],
+  lapsed: ["boolean", (row) => row.lapsed],
+  settled_ms: ["float8", (row) => row.settledMs],
+  definition: ["int", (row) => row.definition],
+  state: ["text", (row) => row.state],
+  shelf: ["text", (row) => row.shelf],
+  version: ["int", (row) => row.version],
+  alarms: ["int", (row) => row.alarms],
+  visit: ["int", (row) => row.visit],
+  run: ["int", (row) => row.run],
+  data: ["text", (row) => row.dataText],
+  deadline_ms: ["float8", (row) => row.deadlineAfterMs],
+  failed_from: ["text", (row) => row.failedFrom],
+  failed_visit: ["int", (row) => row.failedVisit],
+  failure: ["text", (row) => row.failureText],
+  timed_out: ["boolean", (row) => row.timedOut || null],
+  settled_callbacks: ["int", (row) => row.settledCallbacks || null],
+  outcome: ["text", (row) => row.outcome],
+  child_outcome: ["text", (row) => row.childOutcome],
+  has_children: ["boolean", (row) => row.hasChildren],
+  key_held: ["boolean", (row) => row.keyHeld],
+  leaves: ["boolean", (row) => row.leaves],
+  ends_run: ["boolean", (row) => row.endsRun],
+  drops_task: ["boolean", (row) => row.dropsTask],
+  due_after_ms: ["float8", (row) => row.dueAfterMs],
+  due_ms: ["float8", (row) => row.dueAtMs],
+  event: ["text", (row) => row.move.event],
+  source: ["text", (row) => row.move.source],
+  actor: ["text", (row) => row.move.actor],
+  reason: ["text", (row) => row.move.reason],
+  payload: ["text", (row) => row.move.payloadText],
+  patch: ["text", (row) => row.move.patchText],
+  cleared: ["text", (row) => keysText(row.move.cleared)],
+  request_id: ["uuid", (row) => row.move.requestId],
+  messages: ["int", (row) => row.move.messages],
+  from_state: ["text", (row) => row.from],
+  reported: ["boolean", (row) => row.reported],
+  lane: ["text", (row) => row.step?.lane],
+  priority: ["int", (row) => row.step?.priority],
+  step_after_ms: ["float8", (row) => row.step?.afterMs],
+  step_at_ms: ["float8", (row) => row.step?.atMs],
+  worker: ["text", (row) => row.step?.grant?.worker],
+  lease_ms: ["float8", (row) => row.step?.grant?.leaseMs],
+});
+
+/**
+ * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back which
+ * were. They come in the order of their ids, so that the answer is their number when all of them were. The rest is read
+ * and decided anew by the caller, so no lock is held over a round trip and no batch ever waits for a row.
+ * `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ * An instance, its last move and its next step are one row of the batch: every list that is sent and joined costs time.
+ */
+export async function moveInstances(
+  db: Executor,
+  rows: readonly MovedInstance[],
+  earlier: readonly JournalRow[],
+  beside: Part,
+): Promise<Written[]> {
+  const tasks = tasksMoved(rows);
+  const [answer] = await db.rows<Answer>(sql`
+    with clock as materialized (select pawl.now() as now),
+    free as materialized (
+      select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state,
+        lease.token is not null as leased
+      from clock, ${decisions(rows)}
+      cross join lateral (
+        select instance.next_due_at, instance.lifecycle, instance.state
+        from pawl.instances as instance
+        where instance.id = decided.id and instance.version = decided.expected_version
+          and instance.alarms = decided.expected_alarms
+          and (decided.settled_ms is not null or instance.next_due_at is null or instance.next_due_at > clock.now)
+        for no key update skip locked
+      ) as held
+      ${tasks.lease}
+      limit (select ${rows.length}::int)
+    ),
+    written as (
+      update pawl.instances as instance
+      set definition = free.definition, state = free.state, shelf = free.shelf, version = free.version, alarms = free.alarms,
+        visit = free.visit, run = free.run, data = coalesce(free.data::jsonb, instance.data),
+        deadline_at = case when free.run > instance.run or free.deadline_ms is not null
+          then clock.now + free.deadline_ms * interval '1 millisecond' else instance.deadline_at end,
+        next_due_at = case when free.outcome is null then least(
+          clock.now + free.due_after_ms * interval '1 millisecond', pawl.at(free.due_ms),
+          case when free.held_due_at is not null and not free.ends_run then (
+            select min(timer.due_at) from pawl.timers as timer
+            where timer.instance_id = free.id and not (free.leaves and timer.visit is not null)
+              and (free.settled_ms is null or timer.due_at > pawl.at(free.settled_ms))
+              and not (free.deadline_ms is not null and timer.kind = 'deadline')
+          ) end
+        ) end,
+        failed_from = free.failed_from, failed_visit = free.failed_visit, outcome = free.outcome,
+        failure = case when free.failed_from is not null or free.outcome = 'failure'
+          then coalesce(free.failure::jsonb, instance.failure) end,
+        failed_at = case when free.failed_from is not null or free.outcome = 'failure'
+          then case when free.failure is null then instance.failed_at else clock.now end end,
+        timed_out_at = case when free.timed_out then coalesce(instance.timed_out_at, clock.now) end,
+        inbox = instance.inbox - coalesce(free.settled_callbacks, 0),
+        closed_at = case when free.outcome is not null then coalesce(instance.closed_at, clock.now) end,
+        child_outcome = case when free.child_outcome is null then instance.child_outcome else nullif(free.child_outcome, 'open') end,
+        has_children = coalesce(free.has_children, instance.has_children),
+        key_held = free.key_held and instance.parent_id is null,
+        moved_at = case when free.version > instance.version then clock.now else instance.moved_at end
+      from free, clock
+      where instance.id = free.id
+      returning instance.id, free.lifecycle, free.left_state, instance.state, free.leaves, free.ends_run, free.drops_task,
+        free.held_due_at, free.settled_ms, free.deadline_ms, free.leased, instance.definition, instance.version, instance.visit,
+        free.event, free.source, free.actor, free.reason, free.payload, free.patch, free.cleared, free.request_id, free.messages,
+        coalesce(free.from_state, free.left_state) as from_state,
+        case when free.reported then free.token end as token,
+        free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
+        coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
+        case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
+    ),
+    ${tasks.written}
+    journaled as (
+      insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, cleared, request_id, task_id, token, granted, messages
+      )
+      ${earlier.length > 0 ? part`${earlierMoves(earlier)} union all` : noPart}
+      select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
+        written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
+        written.patch::jsonb, written.cleared::text[], written.request_id,
+        case when written.token is not null then written.id end, written.token, written.granted, written.messages
+      from written where written.event is not null
+    ),
+    rung as (
+      delete from pawl.timers as timer using written
+      where timer.instance_id = written.id and written.held_due_at is not null and (
+        written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
+        or (written.deadline_ms is not null and timer.kind = 'deadline')
+      )
+    ),
+    ${beside}
+    counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select change.lifecycle, change.state, sum(change.delta)
+      from (
+        select lifecycle, left_state as state, -1 as delta from written
+        union all
+        select lifecycle, state, 1 as delta from written
+      ) as change
+      group by change.lifecycle, change.state
+      having sum(change.delta) <> 0
+    )
+    select count(*)::int as many, pawl.ms(min(written.now)) as now_ms,
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${rows.length}::int)::text as ids,
+      ${rows.some((row) => row.step?.grant != null) ? grantedTokens : noTokens} as granted
+    from written`);
+  return writtenOf(rows, answer!);
+}
+
+const grantedTokens = part`array_agg(written.granted order by written.id)::text`;
+const noTokens = part`null::text`;
+
+/** What becomes of the tasks, as far as there are any: a call moves no lease, and most moves drop no task. */
+function tasksMoved(rows: readonly MovedInstance[]): { readonly lease: Part; readonly written: Part } {
+  return {
+    lease: rows.some((row) => row.token !== null) ? heldLease : noLease,
+    written: partsInARow([
+      rows.some((row) => row.token !== null && row.step !== null) ? movedOn : noPart,
+      rows.some((row) => row.token === null && row.step !== null) ? stepped : noPart,
+      rows.some((row) => row.dropsTask) ? dropped : noPart,
+    ]),
+  };
+}
+
+const noLease = part`cross join (select null::bigint as token) as lease`;
+const heldLease = part`
+      left join lateral (
+        select task.token from pawl.tasks as task
+        where decided.token is not null and task.id = decided.id and task.token = decided.token
+          and (not decided.lapsed or task.leased_until <= clock.now)
+        for update skip locked
+      ) as lease on true
+      where decided.token is null or lease.token is not null`;
+
+/** The same row goes on. A lease that is young yet stays as it is: then no index hears of the move. */
+const movedOn = part`
+    moved_on as (
+      update pawl.tasks as task
+      set lane = written.lane, priority = written.priority,
+        queue = case when written.worker is null then written.lane end, due_at = written.due_at, gate = null,
+        worker = written.worker, token = coalesce(written.granted, nextval('pawl.tokens')),
+        leased_until = case
+          when task.leased_until between written.now + (written.leased_until - written.now) * 2 / 3 and written.leased_until
+          then task.leased_until else written.leased_until end,
+        attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now,
+        begun = true, spared = 0
+      from written
+      where task.id = written.id and written.leased and written.lane is not null
+    ),`;
+
+const stepped = part`
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
+      select written.id, written.id, 'step', written.lane, written.priority, written.lane, written.due_at, 0, written.visit, written.now
+      from written
+      where not written.leased and written.lane is not null
+      on conflict (id) do update set
+        lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
+        worker = null, leased_until = null, gate = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
+        since = excluded.since, begun = true, spared = 0
+    ),`;
+
+const dropped = part`
+    dropped as (
+      delete from pawl.tasks as task using written
+      where task.id = written.id and written.drops_task
+    ),`;

@@ -1,0 +1,180 @@
+import { batch } from "../port/batch.ts";
+import { type Executor, type Part, sql } from "../port/db.ts";
+import type { JournalRow } from "./journal.ts";
+
+/** The move that an instance stands behind, in the words of its journal; what the instance's own row tells is not said twice. */
+export interface LastMove {
+  readonly event: string | null;
+  readonly source: JournalRow["source"];
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly payloadText: string | null;
+  readonly patchText: string | null;
+  readonly cleared: readonly string[] | null;
+  readonly requestId: string | null;
+  readonly messages: number | null;
+}
+
+/** The work of the state that an instance comes to. */
+export interface NextStep {
+  readonly lane: string;
+  readonly priority: number;
+  /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
+  readonly afterMs: number | null;
+  readonly atMs: number | null;
+  /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
+  readonly grant: Grant | null;
+}
+
+/** A lease that is given with the task. */
+export interface Grant {
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+/** A new instance. */
+export interface NewInstance {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly definition: number;
+  readonly key: string | null;
+  /** Of which run of which instance it is a child, and by which name. */
+  readonly parent: {
+    readonly lifecycle: string;
+    readonly id: string;
+    readonly run: number;
+    readonly name: string;
+  } | null;
+  readonly state: string;
+  readonly shelf: string | null;
+  readonly dataText: string;
+  readonly deadlineAfterMs: number | null;
+  readonly dueAfterMs: number | null;
+  readonly outcome: string | null;
+  /** Its start. All of its data is the patch. */
+  readonly move: LastMove;
+  readonly step: NextStep | null;
+}
+
+/** What was written, in one row: lists of a few hundred short ones cost time on both sides. */
+export interface Answer {
+  readonly many: number;
+  readonly now_ms: number;
+  /** An array of those written, in their order; null when all were. */
+  readonly ids: string | null;
+  /** An array of the tokens of theirs, in the same order; null when there are none. */
+  readonly granted: string | null;
+}
+
+/** Which of these rows, that came in the order of their ids where tokens are asked for, were written. */
+export function writtenOf(rows: readonly { readonly id: string }[], answer: Answer): Written[] {
+  if (answer.many === 0) return [];
+  const ids = answer.ids === null ? undefined : elements(answer.ids);
+  const tokens = answer.granted === null ? undefined : elements(answer.granted);
+  return Array.from({ length: answer.many }, (_, index) => {
+    const token = tokens?.[index] ?? "NULL";
+    const id = ids === undefined ? rows[index]!.id : ids[index]!;
+    return { id, now_ms: answer.now_ms, granted: token === "NULL" ? null : Number(token) };
+  });
+}
+
+/** What is in an array of plain words. */
+function elements(array: string): string[] {
+  return array.slice(1, -1).split(",");
+}
+
+/** An instance that was written, and when. */
+export interface Written {
+  readonly id: string;
+  readonly now_ms: number;
+  /** The token of a step that was leased at its birth. */
+  readonly granted: number | null;
+}
+
+const beginnings = batch<NewInstance>("fresh", {
+  id: ["uuid", (row) => row.id],
+  lifecycle: ["text", (row) => row.lifecycle],
+  definition: ["int", (row) => row.definition],
+  key: ["text", (row) => row.key],
+  parent_lifecycle: ["text", (row) => row.parent?.lifecycle],
+  parent_id: ["uuid", (row) => row.parent?.id],
+  parent_run: ["int", (row) => row.parent?.run],
+  child_name: ["text", (row) => row.parent?.name],
+  state: ["text", (row) => row.state],
+  shelf: ["text", (row) => row.shelf],
+  data_text: ["text", (row) => row.dataText],
+  deadline_ms: ["float8", (row) => row.deadlineAfterMs],
+  due_ms: ["float8", (row) => row.dueAfterMs],
+  outcome: ["text", (row) => row.outcome],
+  event: ["text", (row) => row.move.event],
+  source: ["text", (row) => row.move.source],
+  actor: ["text", (row) => row.move.actor],
+  reason: ["text", (row) => row.move.reason],
+  payload: ["text", (row) => row.move.payloadText],
+  request_id: ["uuid", (row) => row.move.requestId],
+  lane: ["text", (row) => row.step?.lane],
+  priority: ["int", (row) => row.step?.priority],
+  step_after_ms: ["float8", (row) => row.step?.afterMs],
+  step_at_ms: ["float8", (row) => row.step?.atMs],
+});
+
+/**
+ * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
+ * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
+ * wait for each other crosswise.
+ */
+export async function insertInstances(
+  db: Executor,
+  rows: readonly NewInstance[],
+  beside: { readonly first: Part; readonly gate: Part; readonly rest: Part },
+): Promise<Written[]> {
+  const [answer] = await db.rows<Answer>(sql`
+    with clock as materialized (select pawl.now() as now),
+    ${beside.first}
+    fresh as materialized (
+      select fresh.*, fresh.data_text::jsonb as data,
+        coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
+      from clock, ${beginnings(rows)}
+    ),
+    written as (
+      insert into pawl.instances (
+        id, lifecycle, definition, key, key_held, parent_lifecycle, parent_id, parent_run, child_name, state, shelf,
+        version, visit, data, deadline_at, next_due_at, outcome, closed_at, created_at, moved_at
+      )
+      select fresh.id, fresh.lifecycle, fresh.definition, fresh.key, fresh.parent_id is null, fresh.parent_lifecycle,
+        fresh.parent_id, fresh.parent_run, fresh.child_name, fresh.state, fresh.shelf, 1, 1, fresh.data,
+        clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
+        fresh.outcome, case when fresh.outcome is not null then clock.now end,
+        clock.now, clock.now
+      from clock, fresh
+      ${beside.gate}
+      on conflict do nothing
+      returning id, lifecycle, state
+    ),
+    stepped as (
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since)
+      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, fresh.lane, fresh.step_due_at, 1, clock.now
+      from clock, fresh
+      where fresh.lane is not null and (fresh.id in (select id from written)) is true
+    ),
+    journaled as (
+      insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, request_id
+      )
+      select fresh.id, 1, fresh.lifecycle, fresh.definition, fresh.event, null, fresh.state, clock.now, fresh.source,
+        fresh.actor, fresh.reason, fresh.payload::jsonb, fresh.data, fresh.request_id
+      from clock, fresh
+      where (fresh.id in (select id from written)) is true
+    ),
+    ${beside.rest}
+    counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
+    )
+    select count(*)::int as many, pawl.ms(min(clock.now)) as now_ms,
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${rows.length}::int)::text as ids,
+      null::text as granted
+    from written, clock`);
+  return writtenOf(rows, answer!);
+}

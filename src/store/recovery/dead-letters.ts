@@ -1,0 +1,145 @@
+import { type Executor, type Part, part, sql, textArray } from "../port/db.ts";
+
+/** Work that was given up, with the reason. */
+export interface DeadLetterRow {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly lifecycle: string;
+  readonly kind: "instance" | "effect";
+  /** The state that was given up, the event of an effect. */
+  readonly origin: string;
+  readonly reason: string;
+  readonly errorText: string | null;
+  readonly attempts: number;
+  readonly payloadText: string | null;
+  /** What led to it. */
+  readonly detailsText: string | null;
+  /** What it takes to carry out an effect after all. */
+  readonly workText: string | null;
+  /** Tells it from every other: the same is never written twice. */
+  readonly cause: string;
+  /** The last move of the instance at that time. */
+  readonly version: number;
+  /** The task whose last attempt it was, if it was one. */
+  readonly lease: { readonly taskId: string; readonly token: number } | null;
+}
+
+/** Whose end a dead letter is written with. */
+const ofInstance = part`letter.instance_id`;
+const ofTask = part`letter.task_id`;
+
+/** The dead letters of those instances that `written` holds. A part of the statements that give work up. */
+export function insertDeadLetters(rows: readonly DeadLetterRow[]) {
+  return lettersOf(rows, ofInstance);
+}
+
+/** The same of those tasks that `written` holds: an instance may have several, and some of them may have passed on. */
+export function insertTaskLetters(rows: readonly DeadLetterRow[]) {
+  return lettersOf(rows, ofTask);
+}
+
+function lettersOf(rows: readonly DeadLetterRow[], whose: Part) {
+  return part`
+    insert into pawl.dead_letters (
+      id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, work, cause, version, task_id, token,
+      created_at
+    )
+    select letter.id, letter.instance_id, letter.lifecycle, letter.kind, letter.origin, letter.reason, letter.error::jsonb,
+      letter.attempts, letter.payload::jsonb, letter.details::jsonb, letter.work::jsonb, letter.cause, letter.version,
+      letter.task_id, letter.token, clock.now
+    from clock, unnest(
+      (select ${textArray(rows.map((row) => row.id))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.lifecycle))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.kind))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.origin))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.reason))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.errorText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.attempts))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.detailsText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.workText))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.cause))}::text)::text[],
+      (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+      (select ${textArray(rows.map((row) => row.lease?.taskId))}::text)::uuid[],
+      (select ${textArray(rows.map((row) => row.lease?.token))}::text)::bigint[]
+    ) as letter(
+      id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, work, cause, version, task_id, token
+    )
+    where (${whose} in (select id from written)) is true
+    on conflict do nothing`;
+}
+
+/** An instance that was given up goes on, or is discarded: what was written of it is decided with that move. */
+export interface LetterDecision {
+  readonly instanceId: string;
+  readonly status: "requeued" | "discarded";
+  readonly actor: string | null;
+  readonly reason: string | null;
+}
+
+/** Stands in the statement for what hardly any move brings along. */
+const nothing = part`select`;
+
+/** Decides the open dead letters about those instances that `written` holds. A part of the statement that moves. */
+export function decideLetters(rows: readonly LetterDecision[]) {
+  if (rows.length === 0) return nothing;
+  return part`
+    update pawl.dead_letters as letter
+    set status = open.status, decided_at = clock.now, decided_by = open.actor, decision = open.reason
+    from clock, (
+      select each.id, decided.status, decided.actor, decided.reason
+      from unnest(
+        (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.status))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
+        (select ${textArray(rows.map((row) => row.reason))}::text)::text[]
+      ) as decided(instance_id, status, actor, reason)
+      cross join lateral (
+        select about.id from pawl.dead_letters as about
+        where about.instance_id = decided.instance_id and about.status = 'open' and about.kind = 'instance'
+        offset 0
+      ) as each
+      where (decided.instance_id in (select id from written)) is true
+      limit (select ${rows.length * 1_000}::int)
+    ) as open
+    where letter.id = open.id`;
+}
+
+/** Who decides about a dead letter, and why. */
+export interface Decider {
+  readonly actor: string | null;
+  readonly reason: string | null;
+}
+
+/** Puts the task of an effect that was given up into its lane once more; false when the letter is no longer open. */
+export async function requeueEffect(
+  db: Executor,
+  letterId: string,
+  task: { readonly id: string; readonly lane: string },
+  { actor, reason }: Decider,
+): Promise<boolean> {
+  const rows = await db.rows(sql`
+    with letter as (
+      update pawl.dead_letters
+      set status = 'requeued', decided_at = pawl.now(), decided_by = ${actor}::text, decision = ${reason}::text
+      where id = ${letterId}::uuid and status = 'open' and kind = 'effect'
+      returning instance_id, work, version
+    )
+    insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, visit, work, since)
+    select ${task.id}::uuid, letter.instance_id, 'effect', ${task.lane}::text, 0, ${task.lane}::text,
+      coalesce((letter.work ->> 'version')::int, letter.version), letter.work, pawl.now()
+    from letter
+    returning id::text as id`);
+  return rows.length > 0;
+}
+
+/** Nothing more is to be done about it; false when the letter is no longer open. */
+export async function markDiscarded(db: Executor, letterId: string, { actor, reason }: Decider): Promise<boolean> {
+  const rows = await db.rows(sql`
+    update pawl.dead_letters
+    set status = 'discarded', decided_at = pawl.now(), decided_by = ${actor}::text, decision = ${reason}::text
+    where id = ${letterId}::uuid and status = 'open'
+    returning id::text as id`);
+  return rows.length > 0;
+}

@@ -1,0 +1,28 @@
+import { type Part, part, textArray } from "../port/db.ts";
+
+/** Which open dead letters are meant: those of which all of this is true; null leaves a thing open. */
+export interface LetterFilter {
+  readonly ids: readonly string[] | null;
+  readonly lifecycle: string | null;
+  readonly kind: string | null;
+  /** The state in which an instance was given up, the event of an after-effect, the type of a message, a broker's queue. */
+  readonly origin: string | null;
+  readonly reason: string | null;
+  readonly fingerprint: string | null;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
+/** Whether the dead letter `each` is open and meant. A part of the statements that show them and that decide about them. */
+export function isMeant(filter: LetterFilter): Part {
+  return part`
+    each.status = 'open'
+    and (${filter.ids === null}::boolean or each.id = any((select ${textArray(filter.ids ?? [])}::text)::uuid[]))
+    and (${filter.lifecycle}::text is null or each.lifecycle = ${filter.lifecycle}::text)
+    and (${filter.kind}::text is null or each.kind = ${filter.kind}::text)
+    and (${filter.origin}::text is null or each.origin = ${filter.origin}::text)
+    and (${filter.reason}::text is null or each.reason = ${filter.reason}::text)
+    and (${filter.fingerprint}::text is null or each.fingerprint = ${filter.fingerprint}::text)
+    and (${filter.fromMs}::float8 is null or each.created_at >= pawl.at(${filter.fromMs}::float8))
+    and (${filter.toMs}::float8 is null or each.created_at < pawl.at(${filter.toMs}::float8))`;
+}

@@ -1,0 +1,45 @@
+import { type Executor, sql } from "../port/db.ts";
+import type { Lease } from "./tasks.ts";
+
+export interface MemoKey {
+  readonly instanceId: string;
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** A result that was kept. A step may keep nothing, which is not the same as null. */
+export interface Memo {
+  readonly value: unknown;
+  readonly has_value: boolean;
+}
+
+/** What was kept under this name; undefined when nothing was. */
+export async function readMemo(db: Executor, key: MemoKey): Promise<Memo | undefined> {
+  const [memo] = await db.rows<Memo>(sql`
+    select value, value is not null as has_value from pawl.memos
+    where instance_id = ${key.instanceId}::uuid and owner = ${key.owner}::text and name = ${key.name}::text`);
+  return memo;
+}
+
+/**
+ * Keeps a result, for the holder of the lease only. Gives back what is kept from now on: the first one stays. The lock on
+ * the task keeps its lease from being put back meanwhile, and does not get in the way of a renewal.
+ */
+export async function keepMemo(
+  db: Executor,
+  lease: Lease,
+  key: MemoKey,
+  valueText: string | null,
+): Promise<Memo | undefined> {
+  const [kept] = await db.rows<Memo>(sql`
+    with held as materialized (
+      select task.id from pawl.tasks as task
+      where task.id = ${lease.taskId}::uuid and task.token = ${lease.token}::bigint and task.worker is not null
+      for key share
+    )
+    insert into pawl.memos as memo (instance_id, owner, name, value, at)
+    select ${key.instanceId}::uuid, ${key.owner}::text, ${key.name}::text, ${valueText}::text::jsonb, pawl.now() from held
+    on conflict (instance_id, owner, name) do update set at = memo.at
+    returning memo.value, memo.value is not null as has_value`);
+  return kept;
+}
