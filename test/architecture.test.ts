@@ -46,13 +46,17 @@ describe("the check itself", () => {
       "base/errors.ts": "export class PawlError extends Error {}",
       "base/ids.ts": 'import { randomFillSync } from "node:crypto";',
       "definition/decide.ts": 'import { PawlError } from "../base/errors.ts";\n// Date.now() would be wrong here.',
-      "store/db.ts": "export function sql() {}",
-      "store/instances.ts": `import { sql } from "./db.ts";\n${insertInstances}\nexport function readInstances() {}`,
-      "store/postgres/open.ts": 'import pg from "pg";\nimport type { Db } from "../db.ts";',
-      "kernel/commit.ts": 'import { insertInstances } from "../store/instances.ts";',
+      "store/port/db.ts": "export function sql() {}",
+      "store/instances.ts": `import { sql } from "./port/db.ts";\n${insertInstances}\nexport function readInstances() {}`,
+      "store/postgres/open.ts": 'import pg from "pg";\nimport type { Db } from "../port/db.ts";',
+      "kernel/commit/commit.ts": 'import { insertInstances } from "../store/instances.ts";',
       "kernel/send.ts":
         'import { decide } from "../definition/decide.ts";\nimport { readInstances } from "../store/instances.ts";',
-      "worker/run.ts": 'import type { Db } from "../store/db.ts";\nimport { send } from "../kernel/send.ts";',
+      "worker/run.ts": 'import type { Db } from "../store/port/db.ts";\nimport { send } from "../kernel/send.ts";',
+      "people/queues.ts":
+        'import { readQueues } from "./store/queues.ts";\nimport type { Row } from "../store/move/tasks.ts";',
+      "people/store/queues.ts":
+        'import { part } from "../../store/move/tasks.ts";\nconst one = sql`update pawl.queues set name = $1`;',
       "cli/bin.ts": 'import { Command } from "commander";\nimport { createPawl } from "../pawl.ts";',
       "pawl.ts": 'import { openPostgres } from "./store/postgres/open.ts";\nimport { run } from "./worker/run.ts";',
       "index.ts": 'export { createPawl } from "./pawl.ts";',
@@ -66,6 +70,16 @@ describe("the check itself", () => {
       "a loop that reaches for a row",
       { "worker/x.ts": 'import a from "../base/a.ts";\n\nimport { claimTasks } from "../store/tasks.ts";' },
       "src/worker/x.ts:3 imports store/tasks.ts; a line that touches a row belongs in kernel/, and its statement in store/",
+    ],
+    [
+      "a slice that reaches for a row of the kernel",
+      { "people/x.ts": 'import { claimTasks } from "../store/tasks/tasks.ts";' },
+      "src/people/x.ts:1 imports more than types of store/tasks/tasks.ts; a line that touches a row belongs in kernel/",
+    ],
+    [
+      "a slice that reaches for a row of another",
+      { "crowd/x.ts": 'import type { Sample } from "../people/store/samples.ts";' },
+      "src/crowd/x.ts:1 imports people/store/samples.ts; a line that touches a row of people/ belongs there",
     ],
     [
       "a type counts, too",
@@ -84,8 +98,8 @@ describe("the check itself", () => {
     ],
     [
       "more than types where only types may come",
-      { "maintenance/x.ts": 'import { type Db, sql } from "../store/db.ts";' },
-      "src/maintenance/x.ts:1 imports more than types of store/db.ts; a line that touches a row belongs in kernel/, and its statement in store/",
+      { "maintenance/x.ts": 'import { type Db, sql } from "../store/port/db.ts";' },
+      "src/maintenance/x.ts:1 imports more than types of store/port/db.ts; a line that touches a row belongs in kernel/, and its statement in store/",
     ],
     [
       "a room that reaches for the door",
@@ -161,7 +175,7 @@ describe("the check itself", () => {
         "store/instances.ts": insertInstances,
         "kernel/x.ts": 'import { insertInstances } from "../store/instances.ts";',
       },
-      "src/kernel/x.ts:1 imports insertInstances from store/instances.ts; a line that moves an instance belongs in kernel/commit.ts",
+      "src/kernel/x.ts:1 imports insertInstances from store/instances.ts; a line that moves an instance belongs in kernel/commit/",
     ],
     [
       "a move by way of a private function",
@@ -173,9 +187,14 @@ describe("the check itself", () => {
       "src/kernel/x.ts:1 imports insertJournal from store/journal.ts",
     ],
     [
+      "a move in the store of a slice",
+      { "people/store/x.ts": "const text = sql`update pawl.instances set state = 'done'`;" },
+      "src/people/store/x.ts:1 writes an instance or the journal; such a statement belongs in store/, called by kernel/commit/",
+    ],
+    [
       "a move outside the store",
       { "testing/x.ts": "const text = sql`update pawl.instances set state = 'done'`;" },
-      "src/testing/x.ts:1 writes an instance or the journal; such a statement belongs in store/, called by kernel/commit.ts",
+      "src/testing/x.ts:1 writes an instance or the journal; such a statement belongs in store/, called by kernel/commit/",
     ],
   ];
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { belongs, doors, impure, packages, pureImports, pureRooms, rooms } from "./rooms.ts";
+import { belongs, doors, impure, packages, pureImports, pureRooms, rooms, slices } from "./rooms.ts";
 import { type Import, lineAt, type Scan, scan } from "./scan.ts";
 import { isMove, isSql, movers, writesOrLocks } from "./sql.ts";
 
@@ -65,13 +65,16 @@ const named: Rule = function* (file) {
 };
 
 const importsRooms: Rule = function* (file) {
-  const may = rooms[file.room]?.may ?? doors[file.room];
-  if (may === undefined) return;
+  const own = rooms[file.room]?.may ?? doors[file.room];
+  if (own === undefined) return;
+  const may = isPrivate(file.path) ? [...own, "store"] : own; // A statement may be made of parts of others.
   for (const each of file.scan.imports.filter(({ from }) => from.startsWith("."))) {
     const target = resolve(file, each);
     if (target.startsWith("..")) yield [each.line, `imports ${each.from}; nothing outside src/ is in the package`];
     else if (posix.basename(target) === "index.ts") yield [each.line, `imports ${target}; ${belongs("index.ts")}`];
-    else if (roomOf(target) !== file.room && !allows(may, target, each.typeOnly)) {
+    else if (roomOf(target) !== file.room && isPrivate(target) && slices.includes(file.room)) {
+      yield [each.line, `imports ${target}; a line that touches a row of ${roomOf(target)}/ belongs there`];
+    } else if (roomOf(target) !== file.room && !allows(may, target, each.typeOnly)) {
       const onlyTypes = allows(may, target, true) ? "more than types of " : "";
       yield [each.line, `imports ${onlyTypes}${target}; ${belongs(roomOf(target))}`];
     }
@@ -82,8 +85,17 @@ function resolve(file: File, { from }: Import): string {
   return posix.normalize(posix.join(posix.dirname(file.path), from));
 }
 
+/** The SQL of a slice, which other slices know by its verbs. */
+function isPrivate(target: string): boolean {
+  const [room = "", folder = ""] = target.split("/");
+  return slices.includes(room) && sqlFolders.includes(folder);
+}
+
+const sqlFolders = ["store", "views"];
+
 function allows(may: readonly string[], target: string, typeOnly: boolean): boolean {
-  const entries = [target, roomOf(target)];
+  const names = target.split("/");
+  const entries = names.map((_, index) => names.slice(0, index + 1).join("/"));
   return entries.some((entry) => may.includes(entry) || (typeOnly && may.includes(`type ${entry}`)));
 }
 
@@ -116,16 +128,17 @@ const pure: Rule = function* (file) {
 };
 
 /** A migration is a script, and the name of a test's database an identifier: neither can take parameters. */
-const composes = ["store/migrate.ts", "testing/"];
+const composes = ["store/port/migrate.ts", "testing/"];
 
 const statements: Rule = function* (file) {
   if (file.isTest) return;
   for (const { line, text, tag, composed } of file.scan.texts) {
     const tagged = tag === "sql" || tag === "part";
     if (!tagged && !isSql(text)) continue;
-    if (!["store", "views", "testing"].includes(file.room)) {
+    const folder = sqlFolderOf(file.path);
+    if (folder === undefined && file.room !== "testing") {
       yield [line, "holds a statement; it belongs in store/, or in views/ when it only shows"];
-    } else if (file.room === "views" && writesOrLocks(text)) {
+    } else if (folder !== "store" && file.room !== "testing" && writesOrLocks(text)) {
       yield [line, "writes or locks; such a statement belongs in store/"];
     }
     if (composed && !tagged && !composes.some((place) => file.path.startsWith(place))) {
@@ -134,21 +147,28 @@ const statements: Rule = function* (file) {
   }
 };
 
+/** The folder of a file's statements: of the kernel's tables, of a slice's own, or of the checks of them all. */
+function sqlFolderOf(path: string): string | undefined {
+  const [room = "", folder = ""] = path.split("/");
+  if (path.startsWith("inspect/verify/")) return "views";
+  return sqlFolders.find((name) => name === room || (name === folder && slices.includes(room)));
+}
+
 /** All changes of state come through the commit, so that none is without its journal row. */
 const moves: Rule = function* (file, files) {
   for (const { line, text } of file.scan.texts) {
     if (isMove(text) && file.room !== "store" && !file.isTest) {
-      yield [line, "writes an instance or the journal; such a statement belongs in store/, called by kernel/commit.ts"];
+      yield [line, "writes an instance or the journal; such a statement belongs in store/, called by kernel/commit/"];
     }
   }
-  if (/^kernel\/commit[\w-]*\.ts$/.test(file.path)) return;
+  if (file.path.startsWith("kernel/commit/")) return;
   for (const each of file.scan.imports.filter(({ from, typeOnly }) => from.startsWith(".") && !typeOnly)) {
     const target = files.get(resolve(file, each));
     const taken = target?.movers.filter((name) => each.names.includes(name) || each.names.includes("*")) ?? [];
     for (const name of taken) {
       yield [
         each.line,
-        `imports ${name} from ${target?.path}; a line that moves an instance belongs in kernel/commit.ts`,
+        `imports ${name} from ${target?.path}; a line that moves an instance belongs in kernel/commit/`,
       ];
     }
   }

@@ -12,34 +12,24 @@ const front = [
   "database.ts",
   "version.ts",
 ];
-const engine = [
-  "base",
-  "definition",
-  "policy",
-  "store",
-  "views",
-  "telemetry",
-  "kernel",
-  "worker",
-  "maintenance",
-  "outbox",
-  "alerts",
-  "letters",
-];
-const behind = [...engine, "people", "crowd", "access"];
 
-/** Tables that no other room writes: what stands beside the instances of samples and assignments. */
-const peoplesTables = ["queues", "labelers", "samples", "slots", "assignments", "labels", "drafts"].map(
-  (table) => `store/${table}.ts`,
-);
+/** Features that stand on the kernel: each has its verbs, its SQL and its views in one folder. */
+export const slices = ["schedules", "outbox", "alerts", "dead-letters", "people", "crowd", "access"];
+const engine = ["base", "definition", "policy", "store", "views", "telemetry", "kernel", "worker", "maintenance"];
+const behind = [...engine, ...slices, "inspect"];
+
+/** What every slice on the kernel may know: the port to the database, and the types of the kernel's own tables. */
+const slice = ["base", "definition", "policy", "telemetry", "views", "kernel", "store/port", "type store"];
+const loop = ["base", "policy", "telemetry", "kernel", "type definition", "type store/port"];
 
 const peoplesFormats = ["import-samples", "usable-samples", "export-labels", "label-studio"].map(
   (name) => `people/formats/${name}.ts`,
 );
 
 /**
- * The rooms of `src/` in their order, what each may import, and what a line in it does. An entry is a room or a file;
- * `type …` means that only its types may be imported.
+ * The rooms of `src/` in their order, what each may import, and what a line in it does. An entry is a room, a folder in
+ * one or a file; `type …` means that only its types may be imported. A slice has its SQL in folders of its own, `store/`
+ * and `views/`, which no other slice may import.
  */
 export const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly lines: string }>> = {
   base: { may: [], lines: "names an error, an id, a length of time or a JSON value" },
@@ -52,57 +42,21 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     may: ["base", "definition", "policy", "store", "views", "telemetry"],
     lines: "touches a row or decides about one",
   },
-  worker: {
-    may: ["base", "policy", "telemetry", "kernel", "type definition", "type store/db.ts"],
-    lines: "claims and runs a task",
+  worker: { may: loop, lines: "claims and runs a task" },
+  schedules: { may: slice, lines: "starts instances by the clock" },
+  maintenance: { may: [...loop, "worker", "schedules"], lines: "waits for what is due or lost" },
+  outbox: { may: [...slice, "worker", "maintenance"], lines: "publishes a message" },
+  alerts: { may: [...slice, "maintenance", "outbox"], lines: "tells people what was given up" },
+  "dead-letters": {
+    may: [...slice, "maintenance", "outbox", "store/move/instances.ts", "store/move/sweeps.ts"],
+    lines: "decides about dead letters, one or many",
   },
-  maintenance: {
-    may: ["base", "policy", "telemetry", "kernel", "worker", "type definition", "type store/db.ts"],
-    lines: "waits for what is due or lost",
-  },
-  outbox: {
-    may: [
-      "base",
-      "policy",
-      "telemetry",
-      "views",
-      "kernel",
-      "worker",
-      "maintenance",
-      "type definition",
-      "type store/db.ts",
-    ],
-    lines: "publishes a message",
-  },
-  alerts: {
-    may: ["base", "policy", "telemetry", "kernel", "maintenance", "outbox"],
-    lines: "tells people what was given up",
-  },
-  letters: {
-    may: ["base", "policy", "telemetry", "views", "kernel", "maintenance", "outbox"],
-    lines: "looks after dead letters in numbers",
-  },
-  people: {
-    may: [
-      "base",
-      "definition",
-      "policy",
-      "kernel",
-      "views",
-      "type store/db.ts",
-      "type store/dead-letters.ts",
-      "type store/checks.ts",
-      ...peoplesTables,
-    ],
-    lines: "asks people",
-  },
-  crowd: {
-    may: ["base", "definition", "policy", "kernel", "views", "outbox", "people", "type store/db.ts"],
-    lines: "asks a crowd",
-  },
-  access: {
-    may: ["base", "kernel", "store/access-tokens.ts"],
-    lines: "says who may come in",
+  people: { may: slice, lines: "asks people" },
+  crowd: { may: [...slice, "outbox", "people"], lines: "asks a crowd" },
+  access: { may: slice, lines: "says who may come in" },
+  inspect: {
+    may: [...slice, "store", "schedules", "outbox", "people"],
+    lines: "reads across all rooms and decides nothing",
   },
   http: {
     may: ["base", "definition", "telemetry", "access", "kernel/time-limit.ts", ...front],
