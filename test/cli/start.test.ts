@@ -116,6 +116,16 @@ describe("while `pawl start` runs", () => {
     expect(timeline.stdout.split("\n")[2]).toMatch(/^2\t\S+\tship\tpacked\tunder_way\t\tit is time$/);
   });
 
+  test("instances are listed by why they failed", async () => {
+    await project.json("instance", "start", "parcel", "--key", "torn", "--data", '{"address":"Elm 7"}');
+    await project.json("instance", "send", "parcel", "torn", "fail", "--reason", "torn open");
+    const torn = await project.json("instance", "list", "parcel", "--failure", "torn open");
+    expect(torn).toMatchObject([{ key: "torn", failure: { reason: "torn open" } }]);
+    const listed = await project.pawl("instance", "list", "parcel", "--failure", "torn open", "--state", "failed");
+    expect(listed.stdout.trimEnd().split("\n")[1]).toMatch(/^torn\tfailed\ttorn open\t/);
+    expect(await project.json("instance", "list", "parcel", "--failure", "another")).toEqual([]);
+  });
+
   test("what is due happens by itself", async () => {
     await project.json("instance", "start", "parcel", "--key", "p2", "--data", '{"address":"Elm 5"}');
     await project.json("instance", "send", "parcel", "p2", "hurry");

@@ -129,6 +129,15 @@ describe("everything is answered as it is documented", () => {
       { id: late.id, event: "graded", payload: { score: 3 }, error: null, isLate: true, status: "kept" },
     ]);
     expect(await api.get("/lifecycles/essay/keys/late")).toMatchObject({ state: "failed", data: { text: "…" } });
+    const failed = await api.get<readonly { failure: { reason: string } }[]>(
+      "/lifecycles/essay/instances?state=failed",
+    );
+    const reason = failed[0]!.failure.reason;
+    const ofReason = "/lifecycles/essay/instances?failure=";
+    expect(await api.get(`${ofReason}${reason}`)).toMatchObject([{ key: "late", failure: { reason } }]);
+    expect(await api.get(`${ofReason}${reason}&state=failed&limit=1`)).toMatchObject([{ key: "late" }]);
+    expect(await api.get(`${ofReason}${reason}&state=scored`)).toEqual([]);
+    expect(await api.get(`${ofReason}another`)).toEqual([]);
     expect(await api.get("/lifecycles/essay/keys/late/recovery")).toMatchObject({ failure: { state: "grading" } });
     expect(await api.post(`/callbacks/${late.id}/accept`, { reason: "It was us." })).toMatchObject({ state: "scored" });
   });

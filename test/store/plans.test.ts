@@ -24,6 +24,7 @@ import { run } from "../../src/worker/run.ts";
 import { asks, everyStatementOfBreakers } from "../support/breaker-statements.ts";
 import { everyStatementOfCallbacks, graded } from "../support/callback-statements.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
+import { everyStatementOfFailures, failing } from "../support/failure-statements.ts";
 import { everyStatementOfKin, kindred } from "../support/kin.ts";
 import { everyStatementOfLetters } from "../support/letter-statements.ts";
 
@@ -65,7 +66,7 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
   const { pawl, kernel } = await openOn(db, {
-    lifecycles: [chain, model, asks, graded, ...kindred],
+    lifecycles: [chain, model, asks, graded, ...kindred, ...failing],
     schedules: [hourly],
     logger: false,
   });
@@ -96,6 +97,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await everyStatementOfBreakers(pawl, kernel);
   await everyStatementOfLetters(pawl, kernel);
   await everyStatementOfCallbacks(pawl, kernel);
+  await everyStatementOfFailures(pawl, kernel);
   await pawl.lanes();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
@@ -199,6 +201,7 @@ describe.skipIf(server === undefined)(
         "checks",
         "callbacks",
         "callback_tokens",
+        "release_failures",
       ]) {
         await store.db.script(`alter table pawl.${table} set (autovacuum_enabled = off)`);
       }
@@ -315,6 +318,17 @@ const many = [
   from pawl.journal where version = 2 limit 50000 on conflict do nothing`,
   `insert into pawl.callback_tokens (id, hash, instance_id, run, event, created_at, expires_at)
   select ${nextId}, 'h', ${nextId}, 1, 'answer', now(), now() + interval '1 year' from generate_series(1, 20000) as n`,
+  `insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, created_at, moved_at, failure, failed_at)
+  select ${nextId}, 'plans_joining', 1, 'failed', 'failed', 2, 2, '{}', now(), now(),
+    jsonb_build_object('reason', 'r' || n % 3, 'error', null, 'state', 'joining'), now()
+  from generate_series(${rows + 50_001}, ${rows + 70_000}) as n`,
+  `insert into pawl.instances (id, lifecycle, definition, state, shelf, version, visit, data, created_at, moved_at)
+  select ${nextId}, 'plans_parked', 1, 'parked', 'parked', 1, 1, '{"kind": "held"}', now(), now()
+  from generate_series(${rows + 70_001}, ${rows + 90_000}) as n`,
+  `insert into pawl.release_failures (instance_id, lifecycle, state, visit, what, attempts, reason, first_at, last_at, retry_at)
+  select id, lifecycle, state, visit, 'refused', 1, 'it is held back', now(), now(), now() + interval '1 year'
+  from pawl.instances where lifecycle = 'plans_parked' and id >= lpad(to_hex(${rows + 70_001}), 32, '0')::uuid
+    and id <= lpad(to_hex(${rows + 90_000}), 32, '0')::uuid`,
   `insert into pawl.progress (instance_id, task_id, token, fraction, at)
   select ${nextId}, ${nextId}, 1, 0.5, now() from generate_series(1, 20000) as n`,
 ];

@@ -43,7 +43,7 @@ async function releaseState(kernel: Kernel, parked: ParkedState): Promise<number
   const { atMost, everyMs, state } = parked;
   const lifecycle = parked.lifecycle.name;
   if (!(await takeRelease(kernel.db, lifecycle, state, everyMs))) return 0;
-  await forgetReleaseFailures(kernel.db, lifecycle, state);
+  await forgetReleaseFailures(kernel.db, { lifecycle, state, limit: mostPages * pageSize });
   let released = 0;
   let afterId = firstId;
   const open = { again: true, first: true };

@@ -109,10 +109,27 @@ export async function endReleases(db: Executor, ids: readonly string[]): Promise
     where instance_id = any((select ${textArray(ids)}::text)::uuid[])`);
 }
 
-/** Forgets failures of visits that have ended. */
-export async function forgetReleaseFailures(db: Executor, lifecycle: string, state: string): Promise<void> {
+/**
+ * Forgets failures that are due although their visit has ended, at most `limit` of them. Others cost nothing: an instance
+ * that parks again overwrites its own, and one that is removed takes it along.
+ */
+export async function forgetReleaseFailures(
+  db: Executor,
+  parked: { lifecycle: string; state: string; limit: number },
+): Promise<void> {
   await db.rows(sql`
-    delete from pawl.release_failures as failure using pawl.instances as instance
-    where failure.lifecycle = ${lifecycle}::text and failure.state = ${state}::text
-      and instance.id = failure.instance_id and instance.visit <> failure.visit`);
+    with due as materialized (
+      select failure.instance_id, failure.visit from pawl.release_failures as failure
+      where failure.lifecycle = ${parked.lifecycle}::text and failure.state = ${parked.state}::text
+        and failure.retry_at is not null and failure.retry_at <= pawl.now()
+      order by failure.retry_at limit ${parked.limit}::int
+    ),
+    ended as materialized (
+      select due.instance_id, due.visit from due
+      cross join lateral (
+        select from pawl.instances as each where each.id = due.instance_id and each.visit <> due.visit offset 0
+      ) as instance
+    )
+    delete from pawl.release_failures as failure using ended
+    where failure.instance_id = ended.instance_id and failure.visit = ended.visit`);
 }
