@@ -190,7 +190,7 @@ export interface Callback {
   readonly isLate: boolean;
   /**
    * `waiting` for its instance to come to a state that takes it, `applied` as its event, `kept` as late, `rejected` as late,
-   * `refused` by a guard or because all had ended, `accepted` although late.
+   * `refused` by a guard, because all had ended or because its guard, `set` or hook threw four times, `accepted` although late.
    */
   readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
   readonly reason: string | null;

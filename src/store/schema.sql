@@ -468,6 +468,8 @@ CREATE TABLE pawl.callbacks (
     version integer,
     deadline_at timestamp with time zone,
     settled_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    retry_at timestamp with time zone,
     CONSTRAINT callbacks_error_never_completes CHECK (((error IS NULL) OR (status <> 'accepted'::text))),
     CONSTRAINT callbacks_late_is_past_the_deadline CHECK (((NOT is_late) OR (received_at >= deadline_at))),
     CONSTRAINT callbacks_move CHECK (((status = ANY (ARRAY['applied'::text, 'accepted'::text])) = (version IS NOT NULL))),
@@ -1173,9 +1175,9 @@ CREATE INDEX callback_tokens_expiry ON pawl.callback_tokens USING btree (expires
 
 CREATE INDEX callback_tokens_of_instance ON pawl.callback_tokens USING btree (instance_id);
 
-CREATE INDEX callbacks_late ON pawl.callbacks USING btree (id) WHERE (status = 'kept'::text);
+CREATE INDEX callbacks_due ON pawl.callbacks USING btree (COALESCE(retry_at, received_at), id) WHERE (NOT looked);
 
-CREATE INDEX callbacks_unseen ON pawl.callbacks USING btree (received_at, id) WHERE (NOT looked);
+CREATE INDEX callbacks_late ON pawl.callbacks USING btree (id) WHERE (status = 'kept'::text);
 
 CREATE INDEX callbacks_waiting ON pawl.callbacks USING btree (instance_id, received_at, id) WHERE (status = 'waiting'::text);
 

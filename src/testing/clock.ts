@@ -44,6 +44,7 @@ export class TestClock implements Clock {
         (select min(next_due_at) from pawl.instances where next_due_at > pawl.now()),
         (select min(due_at) from pawl.tasks where due_at > pawl.now()),
         (select min(leased_until) from pawl.tasks where leased_until > pawl.now()),
+        (select min(retry_at) from pawl.callbacks where not looked and retry_at > pawl.now()),
         (select min(next_at) from pawl.schedules where next_at > pawl.now() and paused_at is null),
         (select min(release.due_at) from pawl.releases as release
          where release.due_at > pawl.now() and exists (

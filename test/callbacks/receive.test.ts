@@ -192,9 +192,8 @@ eachStore((store) => {
       await t.pawl.start(errand, { key, data: {} });
       const odd = await t.pawl.receive(errand, key, "odd", { parts: ["a"] }, { dedupe: "odd" });
       expect(odd).toMatchObject({ accepted: true, status: "waiting", reason: expect.stringContaining("author") });
-      await expect(t.maintain()).rejects.toMatchObject({ code: "set_failed" });
       broken = false;
-      await t.maintain();
+      await t.advance("5s");
       expect(await t.pawl.get(errand, key)).toMatchObject({ state: "done", data: { note: "a" } });
     });
 
@@ -208,11 +207,11 @@ eachStore((store) => {
         status: "waiting",
         reason: expect.stringContaining("hooked"),
       });
-      await expect(t.maintain()).rejects.toMatchObject({ code: "hook_failed" });
+      await t.maintain();
       // It holds up nobody else: neither an event, nor a better one of its kind.
       await t.pawl.send(errand, key, "noted");
       expect(await receive("short", "better")).toMatchObject({ status: "applied" });
-      await t.maintain();
+      await t.advance("1m");
       const [better, worse] = await t.pawl.callbacks({ lifecycle: errand, instance: key });
       expect([better!.status, worse!.status]).toEqual(["applied", "refused"]);
     });

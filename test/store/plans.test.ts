@@ -218,6 +218,9 @@ describe.skipIf(server === undefined)(
           expect(plans.join("\n"), "a hint begins the look in the index").toMatch(
             /Index Cond: .*ROW\(\w*\.?priority, \w*\.?id\) >/,
           );
+          expect(plans.join("\n"), "callbacks that are not due are not read").toMatch(
+            /callbacks_due.*\n\s*Index Cond: .*COALESCE\(retry_at, received_at\) <=/,
+          );
         } finally {
           await db.close();
         }

@@ -1,8 +1,10 @@
 import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
+import { lookAtCallbacks } from "../../src/kernel/callbacks/receive.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { take } from "../../src/kernel/tasks/take.ts";
+import { postponeCallbacks, reopenCallbacks } from "../../src/store/callbacks/callbacks.ts";
 import { run } from "../../src/worker/run.ts";
 
 let token = "";
@@ -45,4 +47,9 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
   const kept = await Promise.all(late.map(receive));
   await pawl.acceptLate(kept[0]!.id).catch(() => {}); // Its step may not have come to where a result is taken.
   await pawl.callbacks({ lifecycle: graded, instance: late[0]!.key });
+  const { id } = await pawl.receive(graded, slow[0]!.key, "result", { score: 8 }, { dedupe: "refused" });
+  await reopenCallbacks(kernel.db, [{ id, attempts: 0 }]);
+  const { instance } = (await pawl.callback(id))!;
+  await postponeCallbacks(kernel.db, [{ id: instance, reason: "x" }], 0);
+  await lookAtCallbacks(kernel, 500);
 }

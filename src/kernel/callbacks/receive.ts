@@ -5,20 +5,22 @@ import { suggest } from "../../definition/fault.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import {
   type AnsweredCallback,
-  markStumbles,
   type NewCallback,
+  postponeCallbacks,
   readAnswers,
-  readUnseenCallbacks,
+  readDueCallbacks,
+  readWaitingCallbacks,
+  type WaitingCallback,
 } from "../../store/callbacks/callbacks.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
-import { commitArrival, commitArrivals } from "../commit/commit-arrivals.ts";
-import type { Course } from "../commit/course.ts";
+import { commitArrival, commitArrivals, commitReopened } from "../commit/commit-arrivals.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { untilAnswered } from "../lost-reply.ts";
 import { lookInto } from "../move/due.ts";
+import { failCallback } from "../move/failed-callbacks.ts";
 import { withoutFailedEvents } from "../move/failed-events.ts";
 import { type Swept, sweep, writeAlone, writeLocked } from "../move/sweep.ts";
 import type { Ref } from "../refs.ts";
@@ -176,11 +178,11 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
     for (let round = 0; open.length > 0; round++) {
       const waiting = open.filter((row) => row.inbox > 0 && !isNewer(kernel, row));
       if (round === optimisticRounds) {
-        for (const row of waiting) await writeAlone(kernel, row.id, lookInto);
+        for (const { id } of waiting) await matchAlone(kernel, id);
         return;
       }
       const { missed, failures } = await sweep(kernel, waiting, lookInto);
-      await noteStumbles(kernel, failures);
+      await noteFailures(kernel, failures);
       // What cannot happen now is told by maintenance, which tries it again.
       const failed = new Set(failures.map(({ id }) => id));
       const again = [...missed].filter((id) => !failed.has(id));
@@ -189,12 +191,39 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
   });
 }
 
-/** A hook threw at what came for these: from now on it is tried apart, and holds up nothing. */
-async function noteStumbles(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
-  const byAuthor = failures.filter(({ error }) => asPawlError(error).who === "author");
-  if (byAuthor.length === 0) return;
-  const stumbles = byAuthor.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));
-  await markStumbles(kernel.db, stumbles);
+async function matchAlone(kernel: Kernel, id: string): Promise<void> {
+  try {
+    await writeAlone(kernel, id, lookInto);
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    if (error.who === "surroundings") throw error;
+    await noteFailures(kernel, [{ id, error, decided: true }]);
+  }
+}
+
+/** How long callbacks rest whose instance cannot be moved at all, such as in a state that this process does not know. */
+const postponedMs = 30_000;
+
+/** What could not be matched is tried again later: it must not fail in every round. */
+async function noteFailures(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
+  const lasting = failures.filter(({ error }) => asPawlError(error).who !== "surroundings");
+  const undecided = lasting.filter((one) => !one.decided);
+  if (undecided.length > 0) {
+    const postponed = undecided.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));
+    await postponeCallbacks(kernel.db, postponed, postponedMs);
+  }
+  for (const { id, error } of lasting.filter((one) => one.decided)) await failFirst(kernel, id, error);
+}
+
+/** The database refuses what the callbacks of an instance would make of it: they fail one by one, until it is found which. */
+async function failFirst(kernel: Kernel, id: string, error: unknown): Promise<void> {
+  await writeAlone(kernel, id, async (db, [course]) => {
+    const waiting = await readWaitingCallbacks(db, [id]);
+    const isDue = ({ looked, retry_ms: retryMs }: WaitingCallback) =>
+      !looked && (retryMs === null || retryMs <= course!.row.now_ms);
+    const first = waiting.find((one) => isDue(one) && one.reason === null) ?? waiting.find(isDue);
+    if (first !== undefined) failCallback(course!, first, error);
+  });
 }
 
 async function answer(db: Executor, coming: readonly Coming[]): Promise<void> {
@@ -231,31 +260,35 @@ export interface Looked {
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
+/** Tries callbacks again that were refused after so many failures. One that was tried since is left alone. */
+export async function retryCallbacks(
+  kernel: Kernel,
+  callbacks: readonly { readonly id: string; readonly attempts: number }[],
+): Promise<void> {
+  await matchAll(kernel, await commitReopened(kernel.db, callbacks));
+}
+
 /**
- * Looks at what was stored by somebody who was gone before he could: page by page, so that what cannot be settled holds up
- * nobody behind it.
+ * Matches callbacks whose receiver was gone before it could, and those that have failed and are due again: page by page, so
+ * that what cannot be settled holds up nobody behind it.
  */
 export async function lookAtCallbacks(kernel: Kernel, pageSize: number): Promise<Looked> {
   const failures: { id: string; error: unknown }[] = [];
   let looked = 0;
-  const decide = async (db: Executor, courses: readonly Course[]): Promise<void> => {
-    await lookInto(db, courses);
-    for (const { row, stumbles } of courses) for (const error of stumbles) failures.push({ id: row.id, error });
-  };
   for (let afterMs: number | null = null, afterId = firstId; ; ) {
-    const page = await readUnseenCallbacks(kernel.db, { afterMs, afterId, limit: pageSize });
+    const page = await readDueCallbacks(kernel.db, { afterMs, afterId, limit: pageSize });
     const ids = [...new Set(page.map((one) => one.instance_id))];
     const rows = ids.length === 0 ? [] : await readInstances(kernel.db, ids);
     const ours = rows.filter((row) => kernel.lifecycles.has(row.lifecycle) && !isNewer(kernel, row));
     if (ours.length > 0) {
-      const swept = await sweep(kernel, ours, decide);
+      const swept = await sweep(kernel, ours, lookInto);
       looked += swept.written.size;
-      await noteStumbles(kernel, swept.failures);
+      await noteFailures(kernel, swept.failures);
       failures.push(...swept.failures);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return { looked, failures };
-    afterMs = last.received_ms;
+    afterMs = last.due_ms;
     afterId = last.id;
   }
 }

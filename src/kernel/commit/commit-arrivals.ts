@@ -1,4 +1,4 @@
-import { insertCallbacks, type NewCallback } from "../../store/callbacks/callbacks.ts";
+import { insertCallbacks, type NewCallback, reopenCallbacks } from "../../store/callbacks/callbacks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { untilAnswered } from "../lost-reply.ts";
@@ -22,4 +22,12 @@ export async function commitArrivals(db: Executor, callbacks: readonly NewCallba
 /** The same for one, within a transaction that somebody else commits. */
 export async function commitArrival(tx: Executor, callback: NewCallback): Promise<void> {
   await insertCallbacks(tx, [callback], true);
+}
+
+/** Puts callbacks that were given up into the inboxes of their instances again, and moves nothing. */
+export function commitReopened(
+  db: Executor,
+  callbacks: readonly { readonly id: string; readonly attempts: number }[],
+): Promise<InstanceRow[]> {
+  return untilAnswered(() => reopenCallbacks(db, callbacks));
 }

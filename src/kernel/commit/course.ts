@@ -124,9 +124,9 @@ export class Course {
   decisions: readonly Decision[] = none;
   /** Decisions with a `before` hook, which holds in a transaction only. */
   hooked: readonly Decision[] = none;
-  /** The timers of those of them that were due. */
+  /** The timers of those of them that were due, and the callbacks that led to them. */
   readonly timersOfHooks = new Map<Decision, string>();
-  /** Due events whose hook threw in an earlier try of the same transaction, by their timers' ids. */
+  /** Due events and callbacks whose hook threw in an earlier try of the same transaction, by the ids of timer or callback. */
   failedTimers: ReadonlyMap<string, unknown> = noTimers;
   /** Due events that failed and are set back, or given up, with this course. */
   failedEvents: readonly FailedEvent[] = none;
@@ -134,12 +134,10 @@ export class Course {
   failure: unknown;
   /** Callbacks that have come and that no state has taken yet. */
   waiting: readonly WaitingCallback[] = none;
-  /** What the definition threw at some of them: they wait on. */
-  stumbles: readonly unknown[] = none;
   /**
    * How far callbacks may go: in `passing`, where something else happens to the instance, not into hooks, which could fail
-   * that; where something is `due`, also there, since it comes after them; `looking` at nothing else, once more into what
-   * they have stumbled over.
+   * that; where something is `due`, also there, since it comes after them; `looking` at nothing else, also those that have
+   * failed before.
    */
   matching: "passing" | "due" | "looking" = "passing";
 

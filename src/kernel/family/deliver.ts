@@ -4,6 +4,8 @@ import { cleanText } from "../../base/json.ts";
 import { type NamedChild, readChildIds, readOpenChildren } from "../../store/family/children.ts";
 import type { RefusedLetter } from "../../store/family/deliveries.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
+import { retryCallbacks } from "../callbacks/receive.ts";
+import { asPawlError } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
 import { type Send, sendAll } from "../move/send.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";
@@ -52,7 +54,9 @@ interface Mail {
 }
 
 async function bring(kernel: Kernel, mail: readonly Mail[], children: ReadonlyMap<string, string>): Promise<void> {
+  await retry(kernel, mail);
   const addressed = mail.flatMap((one) => {
+    if (one.letter.callback !== undefined) return [];
     const { to, id } = one.letter;
     const ref = "child" in to ? idOrNone(children.get(id)) : to;
     if (ref === undefined) note(one.filing.delivered!, one.letter, noChild(one));
@@ -62,6 +66,20 @@ async function bring(kernel: Kernel, mail: readonly Mail[], children: ReadonlyMa
   for (const [index, { filing, letter }] of addressed.entries()) {
     const answer = sent[index]!;
     if (!answer.ok) note(filing.delivered!, letter, answer.error);
+  }
+}
+
+/** Callbacks that were given up are tried again; what becomes of them is told in their own rows. */
+async function retry(kernel: Kernel, mail: readonly Mail[]): Promise<void> {
+  const returned = mail.filter(({ letter }) => letter.callback !== undefined);
+  if (returned.length === 0) return;
+  try {
+    await retryCallbacks(
+      kernel,
+      returned.map(({ letter }) => letter.callback!),
+    );
+  } catch (thrown) {
+    for (const { filing, letter } of returned) note(filing.delivered!, letter, asPawlError(thrown));
   }
 }
 

@@ -23,6 +23,8 @@ export interface Letter {
   readonly to: Ref | { readonly child: string };
   readonly event: string;
   readonly payload?: unknown;
+  /** The stored callback that failed so often, and is to be tried again in place of sending the event. */
+  readonly callback?: { readonly id: string; readonly attempts: number };
 }
 
 /** What a task brings to the instances of one lifecycle: letters in their order, or the end of a run to its children. */

@@ -7,12 +7,12 @@ import type { DueTimer } from "../../store/move/timers.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import { errorFields } from "../../telemetry/log.ts";
 import type { Course } from "../commit/course.ts";
-import type { Delivery } from "../family/deliveries.ts";
+import type { Delivery, Letter } from "../family/deliveries.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/failing.ts";
 import { HookOfTimerError } from "./hooks.ts";
 
-/** A delayed event, a timeout or an event of Pawl's own whose guard, `set` or `before` hook threw, for the log. */
+/** A delayed event, a timeout, a callback or an event of Pawl's own whose guard, `set` or `before` hook threw, for the log. */
 export interface FailedEvent {
   readonly event: string;
   readonly attempt: number;
@@ -21,7 +21,7 @@ export interface FailedEvent {
   readonly thrown: unknown;
 }
 
-/** Why an event that is sent by a timer or a release ended as a dead letter. */
+/** Why an event that is sent by a timer or a release, or came as a callback, ended as a dead letter. */
 export const eventFailed = "event_failed";
 
 /**
@@ -60,10 +60,10 @@ function originOf(timer: DueTimer) {
 /** The dead letter of an event that an instance was to get and did not. A requeue delivers the event once more. */
 export function letterOfEvent(
   { instance, lifecycle }: Course,
-  event: { readonly id: string; readonly event: string; readonly payload: unknown },
+  event: Pick<Letter, "id" | "event" | "payload" | "callback">,
   failure: { readonly attempt: number; readonly error: unknown },
 ): Omit<DeadLetterRow, "cause" | "detailsText"> {
-  const letters = [{ id: event.id, to: { id: instance.id }, event: event.event, payload: event.payload }];
+  const letters: Letter[] = [{ ...event, to: { id: instance.id } }];
   const delivery: Delivery = { lifecycle: lifecycle.name, run: instance.run, letters };
   return {
     id: event.id,
@@ -93,8 +93,8 @@ export function logFailedEvents(kernel: Kernel, { failedEvents, lifecycle, insta
 }
 
 /**
- * Runs a transaction, and again without those due events whose `before` hook threw in it. A hook may have written
- * something, so its transaction is rolled back first; the next one sets the event's timer back.
+ * Runs a transaction, and again without those due events and callbacks whose `before` hook threw in it. A hook may have
+ * written something, so its transaction is rolled back first; the next one retries the event later.
  */
 export async function withoutFailedEvents<T>(
   transaction: (failedTimers: ReadonlyMap<string, unknown>) => Promise<T>,

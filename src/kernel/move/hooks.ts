@@ -1,11 +1,12 @@
 import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
+import type { Decision } from "../../definition/move.ts";
 import type { Tx } from "../../store/port/db.ts";
 import { forHook, inTurnOn } from "../../store/port/foreign-tx.ts";
 import type { Course } from "../commit/course.ts";
 import type { Kernel } from "../kernel.ts";
 import { settleWithin } from "../time-limit.ts";
 
-/** The `before` hook of an event that was due threw: the event fails, and not the call that came after it. */
+/** The `before` hook of an event that was due, or of a callback, threw: that fails, and not the call that came after it. */
 export class HookOfTimerError extends Error {
   readonly timerId: string;
 
@@ -35,9 +36,19 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
           { lifecycle: course.lifecycle.name, event: decision.event, from: decision.from },
           { cause: thrown },
         );
-        const timerId = course.timersOfHooks.get(decision);
-        throw timerId === undefined ? error : new HookOfTimerError(timerId, error);
+        throw ofTimer(course, decision, error);
       }
     }
   }
+}
+
+/** A hook of the course moved its instance, in the transaction that holds its lock: what was decided cannot be written. */
+export function movedInHook(course: Course): Error {
+  const message = `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`;
+  return ofTimer(course, course.hooked.at(-1), new PawlError("hook_failed", message));
+}
+
+function ofTimer({ timersOfHooks }: Course, decision: Decision | undefined, error: PawlError): Error {
+  const timerId = decision === undefined ? undefined : timersOfHooks.get(decision);
+  return timerId === undefined ? error : new HookOfTimerError(timerId, error);
 }

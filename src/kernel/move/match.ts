@@ -1,4 +1,4 @@
-import { messageOf, PawlError } from "../../base/errors.ts";
+import { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import type { InstanceModel } from "../../definition/instance.ts";
 import { acceptLate, failed } from "../../definition/model.ts";
@@ -6,21 +6,22 @@ import { failedFromOf } from "../../definition/move.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
 import type { Course, Maker } from "../commit/course.ts";
+import { failCallback, stillWaiting } from "./failed-callbacks.ts";
 import { happen } from "./happen.ts";
 
 type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason" | "version">;
 
 /**
  * Lets callbacks happen that have come for an instance: those that wait, and some that come now, each as soon as the
- * instance stands in a state that takes its event. One that its definition throws at stops nobody else: it waits, and
- * maintenance looks at it again.
+ * instance stands in a state that takes its event. One whose guard, `set` or hook throws keeps no other from the instance:
+ * it is retried by its own policy, in a round of maintenance.
  */
 export function match(course: Course, arriving: readonly WaitingCallback[] = []): void {
   if (arriving.length > 0) course.waiting = [...course.waiting, ...arriving];
   if (course.waiting.length === 0) return;
   for (let version = -1; version !== course.instance.version; ) {
     version = course.instance.version;
-    for (const callback of stumbledLast(course.waiting)) {
+    for (const callback of failedLast(course.waiting)) {
       const settled = tryToSettle(course, callback);
       if (settled === undefined) continue;
       course.waiting = course.waiting.filter((one) => one !== callback);
@@ -31,29 +32,38 @@ export function match(course: Course, arriving: readonly WaitingCallback[] = [])
   }
 }
 
-function stumbledLast(waiting: readonly WaitingCallback[]): readonly WaitingCallback[] {
+function failedLast(waiting: readonly WaitingCallback[]): readonly WaitingCallback[] {
   if (waiting.length === 1) return waiting;
   return [...waiting.filter((one) => one.reason === null), ...waiting.filter((one) => one.reason !== null)];
 }
 
 /** What becomes of it, or undefined when it waits on. */
 function tryToSettle(course: Course, callback: WaitingCallback): Settled | undefined {
-  // What has stumbled before is tried alone.
-  if (callback.reason !== null && (course.matching !== "looking" || course.decisions.length > 0)) return undefined;
+  if (callback.reason !== null && !isRetried(course, callback)) return undefined;
+  const thrownBefore = course.failedTimers.get(callback.id);
+  if (thrownBefore !== undefined) {
+    failCallback(course, callback, thrownBefore);
+    return undefined;
+  }
   if (course.matching === "passing" && meetsHook(course, callback)) {
     if (callback.looked) note(course, callback, { looked: false, reason: null });
     return undefined;
   }
+  const hooked = course.hooked.length;
   try {
     const settled = settle(course, callback);
+    for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, callback.id);
     if (settled === undefined && !callback.looked) note(course, callback, { looked: true, reason: null });
     return settled;
   } catch (thrown) {
-    course.stumbles = [...course.stumbles, thrown];
-    const reason = cleanText(messageOf(thrown), 500);
-    if (callback.looked || callback.reason !== reason) note(course, callback, { looked: false, reason });
+    failCallback(course, callback, thrown);
     return undefined;
   }
+}
+
+/** One that has failed is tried alone, when its pause is over. */
+function isRetried({ matching, decisions, row }: Course, { retry_ms: retryMs }: WaitingCallback): boolean {
+  return matching === "looking" && decisions.length === 0 && (retryMs === null || retryMs <= row.now_ms);
 }
 
 /** Whether its edge has a `before`, which runs in a transaction, and may throw. */
@@ -68,10 +78,9 @@ function meetsHook(course: Course, callback: WaitingCallback): boolean {
   return lifecycle.edgesFrom(state, error === null ? event : "fail").some((edge) => edge.before !== undefined);
 }
 
-/** It waits on: because no state takes it yet, or because it could not be looked at. */
+/** It waits on: because no state takes it yet, or because its edge has a hook, which needs a transaction. */
 function note(course: Course, { id }: WaitingCallback, said: Pick<SettledCallback, "looked" | "reason">): void {
-  const waiting = { status: "waiting", accepted: true, isLate: false, version: null } as const;
-  course.settleCallback({ id, wasWaiting: true, ...waiting, ...said });
+  course.settleCallback({ id, wasWaiting: true, ...stillWaiting, isLate: false, version: null, ...said });
 }
 
 function settle(course: Course, callback: WaitingCallback): Settled | undefined {

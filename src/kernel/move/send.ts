@@ -18,7 +18,7 @@ import { catchUp } from "./due.ts";
 import { noteFailedCalls } from "./failed-calls.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
 import { happen } from "./happen.ts";
-import { runHooks } from "./hooks.ts";
+import { movedInHook, runHooks } from "./hooks.ts";
 import { type AcceptedCallback, match, refuseSettled, settleAccepted } from "./match.ts";
 import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
@@ -241,12 +241,7 @@ async function sendLocked(
       alone.push(...waiting);
       continue;
     }
-    if (atMs === undefined && moving.includes(course)) {
-      throw new PawlError(
-        "hook_failed",
-        `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`,
-      );
-    }
+    if (atMs === undefined && moving.includes(course)) throw movedInHook(course);
     for (const one of waiting) finish(one, course, answers.get(one), atMs);
     if (atMs !== undefined) announce(kernel, course);
   }

@@ -5,7 +5,7 @@ import { Course } from "../commit/course.ts";
 import { asPawlError } from "../errors.ts";
 import { inTransaction, type Kernel, lifecycleOf } from "../kernel.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
-import { runHooks } from "./hooks.ts";
+import { movedInHook, runHooks } from "./hooks.ts";
 import { match } from "./match.ts";
 
 /** What became of the instances of one page. */
@@ -13,7 +13,8 @@ export interface Swept {
   readonly written: ReadonlySet<string>;
   /** Those that were to be moved and were not: somebody else has them in hand, or moved them first. */
   readonly missed: ReadonlySet<string>;
-  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+  /** `decided`: what was decided could not be written; else nothing could be decided. */
+  readonly failures: readonly { readonly id: string; readonly error: unknown; readonly decided: boolean }[];
 }
 
 /** Decides what becomes of instances, on what was read. */
@@ -28,7 +29,7 @@ export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide
   await decide(kernel.db, courses);
   for (const course of courses) course.attempt(() => match(course));
   const failures = courses.flatMap(({ row, failure }) =>
-    failure === undefined ? [] : [{ id: row.id, error: failure }],
+    failure === undefined ? [] : [{ id: row.id, error: failure, decided: false }],
   );
   const good = courses.filter((course) => course.failure === undefined && course.changes);
   const free = good.filter((course) => course.hooked.length === 0);
@@ -39,7 +40,7 @@ export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide
     try {
       if (await writeAlone(kernel, row.id, decide)) written.add(row.id);
     } catch (error) {
-      failures.push({ id: row.id, error: asPawlError(error) });
+      failures.push({ id: row.id, error: asPawlError(error), decided: true });
     }
   }
   const missed = good.filter(({ row }) => !written.has(row.id));
@@ -84,7 +85,7 @@ export async function writeLocked(
   if (course.failure !== undefined) throw course.failure;
   if (!course.changes) return false;
   await runHooks(kernel, tx, [course]);
-  await commit(kernel, tx, [course]);
+  if (!(await commit(kernel, tx, [course])).has(id)) throw movedInHook(course);
   hint(kernel, course);
   return true;
 }

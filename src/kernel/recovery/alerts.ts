@@ -25,7 +25,7 @@ export type AlertKind =
   | "instance_failed"
   /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
   | "recovery_failed"
-  /** A delayed event, a timeout or a release could not be delivered: its guard or its `before` hook throws. */
+  /** A delayed event, a timeout, a callback or a release could not be delivered: its guard or its `before` hook throws. */
   | "event_failed"
   /** A parked instance goes on refusing the event that releases it. */
   | "release_refused"

@@ -96,8 +96,12 @@ export interface WaitingCallback {
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly received_ms: number;
   readonly looked: boolean;
-  /** What was said of it last. */
+  /** What was said of it last; of one that waits, why it failed. */
   readonly reason: string | null;
+  /** How often its guard, `set` or `before` hook threw. */
+  readonly attempts: number;
+  /** When it is tried again; null when nothing has failed. */
+  readonly retry_ms: number | null;
   /** Its instance has failed because somebody said so, and not of itself. */
   readonly failed_by_call: boolean;
 }
@@ -106,7 +110,7 @@ const waitingColumns = part`
   callback.id::text as id, callback.instance_id::text as instance_id, callback.run, callback.event, callback.actor,
   callback.payload, callback.payload is not null as has_payload, callback.patch, callback.error,
   pawl.ms(callback.received_at) as received_ms, callback.looked,
-  callback.reason,
+  callback.reason, callback.attempts, pawl.ms(callback.retry_at) as retry_ms,
   exists (
     select from pawl.instances as instance
     join pawl.journal as failing on failing.instance_id = instance.id and failing.version = instance.visit
@@ -124,17 +128,19 @@ export function readWaitingCallbacks(db: Executor, ids: readonly string[]): Prom
     order by callback.instance_id, callback.received_at, callback.id`);
 }
 
-/** Instances for which something was stored that nobody has looked at since, from the place where the last page ended. */
-export function readUnseenCallbacks(
+/** Callbacks that are to be matched and were not: nobody was there to do it, or they failed and their pause is over. */
+export function readDueCallbacks(
   db: Executor,
   page: { afterMs: number | null; afterId: string; limit: number },
-): Promise<{ id: string; instance_id: string; received_ms: number }[]> {
+): Promise<{ id: string; instance_id: string; due_ms: number }[]> {
   return db.rows(sql`
-    select callback.id::text as id, callback.instance_id::text as instance_id, pawl.ms(callback.received_at) as received_ms
+    select callback.id::text as id, callback.instance_id::text as instance_id,
+      pawl.ms(coalesce(callback.retry_at, callback.received_at)) as due_ms
     from pawl.callbacks as callback
-    where not callback.looked
-      and (callback.received_at, callback.id) > (coalesce(pawl.at(${page.afterMs}::float8), '-infinity'::timestamptz), ${page.afterId}::uuid)
-    order by callback.received_at, callback.id
+    where not callback.looked and coalesce(callback.retry_at, callback.received_at) <= (select pawl.now())
+      and (coalesce(callback.retry_at, callback.received_at), callback.id)
+        > (coalesce(pawl.at(${page.afterMs}::float8), '-infinity'::timestamptz), ${page.afterId}::uuid)
+    order by coalesce(callback.retry_at, callback.received_at), callback.id
     limit ${page.limit}::int`);
 }
 
@@ -152,6 +158,10 @@ export interface SettledCallback {
   readonly isLate: boolean;
   readonly reason: string | null;
   readonly version: number | null;
+  /** Failed tries; as before unless given. */
+  readonly attempts?: number;
+  /** The pause until it is tried again, when it has failed. */
+  readonly retryAfterMs?: number | null;
 }
 
 /** Settles callbacks of those instances that `written` holds. A part of the statement that moves. */
@@ -160,6 +170,8 @@ export function settleCallbacks(rows: readonly SettledCallback[]) {
     update pawl.callbacks as callback
     set status = settled.status, looked = settled.looked, accepted = coalesce(callback.accepted, settled.accepted),
       is_late = settled.is_late, reason = settled.reason, version = settled.version,
+      attempts = coalesce(settled.attempts, callback.attempts),
+      retry_at = clock.now + settled.retry_after_ms * interval '1 millisecond',
       deadline_at = case when settled.status <> 'waiting' then coalesce(callback.deadline_at, settled.deadline_at) end,
       settled_at = case when settled.status <> 'waiting' then coalesce(callback.settled_at, clock.now) end
     from clock, (
@@ -172,8 +184,12 @@ export function settleCallbacks(rows: readonly SettledCallback[]) {
         (select ${textArray(rows.map((row) => row.accepted))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.isLate))}::text)::boolean[],
         (select ${textArray(rows.map((row) => row.reason))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.version))}::text)::int[]
-      ) as decided(id, instance_id, status, looked, accepted, is_late, reason, version)
+        (select ${textArray(rows.map((row) => row.version))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.attempts))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.retryAfterMs))}::text)::float8[]
+      ) as decided(
+        id, instance_id, status, looked, accepted, is_late, reason, version, attempts, retry_after_ms
+      )
       -- As it was before this statement: the deadline by which it was judged.
       cross join lateral (
         select each.deadline_at from pawl.instances as each where each.id = decided.instance_id offset 0
@@ -184,26 +200,79 @@ export function settleCallbacks(rows: readonly SettledCallback[]) {
     where callback.id = settled.id`;
 }
 
-/** Says of the callbacks that wait for these instances, and that nobody could look at, why not. */
-export async function markStumbles(db: Executor, stumbles: readonly { id: string; reason: string }[]): Promise<void> {
+/** The callbacks of these instances could not be matched, and not because of them: they are tried again after a pause. */
+export async function postponeCallbacks(
+  db: Executor,
+  instances: readonly { id: string; reason: string }[],
+  pauseMs: number,
+): Promise<void> {
   await db.rows(sql`
     update pawl.callbacks as callback
-    set reason = stumble.reason
+    set reason = postponed.reason, retry_at = pawl.now() + ${pauseMs}::float8 * interval '1 millisecond'
     from (
       select each.id, said.reason
       from unnest(
-        (select ${textArray(stumbles.map((one) => one.id))}::text)::uuid[],
-        (select ${textArray(stumbles.map((one) => one.reason))}::text)::text[]
+        (select ${textArray(instances.map((one) => one.id))}::text)::uuid[],
+        (select ${textArray(instances.map((one) => one.reason))}::text)::text[]
       ) as said(instance_id, reason)
       cross join lateral (
-        select waiting.id, waiting.reason from pawl.callbacks as waiting
+        select waiting.id from pawl.callbacks as waiting
         where waiting.instance_id = said.instance_id and waiting.status = 'waiting' and not waiting.looked
         for update skip locked
       ) as each
-      where each.reason is distinct from said.reason
-      limit (select ${stumbles.length * 100}::int)
-    ) as stumble
-    where callback.id = stumble.id`);
+      limit (select ${instances.length * 100}::int)
+    ) as postponed
+    where callback.id = postponed.id`);
+}
+
+/**
+ * Puts callbacks that were refused after so many failed tries into the inboxes of their instances again. Instances are
+ * locked in the order of their ids, before their callbacks. Returns the instances.
+ */
+export function reopenCallbacks(
+  db: Executor,
+  given: readonly { readonly id: string; readonly attempts: number }[],
+): Promise<InstanceRow[]> {
+  return db.rows<InstanceRow>(sql`
+    with wanted as materialized (
+      select callback.id, callback.instance_id
+      from unnest(
+        (select ${textArray(given.map((one) => one.id))}::text)::uuid[],
+        (select ${textArray(given.map((one) => one.attempts))}::text)::int[]
+      ) as given(id, attempts)
+      cross join lateral (
+        select each.id, each.instance_id from pawl.callbacks as each
+        where each.id = given.id and each.attempts = given.attempts and each.status = 'refused' offset 0
+      ) as callback
+    ),
+    held as materialized (
+      select locked.id from (select distinct instance_id from wanted order by instance_id) as each
+      cross join lateral (
+        select instance.id from pawl.instances as instance where instance.id = each.instance_id for no key update
+      ) as locked
+    ),
+    clock as materialized (select pawl.now() as now from (select count(*) from held) as all_are_held),
+    reopened as (
+      update pawl.callbacks as callback
+      set status = 'waiting', looked = false, reason = null, retry_at = null, settled_at = null, deadline_at = null
+      from clock, (
+        select wanted.id from wanted where wanted.instance_id in (select id from held)
+        limit (select ${given.length}::int)
+      ) as each
+      where callback.id = each.id and callback.status = 'refused'
+      returning callback.instance_id
+    ),
+    counted as materialized (
+      select reopened.instance_id as id, count(*)::int as callbacks from reopened group by reopened.instance_id
+      limit (select ${given.length}::int)
+    ),
+    instance as (
+      update pawl.instances as each
+      set inbox = each.inbox + counted.callbacks, alarms = each.alarms + 1
+      from counted where each.id = counted.id
+      returning each.*
+    )
+    select ${instanceColumns} from clock, instance`);
 }
 
 /** What is told of a callback to whoever sent it. */
