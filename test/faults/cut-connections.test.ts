@@ -11,7 +11,7 @@ import { check } from "./checker.ts";
 import { Random, repeat, seed } from "./random.ts";
 
 /** How often connections are cut under load, and how often the server is. */
-const cuts = Number(process.env.PAWL_TEST_CUTS ?? 100);
+const cuts = Number(process.env.PAWL_TEST_CUTS ?? 40);
 const crashes = Number(process.env.PAWL_TEST_CRASHES ?? 2);
 
 onOwnPostgres("PostgreSQL that comes and goes under load", () => {

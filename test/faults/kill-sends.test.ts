@@ -17,10 +17,10 @@ import { Random, repeat, seed } from "./random.ts";
 import { type Death, type Died, Victims } from "./victims.ts";
 
 /** How many processes are killed in all, and how many of them on the embedded database, which takes longer to open. */
-const kills = Number(process.env.PAWL_TEST_KILLS ?? 200);
+const kills = Number(process.env.PAWL_TEST_KILLS ?? 100);
 const embedded = Math.round(kills * 0.14);
 /** A machine that is too slow for them kills fewer: so many on each, and then as many as there is time for. */
-const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 10);
+const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 6);
 
 /** Where a commit can be torn from what surrounds it. */
 const points = pointsMet("a caller");

@@ -9,8 +9,8 @@ import { Sink } from "./relays/sink.ts";
 import { countersTable, writeAll } from "./relays/writers.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-const messages = Number(process.env.PAWL_TEST_MESSAGES ?? 2_000);
-const kills = Number(process.env.PAWL_TEST_RELAY_KILLS ?? 6);
+const messages = Number(process.env.PAWL_TEST_MESSAGES ?? 1_000);
+const kills = Number(process.env.PAWL_TEST_RELAY_KILLS ?? 4);
 const stops = Number(process.env.PAWL_TEST_RELAY_STOPS ?? 2);
 
 onPostgres("relays that are killed", () => {

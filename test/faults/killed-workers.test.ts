@@ -15,10 +15,10 @@ import { caller, holder, lifecycles, poison, relay, thinker } from "./relay.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-const instances = Number(process.env.PAWL_TEST_INSTANCES ?? 2_000);
-const kills = Number(process.env.PAWL_TEST_WORKER_KILLS ?? 40);
-const stops = Number(process.env.PAWL_TEST_WORKER_STOPS ?? 10);
-const shaken = Number(process.env.PAWL_TEST_SHAKEN_INSTANCES ?? 400);
+const instances = Number(process.env.PAWL_TEST_INSTANCES ?? 800);
+const kills = Number(process.env.PAWL_TEST_WORKER_KILLS ?? 15);
+const stops = Number(process.env.PAWL_TEST_WORKER_STOPS ?? 4);
+const shaken = Number(process.env.PAWL_TEST_SHAKEN_INSTANCES ?? 300);
 const callers = Number(process.env.PAWL_TEST_CALLERS ?? 40);
 const callerKills = Number(process.env.PAWL_TEST_CALLER_KILLS ?? 3);
 const stepsEach = 3;

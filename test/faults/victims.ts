@@ -26,7 +26,7 @@ export class Victims {
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#alive.add(child);
-    const guard = setTimeout(() => child.kill("SIGABRT"), 30_000);
+    const guard = setTimeout(() => child.kill("SIGABRT"), 120_000);
     let complaints = "";
     child.stderr.on("data", (text) => {
       complaints += text;
