@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Visitor } from "../access/access.ts";
 import { isRole, roles } from "../access/roles.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
@@ -18,14 +19,43 @@ export interface AuthenticationOptions {
    * @default "10s"
    */
   readonly authenticateTimeout?: Duration | undefined;
+  /**
+   * How often `authenticate` is called again while a live stream is open: once for all streams of one credential. A stream
+   * ends when it no longer returns the same name and role, or fails.
+   * @default "30s"
+   */
+  readonly reauthenticateInterval?: Duration | undefined;
 }
 
 /** Refuses a time limit that is none when the app is built, instead of with the first request. */
 export function authenticationLimitMs({ authenticateTimeout = "10s" }: AuthenticationOptions): number {
-  const limitMs = durationMs(authenticateTimeout, "authenticateTimeout");
-  if (limitMs > 0) return limitMs;
-  throw new PawlError("option_invalid", "`authenticateTimeout` must be longer than 0.");
+  return positiveMs(authenticateTimeout, "authenticateTimeout");
 }
+
+export function reauthenticateEveryMs({ reauthenticateInterval = "30s" }: AuthenticationOptions): number {
+  return positiveMs(reauthenticateInterval, "reauthenticateInterval");
+}
+
+function positiveMs(duration: Duration, name: string): number {
+  const ms = durationMs(duration, name);
+  if (ms > 0) return ms;
+  throw new PawlError("option_invalid", `\`${name}\` must be longer than 0.`);
+}
+
+/**
+ * What identifies the sender of a request to the application: everything in it but what two tabs of one browser send
+ * differently. As a digest, since it is kept as long as a stream is open.
+ */
+export function credentialOf({ url, headers }: Request): string {
+  const { pathname, searchParams } = new URL(url);
+  searchParams.delete("instance");
+  const sent = [...headers].filter(([name]) => !varying.includes(name));
+  return createHash("sha256")
+    .update(JSON.stringify([pathname, [...searchParams], sent]))
+    .digest("base64");
+}
+
+const varying = ["referer", "last-event-id", "content-length"];
 
 /**
  * Who sends a request, as the application says. When `authenticate` throws, takes too long or returns something that is not

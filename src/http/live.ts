@@ -6,9 +6,11 @@ import { isId } from "../base/ids.ts";
 import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { type AdmissionOptions, admitVisit, callerOf } from "./admission.ts";
+import { reauthenticateEveryMs } from "./authentication.ts";
 import type { LiveInstance } from "./contract.ts";
 import { Listener } from "./listener.ts";
 import { Rates } from "./rates.ts";
+import { Reauthentication } from "./reauthentication.ts";
 import type { Visit } from "./visitors.ts";
 
 export interface LiveOptions extends AdmissionOptions {
@@ -24,7 +26,7 @@ const restMs = 2_000;
 
 /** `GET /api/live`: a stream of what changes, for those who may look. One for a tab is enough. */
 export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
-  const live = new Live(pawl);
+  const live = new Live(pawl, new Reauthentication(reauthenticateEveryMs(options)));
   options.ends?.addEventListener("abort", () => live.end(), { once: true });
   app.get("/api/live", async (context) => {
     const visit = await admitVisit(pawl, context, options);
@@ -48,10 +50,12 @@ class Live {
   #counts: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();
   #looking = false;
   #ended = false;
+  readonly #reauthentication: Reauthentication;
   #checkedAt = 0;
 
-  constructor(pawl: Pawl) {
+  constructor(pawl: Pawl, reauthentication: Reauthentication) {
     this.#pawl = pawl;
+    this.#reauthentication = reauthentication;
   }
 
   /** `onEnd` is called once the stream has ended, by whichever side. */
@@ -63,6 +67,7 @@ class Live {
     if (this.#ended) listener.end();
     else {
       this.#listeners.add(listener);
+      this.#reauthentication.opened(listener);
       listener.tellRates(this.#rates.samples);
       if (this.#looking) listener.tellCounts(this.#counts);
       else void this.#look();
@@ -86,6 +91,7 @@ class Live {
     this.#looking = true;
     this.#counts = new Map();
     while (this.#listeners.size > 0) {
+      this.#reauthentication.check(this.#listeners);
       try {
         await this.#endRevoked();
         await this.#lookOnce();
@@ -99,20 +105,16 @@ class Live {
     this.#looking = false;
   }
 
-  /** Ends the streams of those whose token or session counts no more, or whom the application no longer knows. */
+  /** Ends the streams whose token or session was revoked or has expired. */
   async #endRevoked(): Promise<void> {
     if (performance.now() - this.#checkedAt < checkEveryMs) return;
     const listeners = [...this.#listeners];
     const secrets = new Set(listeners.flatMap(({ visit }) => visit.secret ?? []));
     const valid = secrets.size === 0 ? secrets : await this.#pawl.access.stillValid([...secrets]);
-    await Promise.all(
-      listeners.map(async (listener) => {
-        const { secret, isKnown } = listener.visit;
-        // An application that fails to answer has not said that it knows the visitor.
-        const isValid = secret === undefined ? await isKnown().catch(() => false) : valid.has(secret);
-        if (!isValid) listener.end();
-      }),
-    );
+    for (const listener of listeners) {
+      const { secret } = listener.visit;
+      if (secret !== undefined && !valid.has(secret)) listener.end();
+    }
     this.#checkedAt = performance.now();
   }
 

@@ -4,7 +4,7 @@ import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { Session, Visitor } from "../access/access.ts";
 import { PawlError } from "../base/errors.ts";
 import type { Pawl } from "../pawl.ts";
-import { type AuthenticationOptions, authenticateBy } from "./authentication.ts";
+import { type AuthenticationOptions, authenticateBy, credentialOf } from "./authentication.ts";
 
 export interface DoorOptions extends AuthenticationOptions {
   /** A token that may do everything, such as one from a secret store. */
@@ -18,8 +18,8 @@ export interface Visit {
   readonly visitor: Visitor;
   /** The secret of a token or a session; undefined where something else says who comes. */
   readonly secret: string | undefined;
-  /** Asks the application again whether it knows the visitor, by the same name and role. */
-  readonly isKnown: () => Promise<boolean>;
+  /** Where the application knows the visitor: by which credential, and whether it still does, by the same name and role. */
+  readonly application?: { readonly credential: string; readonly isKnown: () => Promise<boolean> } | undefined;
 }
 
 /** Who comes: with a token, in a session, or as the application says. Throws `token_invalid` for a stranger. */
@@ -34,23 +34,20 @@ export async function visitOf(pawl: Pawl, context: Context, options: DoorOptions
       // Another role may have fewer rights than the stream was opened with.
       return now?.name === own.name && now.role === own.role;
     };
-    return { visitor: own, secret: undefined, isKnown };
+    return { visitor: own, secret: undefined, application: { credential: credentialOf(request), isKnown } };
   }
   if (bearer !== undefined) {
-    if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined, isKnown: always };
+    if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined };
     const visitor = await pawl.access.visitorOf(bearer);
-    if (visitor !== undefined) return { visitor, secret: bearer, isKnown: always };
+    if (visitor !== undefined) return { visitor, secret: bearer };
     throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
   }
   const session = getCookie(context, cookieOf(context));
   const visitor = session === undefined ? undefined : await pawl.access.visitorIn(session);
   if (visitor === undefined) throw new PawlError("token_invalid", unknown);
   checkOrigin(context);
-  return { visitor, secret: session, isKnown: always };
+  return { visitor, secret: session };
 }
-
-/** Of what is read from the config, or looked up in the database. */
-const always = async (): Promise<boolean> => true;
 
 const configured: Visitor = { name: "config", role: "admin", labeler: null };
 

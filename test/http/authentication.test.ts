@@ -1,7 +1,8 @@
 import { httpApp } from "pawl/http";
 import { type TestPawl, testPawl } from "pawl/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { AppOptions } from "../../src/http/app.ts";
+import { gateOf } from "../support/gate.ts";
 
 const lines: string[] = [];
 const note = (_: object, message: string) => {
@@ -67,10 +68,11 @@ test("an `authenticate` that never settles is waited for until its time limit", 
 });
 
 test("a time limit that is none is refused when the app is built", () => {
-  for (const authenticateTimeout of [0, -1, "soon", Number.NaN])
-    expect(() => broken(() => undefined, { authenticateTimeout: authenticateTimeout as number })).toThrow(
-      expect.objectContaining({ code: "option_invalid" }),
-    );
+  for (const option of ["authenticateTimeout", "reauthenticateInterval"])
+    for (const value of [0, -1, "soon", Number.NaN])
+      expect(() => broken(() => undefined, { [option]: value as number })).toThrow(
+        expect.objectContaining({ code: "option_invalid" }),
+      );
 });
 
 test("an `authenticate` that reads the body is told to read a copy", async () => {
@@ -99,10 +101,88 @@ test("a live stream ends when `authenticate` never settles again, or gives anoth
     let calls = 0;
     const app = broken(() => (calls++ === 0 ? { name: "ada", role: "viewer", labeler: null } : second()), {
       authenticateTimeout: 20,
+      reauthenticateInterval: 20,
     });
     const stream = await app.request("/api/live");
     expect(stream.status).toBe(200);
     await stream.text();
     expect(calls).toBe(2);
   }
+});
+
+/** The stream of a visitor whom the application knows by the header `x-user`. */
+async function streamAs(
+  app: ReturnType<typeof httpApp>,
+  user: string,
+): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const { status, body } = await app.request("/api/live", { headers: { "x-user": user } });
+  expect(status).toBe(200);
+  return body!.getReader();
+}
+
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  while (!(await reader.read()).done);
+}
+
+test("`authenticate` is called again once for all streams of one credential, and apart for another", async () => {
+  let known = true;
+  const calls: (string | null)[] = [];
+  const app = broken(
+    ({ headers }: Request) => {
+      const user = headers.get("x-user");
+      if (!known) calls.push(user);
+      return known ? { name: "ada", role: "viewer", labeler: null } : undefined;
+    },
+    { reauthenticateInterval: "1m" },
+  );
+  const streams = await Promise.all(["a", "a", "a", "b"].map((user) => streamAs(app, user)));
+  known = false;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+  try {
+    await Promise.all(streams.map(readToEnd));
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(calls.sort()).toEqual(["a", "b"]);
+});
+
+test("streams are not authenticated again before their interval, while revoked tokens end theirs within seconds", async () => {
+  let calls = 0;
+  const app = broken(({ headers }: Request) => {
+    if (!headers.has("x-user")) return undefined;
+    calls++;
+    return { name: "ada", role: "viewer", labeler: null };
+  });
+  const own = await streamAs(app, "a");
+  const token = await t.pawl.access.createToken({ name: "grace", role: "viewer" });
+  const stream = await app.request("/api/live", { headers: { authorization: `Bearer ${token.secret}` } });
+  await t.pawl.access.revokeToken(token.id);
+  await stream.text();
+  expect(calls).toBe(1);
+  await own.cancel();
+});
+
+test("an `authenticate` that hangs delays no other stream", async () => {
+  let hangs = false;
+  const asked = gateOf();
+  const app = broken(
+    ({ headers }: Request) => {
+      const user = headers.get("x-user");
+      if (hangs && user === "stuck") {
+        asked.resolve();
+        return new Promise(() => {});
+      }
+      return user === null ? undefined : { name: user, role: "viewer", labeler: null };
+    },
+    { reauthenticateInterval: 20, authenticateTimeout: "10m" },
+  );
+  const stuck = await streamAs(app, "stuck");
+  const token = await t.pawl.access.createToken({ name: "hopper", role: "viewer" });
+  const stream = await app.request("/api/live", { headers: { authorization: `Bearer ${token.secret}` } });
+  hangs = true;
+  await asked.promise;
+  await t.pawl.access.revokeToken(token.id);
+  await stream.text();
+  await stuck.cancel();
 });

@@ -188,7 +188,7 @@ describe("a stream ends", () => {
       role: "viewer",
       labeler: null,
     });
-    const app = httpApp(t.pawl, { authenticate: () => answer() });
+    const app = httpApp(t.pawl, { authenticate: () => answer(), reauthenticateInterval: 20 });
     const known = answer;
     const first = await streamOf({}, app);
     answer = () => undefined;
