@@ -37,7 +37,7 @@ onPostgres("relays that are killed", () => {
 
   async function begin(env: Record<string, string> = {}): Promise<WorkerProcess> {
     const own = { PAWL_VICTIM_URL: store.url!, PAWL_VICTIM_SINK: String(sinkPort), ...env };
-    const relay = new WorkerProcess(own, () => {}, "relays/relay-child.ts");
+    const relay = new WorkerProcess(own, () => {}, "test/faults/relays/relay-child.ts");
     relays.add(relay);
     await relay.ready;
     return relay;

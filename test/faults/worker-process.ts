@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { compiled } from "../setup/compile.ts";
 
@@ -21,8 +20,8 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<NodeJS.Signals | null>;
 
-  constructor(env: Record<string, string>, hear: (said: Said) => void, program = "worker-child.ts") {
-    const file = compiled(join("test/faults", program));
+  constructor(env: Record<string, string>, hear: (said: Said) => void, program = "test/faults/worker-child.ts") {
+    const file = compiled(program);
     const { NODE_OPTIONS: _, ...rest } = process.env;
     this.#child = spawn(process.execPath, [file], {
       env: { ...rest, ...env },

@@ -86,7 +86,7 @@ onPostgres("processes that die", () => {
       for (const point of pointsMet("a keeper of schedules")) {
         const nth = point === "schedule.started" ? 2 : 1;
         const env = { PAWL_VICTIM_URL: store.url!, PAWL_FAULT: `${point}:crash:${nth}` };
-        const keeper = new WorkerProcess(env, () => {}, "./keeper-child.ts");
+        const keeper = new WorkerProcess(env, () => {}, "test/schedules/keeper-child.ts");
         expect(await keeper.ended).toBe("SIGKILL");
       }
       const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond], logger: false });
