@@ -46,15 +46,6 @@ export { folderArchive } from "./dead-letters/folder-archive.ts";
 export type { DeadLetterFilter, DecideOptions, RequeueManyOptions, RestoreFilter } from "./dead-letters/given.ts";
 export type { DeadLetterCare } from "./dead-letters/settings.ts";
 export type { ArchivedFile, DeadLetterGroup, DecisionPreview, Operation, Ticket } from "./dead-letters/shown.ts";
-export type {
-  Answered,
-  BuiltInEvent,
-  BuiltInState,
-  Failure,
-  Joined,
-  ThrownError,
-  Unanswered,
-} from "./definition/built-in.ts";
 export {
   type AnyCrowd,
   type Crowd,
@@ -64,17 +55,38 @@ export {
   type FinishedWork,
   type SubmissionWork,
 } from "./definition/crowd.ts";
-export type { Blocker } from "./definition/decide.ts";
+export type { Blocker } from "./definition/decide/decide.ts";
+export type {
+  ExplainedFailure,
+  ExplainedRetry,
+  NextByItself,
+  RecoveryExplanation,
+} from "./definition/decide/explain.ts";
+export type { Permission } from "./definition/decide/permissions.ts";
 export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
-export type { ExplainedFailure, ExplainedRetry, NextByItself, RecoveryExplanation } from "./definition/explain.ts";
-export type { AnyLifecycle, DataOf, EventOf, Lifecycle, PayloadOf, StartDataOf, StateOf } from "./definition/face.ts";
-export type { Fault, FaultCode } from "./definition/fault.ts";
 export { type AnyJob, type Job, type JobPayloadOf, type JobStep, job } from "./definition/job.ts";
-export type { JsonSchema } from "./definition/json-schema.ts";
-export type { HookTransaction } from "./definition/language.ts";
+export type {
+  Answered,
+  BuiltInEvent,
+  BuiltInState,
+  Failure,
+  Joined,
+  ThrownError,
+  Unanswered,
+} from "./definition/language/built-in.ts";
+export type {
+  AnyLifecycle,
+  DataOf,
+  EventOf,
+  Lifecycle,
+  PayloadOf,
+  StartDataOf,
+  StateOf,
+} from "./definition/language/face.ts";
+export type { HookTransaction } from "./definition/language/language.ts";
+export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/language/step.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context, RetryRule } from "./definition/model.ts";
-export type { Permission } from "./definition/permissions.ts";
 export {
   type AnyQueue,
   type LabelContext,
@@ -83,8 +95,9 @@ export {
   queue,
 } from "./definition/queue.ts";
 export type { QueueOptions, QueueOrder, QueueSettings, RankedSample, RankOf } from "./definition/queue-settings.ts";
-export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule.ts";
-export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/step.ts";
+export type { Fault, FaultCode } from "./definition/read/fault.ts";
+export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule/schedule.ts";
+export type { JsonSchema } from "./definition/schema/json-schema.ts";
 export type {
   CallbacksOptions,
   CallOptions,

@@ -1,9 +1,9 @@
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
-import type { RecoveryExplanation } from "./definition/explain.ts";
-import type { AnyLifecycle } from "./definition/face.ts";
+import type { RecoveryExplanation } from "./definition/decide/explain.ts";
+import type { AnyLifecycle } from "./definition/language/face.ts";
 import type { LifecycleModel } from "./definition/model.ts";
-import type { AnySchedule } from "./definition/schedule.ts";
+import type { AnySchedule } from "./definition/schedule/schedule.ts";
 import {
   type CallOptions,
   checkedLimit,

@@ -9,11 +9,11 @@ import type { Family } from "./crowd/family.ts";
 import { Dead } from "./dead-letters/dead.ts";
 import { driveLetters } from "./dead-letters/drive.ts";
 import type { LetterSettings } from "./dead-letters/settings.ts";
-import { takesPayload } from "./definition/decide.ts";
-import type { AnyLifecycle, EventOf } from "./definition/face.ts";
+import { takesPayload } from "./definition/decide/decide.ts";
 import { isInternal, refuseInternal } from "./definition/internal.ts";
+import type { AnyLifecycle, EventOf } from "./definition/language/face.ts";
+import type { Storable } from "./definition/language/storable.ts";
 import type { AnyQueue } from "./definition/queue.ts";
-import type { Storable } from "./definition/storable.ts";
 import {
   type CallOptions,
   checkedList,

@@ -2,9 +2,9 @@ import { PawlError } from "./base/errors.ts";
 import { isId } from "./base/ids.ts";
 import { cleanText } from "./base/json.ts";
 import { checkedText } from "./base/text.ts";
-import { takesPayload } from "./definition/decide.ts";
-import type { AnyLifecycle, EventOf } from "./definition/face.ts";
+import { takesPayload } from "./definition/decide/decide.ts";
 import { refuseInternal } from "./definition/internal.ts";
+import type { AnyLifecycle, EventOf } from "./definition/language/face.ts";
 import {
   type CallbacksOptions,
   checkedLimit,

@@ -1,6 +1,6 @@
 import { PawlError } from "./base/errors.ts";
-import type { AnyLifecycle, DataOf, StateOf } from "./definition/face.ts";
-import type { Child } from "./definition/step.ts";
+import type { AnyLifecycle, DataOf, StateOf } from "./definition/language/face.ts";
+import type { Child } from "./definition/language/step.ts";
 import type { InstanceRef } from "./given.ts";
 import type { Received } from "./kernel/callbacks/receive.ts";
 import type { FailureOf, Snapshot } from "./kernel/move/snapshot.ts";

@@ -1,10 +1,10 @@
 import { PawlError } from "./base/errors.ts";
 import { checkedText } from "./base/text.ts";
-import type { AnyLifecycle, StartDataOf } from "./definition/face.ts";
 import { refuseInternal } from "./definition/internal.ts";
 import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
+import type { AnyLifecycle, StartDataOf } from "./definition/language/face.ts";
+import type { StartOptions } from "./definition/language/step.ts";
 import type { LifecycleModel } from "./definition/model.ts";
-import type { StartOptions } from "./definition/step.ts";
 import {
   type CallOptions,
   checkedItems,

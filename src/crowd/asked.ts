@@ -1,7 +1,7 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
-import { declared } from "../definition/declared.ts";
-import type { AnyLifecycle } from "../definition/face.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
 import type { AnyQueue } from "../definition/queue.ts";
+import { declared } from "../definition/read/declared.ts";
 import type { Postings } from "../people/postings.ts";
 import { familiesOf, type Marketplaces } from "./families.ts";
 import type { Family } from "./family.ts";

@@ -1,6 +1,6 @@
+import type { Step } from "../definition/language/step.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
-import { recordSchema, text } from "../definition/record-schema.ts";
-import type { Step } from "../definition/step.ts";
+import { recordSchema, text } from "../definition/schema/record-schema.ts";
 import { breakerName, type Family, marketRetry } from "./family.ts";
 
 export type BonusData = {

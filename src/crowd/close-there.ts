@@ -1,4 +1,4 @@
-import type { Effect, Step } from "../definition/step.ts";
+import type { Effect, Step } from "../definition/language/step.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 

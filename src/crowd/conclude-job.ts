@@ -1,5 +1,5 @@
 import { durationMs } from "../base/duration.ts";
-import type { Effect } from "../definition/step.ts";
+import type { Effect } from "../definition/language/step.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 import { tellFinished } from "./hooks.ts";

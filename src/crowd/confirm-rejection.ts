@@ -1,4 +1,4 @@
-import type { Step } from "../definition/step.ts";
+import type { Step } from "../definition/language/step.ts";
 import type { SubmissionData } from "./data.ts";
 import type { Family } from "./family.ts";
 

@@ -11,7 +11,7 @@ import {
   recordSchema,
   text,
   whole,
-} from "../definition/record-schema.ts";
+} from "../definition/schema/record-schema.ts";
 
 /** A job at the marketplace; a crowd job has more than one where the first could not be given more places. */
 export type Remote = { readonly id: string; readonly places: number };

@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { Go, Step } from "../definition/step.ts";
+import type { Go, Step } from "../definition/language/step.ts";
 import { fitsSchema } from "../people/check-label.ts";
 import type { SubmissionData, Verdict } from "./data.ts";
 import type { Family } from "./family.ts";

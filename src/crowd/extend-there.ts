@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Step } from "../definition/step.ts";
+import type { Step } from "../definition/language/step.ts";
 import type { JobData, Remote } from "./data.ts";
 import type { Family } from "./family.ts";
 import { CannotExtend, type Extension } from "./marketplace.ts";

@@ -1,5 +1,5 @@
 import type { AnyCrowd, HookWork, SubmissionWork } from "../definition/crowd.ts";
-import type { Effect } from "../definition/step.ts";
+import type { Effect } from "../definition/language/step.ts";
 import type { JobData, SubmissionData } from "./data.ts";
 
 /** What a crowd's hooks are given of a submission. */

@@ -1,7 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import type { Json } from "../base/json.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
-import { json, listOf, number, orNull, recordSchema, text, whole } from "../definition/record-schema.ts";
+import { json, listOf, number, orNull, recordSchema, text, whole } from "../definition/schema/record-schema.ts";
 import { closeDiscarded, closeThere } from "./close-there.ts";
 import { concludeJob } from "./conclude-job.ts";
 import { type JobData, jobData } from "./data.ts";

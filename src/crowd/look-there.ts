@@ -1,6 +1,6 @@
 import { broken } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { Child, Step } from "../definition/step.ts";
+import type { Child, Step } from "../definition/language/step.ts";
 import { conclude } from "../people/conclude.ts";
 import type { JobData, Remote, SubmissionData } from "./data.ts";
 import { placesOf } from "./extend-there.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { JsonSchema } from "../definition/json-schema.ts";
+import type { JsonSchema } from "../definition/schema/json-schema.ts";
 
 /**
  * Where a crowd works: a job is published there with places to fill, workers submit, and each submission is decided. What

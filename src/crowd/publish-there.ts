@@ -1,6 +1,6 @@
 import { durationMs } from "../base/duration.ts";
 import type { Json } from "../base/json.ts";
-import type { Step } from "../definition/step.ts";
+import type { Step } from "../definition/language/step.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 import type { Posting, RemoteJob } from "./marketplace.ts";

@@ -1,7 +1,7 @@
 import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { RejectSubmission } from "../base/step-errors.ts";
-import type { Step } from "../definition/step.ts";
+import type { Step } from "../definition/language/step.ts";
 import { fitsSchema, labelInvalid } from "../people/check-label.ts";
 import type { SubmissionData } from "./data.ts";
 import type { Family } from "./family.ts";

@@ -1,7 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import { TransientError } from "../base/step-errors.ts";
 import { lifecycle } from "../definition/lifecycle.ts";
-import { oneOf, orNull, recordSchema, text } from "../definition/record-schema.ts";
+import { oneOf, orNull, recordSchema, text } from "../definition/schema/record-schema.ts";
 import { exponential, isNetworkError, type RetryPolicy } from "../policy/retry.ts";
 import { retentionWithRejections } from "./conclude-job.ts";
 import { confirmRejection } from "./confirm-rejection.ts";

@@ -1,6 +1,6 @@
 import type { Duration } from "../base/duration.ts";
-import { type Faults, shown } from "./fault.ts";
-import { type Fields, readBoolean, readDuration, readInteger, readOneOf, readText } from "./read.ts";
+import { type Faults, shown } from "./read/fault.ts";
+import { type Fields, readBoolean, readDuration, readInteger, readOneOf, readText } from "./read/read.ts";
 
 const ways = ["extend", "finish"] as const;
 

@@ -1,12 +1,12 @@
 import type { Json } from "../base/json.ts";
 import { type CrowdOptions, type CrowdSettings, crowdSettingKeys, readCrowdSettings } from "./crowd-settings.ts";
-import { Faults, shown } from "./fault.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { Effect } from "./language/step.ts";
+import type { StorableValue } from "./language/storable.ts";
 import type { LabelOf, LabelSchema } from "./queue.ts";
 import { readLabel } from "./queue.ts";
-import { outerNamePattern, readFields, readFunction, readName, whole } from "./read.ts";
-import type { Effect } from "./step.ts";
-import type { StorableValue } from "./storable.ts";
+import { Faults, shown } from "./read/fault.ts";
+import { outerNamePattern, readFields, readFunction, readName, whole } from "./read/read.ts";
+import type { JsonSchema } from "./schema/json-schema.ts";
 
 /** What a hook of a crowd can do: it is a task of its own, tried again when it throws. */
 export type HookWork = Pick<

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Effect, Step } from "./language/step.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { type Context, discarded, failed } from "./model.ts";
 import { queue } from "./queue.ts";
-import type { Effect, Step } from "./step.ts";
 
 /** Three whole lifecycles, as authors write them: what they declare is what the kernel gets. */
 

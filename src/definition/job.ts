@@ -1,15 +1,15 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../base/duration.ts";
-import { buildLifecycle } from "./build.ts";
-import type { Failure } from "./built-in.ts";
-import type { Lifecycle } from "./face.ts";
-import { Faults, shown } from "./fault.ts";
-import type { Input, NoData, Output } from "./inferred.ts";
-import type { Rate } from "./language.ts";
+import type { Failure } from "./language/built-in.ts";
+import type { Lifecycle } from "./language/face.ts";
+import type { Input, NoData, Output } from "./language/inferred.ts";
+import type { Rate } from "./language/language.ts";
+import type { GiveUp, RetryLater, Work } from "./language/step.ts";
+import type { StorableFields } from "./language/storable.ts";
 import type { RetryModel } from "./model.ts";
-import { readFields, whole } from "./read.ts";
-import type { GiveUp, RetryLater, Work } from "./step.ts";
-import type { StorableFields } from "./storable.ts";
+import { buildLifecycle } from "./read/build.ts";
+import { Faults, shown } from "./read/fault.ts";
+import { readFields, whole } from "./read/read.ts";
 
 /** What a job's `run` gets. */
 export interface JobStep<Payload = Record<string, never>> extends Work<Payload> {

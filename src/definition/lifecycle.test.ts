@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Step } from "./language/step.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { discarded, failed, laneOf } from "./model.ts";
-import type { Step } from "./step.ts";
 
 const end = { final: "success" } as const;
 const nothing = async (_step: Step): Promise<void> => {};

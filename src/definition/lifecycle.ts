@@ -1,8 +1,17 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { buildLifecycle } from "./build.ts";
-import type { Lifecycle } from "./face.ts";
-import type { AnyLabel, EventNames, Input, NoData, Output, PayloadSent, Schemas, SharedBy } from "./inferred.ts";
-import type { Definition } from "./language.ts";
+import type { Lifecycle } from "./language/face.ts";
+import type {
+  AnyLabel,
+  EventNames,
+  Input,
+  NoData,
+  Output,
+  PayloadSent,
+  Schemas,
+  SharedBy,
+} from "./language/inferred.ts";
+import type { Definition } from "./language/language.ts";
+import { buildLifecycle } from "./read/build.ts";
 
 /**
  * Declares the states that a piece of work goes through, who does each step and how it recovers. Names that do not

@@ -1,6 +1,14 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { type Faults, shown } from "./fault.ts";
-import { type Fields, readBoolean, readDuration, readFields, readInteger, readOneOf, requireKeys } from "./read.ts";
+import { type Faults, shown } from "./read/fault.ts";
+import {
+  type Fields,
+  readBoolean,
+  readDuration,
+  readFields,
+  readInteger,
+  readOneOf,
+  requireKeys,
+} from "./read/read.ts";
 
 const orders = ["oldest", "priority", "least_labeled"] as const;
 

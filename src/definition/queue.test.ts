@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { crowd } from "./crowd.ts";
-import type { Fault } from "./fault.ts";
 import { queue } from "./queue.ts";
+import type { Fault } from "./read/fault.ts";
 
 const label = z.object({ score: z.number() });
 

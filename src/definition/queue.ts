@@ -1,11 +1,11 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import { Faults, shown } from "./fault.ts";
-import { checkJsonSchema, type JsonSchema } from "./json-schema.ts";
+import type { StorableValue } from "./language/storable.ts";
 import { type QueueOptions, type QueueSettings, type RankOf, readSettings, settingKeys } from "./queue-settings.ts";
-import { isSchema, outerNamePattern, readFields, readFunction, readName, readObject, whole } from "./read.ts";
-import type { StorableValue } from "./storable.ts";
+import { Faults, shown } from "./read/fault.ts";
+import { isSchema, outerNamePattern, readFields, readFunction, readName, readObject, whole } from "./read/read.ts";
+import { checkJsonSchema, type JsonSchema } from "./schema/json-schema.ts";
 
 /** What people may answer: a schema of zod, valibot, arktype and the like, or JSON Schema. */
 export type LabelSchema = StandardSchemaV1 | JsonSchema;

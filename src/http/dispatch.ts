@@ -1,7 +1,7 @@
 import { broken, messageOf, PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { diagram, diagramSvg } from "../definition/diagram.ts";
-import { suggest } from "../definition/fault.ts";
+import { suggest } from "../definition/read/fault.ts";
 import type { Pawl } from "../pawl.ts";
 import { accessVerbs } from "./access-verbs.ts";
 import { callbackVerbs } from "./callback-verbs.ts";

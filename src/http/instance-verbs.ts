@@ -1,5 +1,5 @@
 import type { Duration } from "../base/duration.ts";
-import type { AnyLifecycle } from "../definition/face.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
 import type { InstanceRef, StartCallOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Instance, StartedInstance } from "../shown.ts";

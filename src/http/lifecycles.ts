@@ -1,6 +1,6 @@
-import type { AnyLifecycle } from "../definition/face.ts";
+import type { Asked } from "../definition/decide/question.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
 import { acceptLate, discarded, type StateModel, type Timing } from "../definition/model.ts";
-import type { Asked } from "../definition/question.ts";
 import type { Pawl } from "../pawl.ts";
 import type { LifecycleAnswer, StateAnswer } from "./contract.ts";
 import type { Arguments } from "./request.ts";

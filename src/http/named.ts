@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import type { AnyLifecycle } from "../definition/face.ts";
-import { suggest } from "../definition/fault.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import { suggest } from "../definition/read/fault.ts";
 import type { InstanceRef } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import type { Arguments } from "./request.ts";

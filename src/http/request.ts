@@ -1,5 +1,5 @@
 import { messageOf, PawlError } from "../base/errors.ts";
-import { list, suggest } from "../definition/fault.ts";
+import { list, suggest } from "../definition/read/fault.ts";
 
 /** The longest request that is read. */
 export const maxRequestBytes = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Duration } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import type { AnyLifecycle } from "../definition/face.ts";
 import type { AnyJob } from "../definition/job.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
 import { readLane } from "../definition/model.ts";
 import type { JobsOptions, LanesOptions } from "../given.ts";
 import type { Pawl } from "../pawl.ts";

@@ -1,5 +1,5 @@
 import { broken, isPawlError, messageOf, PawlError } from "../base/errors.ts";
-import type { Refusal } from "../definition/decide.ts";
+import type { Refusal } from "../definition/decide/decide.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { InstanceRow } from "../store/move/instances.ts";
 import { sqlState, translate } from "../store/port/failures.ts";

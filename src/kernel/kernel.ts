@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PawlError } from "../base/errors.ts";
 import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import type { AnySchedule } from "../definition/schedule.ts";
+import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/port/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";

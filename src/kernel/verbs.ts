@@ -1,8 +1,8 @@
 import { messageOf, PawlError } from "../base/errors.ts";
-import { decideRename } from "../definition/decide.ts";
+import { decideRename } from "../definition/decide/decide.ts";
+import { type Permission, permissions } from "../definition/decide/permissions.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { acceptLate } from "../definition/model.ts";
-import { type Permission, permissions } from "../definition/permissions.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/move/instances.ts";
 import { payloadIn } from "../store/move/payloads.ts";
 import type { Executor, Tx } from "../store/port/db.ts";

@@ -12,7 +12,7 @@ import {
   recordSchema,
   text,
   whole,
-} from "../definition/record-schema.ts";
+} from "../definition/schema/record-schema.ts";
 
 /** What an assignment keeps of its queue: what was agreed when it was given out holds until it ends. */
 export type AssignmentTerms = Pick<

@@ -1,4 +1,4 @@
-import type { Decision } from "../definition/move.ts";
+import type { Decision } from "../definition/decide/move.ts";
 import type { Beside } from "../kernel/commit/beside.ts";
 import type { AssignmentData, Submission } from "./assignment.ts";
 import { type AssignmentMove, type AssignmentStatus, insertAssignments, moveAssignments } from "./store/assignments.ts";

@@ -1,4 +1,4 @@
-import type { Decision } from "../definition/move.ts";
+import type { Decision } from "../definition/decide/move.ts";
 import type { Beside } from "../kernel/commit/beside.ts";
 import type { CheckRow } from "../store/family/checks.ts";
 import type { LetterDecision } from "../store/recovery/dead-letters.ts";

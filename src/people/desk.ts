@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
-import type { JsonSchema } from "../definition/json-schema.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { readNow } from "../views/now.ts";
 import { whyNotEligible } from "./explain.ts";

@@ -1,6 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { JsonSchema } from "../definition/json-schema.ts";
+import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import {
   type Agreement,
   agreementByLabeler,

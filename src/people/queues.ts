@@ -1,9 +1,9 @@
 import { PawlError } from "../base/errors.ts";
 import { storableText } from "../base/json.ts";
-import type { JsonSchema } from "../definition/json-schema.ts";
 import { type AnyQueue, type QueueDefinition, queue } from "../definition/queue.ts";
 import type { QueueSettings } from "../definition/queue-settings.ts";
-import { isSchema } from "../definition/read.ts";
+import { isSchema } from "../definition/read/read.ts";
+import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import { Gatherer } from "../kernel/gather.ts";
 import type { Executor } from "../store/port/db.ts";
 import { queueUnknown } from "./refusals.ts";

@@ -1,5 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import type { Blocker } from "../definition/decide.ts";
+import type { Blocker } from "../definition/decide/decide.ts";
 import { noMoreExtensions, onlyTheAssignee, reasonMissing } from "./assignment.ts";
 import type { AssignmentStatus } from "./store/assignments.ts";
 

@@ -11,7 +11,7 @@ import {
   recordSchema,
   text,
   whole,
-} from "../definition/record-schema.ts";
+} from "../definition/schema/record-schema.ts";
 
 export type SampleData = {
   readonly queue: string;

@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { JsonSchema } from "../definition/json-schema.ts";
+import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/move/send.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ticksOf } from "../definition/ticks.ts";
+import { ticksOf } from "../definition/schedule/ticks.ts";
 import { dueTicks } from "./due-ticks.ts";
 
 const hourMs = 3_600_000;

@@ -1,5 +1,5 @@
-import type { Schedule } from "../definition/schedule.ts";
-import { latestTick, type Ticks } from "../definition/ticks.ts";
+import type { Schedule } from "../definition/schedule/schedule.ts";
+import { latestTick, type Ticks } from "../definition/schedule/ticks.ts";
 
 /** What is to be run now, and what comes next. */
 export interface DueTicks {

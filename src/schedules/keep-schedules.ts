@@ -3,7 +3,7 @@ import { compute } from "../base/guard.ts";
 import { cleanText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import type { AnySchedule } from "../definition/schedule.ts";
+import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { type Planned, planStart, type Start, type Started, startAll } from "../kernel/move/start.ts";

@@ -1,8 +1,8 @@
 import { broken, PawlError } from "../base/errors.ts";
-import type { AnyLifecycle } from "../definition/face.ts";
-import { suggest } from "../definition/fault.ts";
-import { readTiming } from "../definition/schedule.ts";
-import { ticksOf } from "../definition/ticks.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import { suggest } from "../definition/read/fault.ts";
+import { readTiming } from "../definition/schedule/schedule.ts";
+import { ticksOf } from "../definition/schedule/ticks.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { planStart, type Started, startAll } from "../kernel/move/start.ts";
 import { startOf } from "./keep-schedules.ts";

@@ -1,5 +1,5 @@
 import { lifecycle } from "../../src/definition/lifecycle.ts";
-import { schedule } from "../../src/definition/schedule.ts";
+import { schedule } from "../../src/definition/schedule/schedule.ts";
 
 export const tick = lifecycle("tick", {
   initial: "told",

@@ -1,6 +1,6 @@
 import { openOn, type PawlOptions } from "../../src/create.ts";
-import type { AnyLifecycle } from "../../src/definition/face.ts";
-import type { AnySchedule } from "../../src/definition/schedule.ts";
+import type { AnyLifecycle } from "../../src/definition/language/face.ts";
+import type { AnySchedule } from "../../src/definition/schedule/schedule.ts";
 import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import type { TestClock } from "../../src/testing/clock.ts";

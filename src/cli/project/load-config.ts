@@ -3,10 +3,10 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import type { PawlConfig } from "../../config.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
-import type { AnyLifecycle } from "../../definition/face.ts";
-import { shown, suggest } from "../../definition/fault.ts";
+import type { AnyLifecycle } from "../../definition/language/face.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
-import type { AnySchedule } from "../../definition/schedule.ts";
+import { shown, suggest } from "../../definition/read/fault.ts";
+import type { AnySchedule } from "../../definition/schedule/schedule.ts";
 import { readFailure } from "../show/failure.ts";
 import { importModule } from "./import-module.ts";
 

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { relative } from "node:path";
 import type { DatabaseVersions } from "../../database.ts";
-import type { AnyLifecycle } from "../../definition/face.ts";
+import type { AnyLifecycle } from "../../definition/language/face.ts";
 import type { Pawl } from "../../pawl.ts";
 import { quoted } from "../arguments.ts";
 import type { Context } from "../program.ts";

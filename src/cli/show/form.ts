@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../definition/json-schema.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 
 /** One field of a form, as a line for a labeler: its name, and what may stand in it. */
 export interface FormField {

@@ -3,7 +3,7 @@ import { PawlError } from "../../base/errors.ts";
 import { idMaker } from "../../base/ids.ts";
 import type { Json } from "../../base/json.ts";
 import { PermanentError } from "../../base/step-errors.ts";
-import type { JsonSchema } from "../../definition/json-schema.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import type { Posting, RemoteJob, RemoteSubmission } from "../marketplace.ts";
 
 /** A job of a `memoryMarketplace`, with what its workers are shown. */

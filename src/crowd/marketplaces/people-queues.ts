@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { PawlError } from "../../base/errors.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
-import type { JsonSchema } from "../../definition/json-schema.ts";
 import { type AnyQueue, type LabelSchema, queue } from "../../definition/queue.ts";
-import { isSchema } from "../../definition/read.ts";
+import { isSchema } from "../../definition/read/read.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 
 /** The most that a queue takes: a crowd itself says how many places a job may have. */
 const mostSlots = 100;

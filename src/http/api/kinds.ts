@@ -1,5 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
-import { list, suggest } from "../../definition/fault.ts";
+import { list, suggest } from "../../definition/read/fault.ts";
 import type { Schema } from "./schema.ts";
 
 /** A query holds texts alone: the schema says what is meant by them. */

@@ -1,5 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
-import { suggest } from "../../definition/fault.ts";
+import { suggest } from "../../definition/read/fault.ts";
 import type { FlipCause } from "../../policy/breaker.ts";
 import { type BreakerRow, declareBreakers, readBreakers, readCalls } from "../../store/tasks/breakers.ts";
 import { listBreakers, readFlips } from "../../views/breakers.ts";

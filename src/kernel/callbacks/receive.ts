@@ -1,8 +1,8 @@
 import { messageOf, PawlError } from "../../base/errors.ts";
 import { cleanText, storableText } from "../../base/json.ts";
-import { payloadOf } from "../../definition/decide.ts";
-import { suggest } from "../../definition/fault.ts";
+import { payloadOf } from "../../definition/decide/decide.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
+import { suggest } from "../../definition/read/fault.ts";
 import {
   type AnsweredCallback,
   type NewCallback,

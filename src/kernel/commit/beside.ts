@@ -1,4 +1,4 @@
-import type { Decision } from "../../definition/move.ts";
+import type { Decision } from "../../definition/decide/move.ts";
 import type { Part } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 

@@ -1,4 +1,4 @@
-import type { Decision } from "../../definition/move.ts";
+import type { Decision } from "../../definition/decide/move.ts";
 import { insertBelongings } from "../../store/move/belongings.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";

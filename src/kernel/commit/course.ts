@@ -1,8 +1,8 @@
 import { cleanText, storableText } from "../../base/json.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
+import type { Decision } from "../../definition/decide/move.ts";
+import { endsFailed, isFailure } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, laneOf } from "../../definition/model.ts";
-import type { Decision } from "../../definition/move.ts";
-import { endsFailed, isFailure } from "../../definition/recover.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
 import type { JournalRow } from "../../store/move/journal.ts";

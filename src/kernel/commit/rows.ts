@@ -1,8 +1,8 @@
 import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
+import type { Decision, PlannedTimer } from "../../definition/decide/move.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import type { Decision, PlannedTimer } from "../../definition/move.ts";
 import type { SettledCallback } from "../../store/callbacks/callbacks.ts";
 import type { CheckRow } from "../../store/family/checks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";

@@ -1,5 +1,5 @@
+import type { Asked } from "../../definition/decide/question.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import type { Asked } from "../../definition/question.ts";
 import type { Executor } from "../../store/port/db.ts";
 
 /** Who answers for a kind of asking state, such as people in a queue. A question is a child of the instance that asks. */

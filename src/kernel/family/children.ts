@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import { checkedText } from "../../base/text.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/family/children.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
-import { payloadOf } from "../../definition/decide.ts";
+import { payloadOf } from "../../definition/decide/decide.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type LifecycleModel, sendLaneOf } from "../../definition/model.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";

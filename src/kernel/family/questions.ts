@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
-import { askedBy, questionOf } from "../../definition/question.ts";
+import { askedBy, questionOf } from "../../definition/decide/question.ts";
 import { type QuestionRow, readQuestions } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";

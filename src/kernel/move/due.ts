@@ -1,4 +1,4 @@
-import { decideRename } from "../../definition/decide.ts";
+import { decideRename } from "../../definition/decide/decide.ts";
 import { readWaitingCallbacks, type WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
 import { type DueTimer, readDueTimers, readRetries } from "../../store/move/timers.ts";

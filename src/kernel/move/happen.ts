@@ -1,5 +1,5 @@
-import { decide, type Refusal } from "../../definition/decide.ts";
-import type { LifecycleEvent } from "../../definition/move.ts";
+import { decide, type Refusal } from "../../definition/decide/decide.ts";
+import type { LifecycleEvent } from "../../definition/decide/move.ts";
 import type { Course, Maker } from "../commit/course.ts";
 import { isRecover, recoverNow } from "../recovery/recover.ts";
 

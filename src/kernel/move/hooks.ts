@@ -1,5 +1,5 @@
 import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
-import type { Decision } from "../../definition/move.ts";
+import type { Decision } from "../../definition/decide/move.ts";
 import type { Tx } from "../../store/port/db.ts";
 import { forHook, inTurnOn } from "../../store/port/foreign-tx.ts";
 import type { Course } from "../commit/course.ts";

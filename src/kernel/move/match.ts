@@ -1,8 +1,8 @@
 import { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
+import { failedFromOf } from "../../definition/decide/move.ts";
 import { acceptLate, failed } from "../../definition/model.ts";
-import { failedFromOf } from "../../definition/move.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
 import type { Course, Maker } from "../commit/course.ts";

@@ -1,6 +1,6 @@
 import type { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
-import type { Blocker } from "../../definition/decide.ts";
+import type { Blocker } from "../../definition/decide/decide.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import { readInstances } from "../../store/move/instances.ts";
 import { endReleases, type ParkedRow, type ReleaseFailure, recordReleaseFailures } from "../../store/move/releases.ts";

@@ -1,7 +1,7 @@
 import { broken, isPawlError, PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
-import { payloadOf } from "../../definition/decide.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import { payloadOf } from "../../definition/decide/decide.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import { type InstanceRow, lockInstances, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import { readMovesOfRequests } from "../../store/move/journal.ts";

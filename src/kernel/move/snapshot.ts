@@ -1,5 +1,5 @@
 import { broken } from "../../base/errors.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
 import { readMovesUpTo } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";

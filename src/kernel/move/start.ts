@@ -1,9 +1,9 @@
 import { PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
-import { decideStart } from "../../definition/decide.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import { decideStart } from "../../definition/decide/decide.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
+import type { Decision } from "../../definition/decide/move.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import type { Decision } from "../../definition/move.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import type { NewInstance, NextStep } from "../../store/move/start-instances.ts";
 import type { TimerRow } from "../../store/move/timers.ts";

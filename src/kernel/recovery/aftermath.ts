@@ -1,7 +1,7 @@
 import { cleanText } from "../../base/json.ts";
-import { joinsAhead } from "../../definition/joins-ahead.ts";
+import { joinsAhead } from "../../definition/decide/joins-ahead.ts";
+import { aftermathOf, countedFailures } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
-import { aftermathOf, countedFailures } from "../../definition/recover.ts";
 import { readWaitingParents } from "../../store/family/children.ts";
 import { type FailureRow, readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";

@@ -1,6 +1,6 @@
 import { cleanText } from "../../base/json.ts";
+import type { Decision } from "../../definition/decide/move.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import type { Decision } from "../../definition/move.ts";
 import type { FailureColumn } from "../../store/move/instances.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { Maker } from "../commit/course.ts";

@@ -1,13 +1,13 @@
-import { decide, decideRename } from "../../definition/decide.ts";
+import { decide, decideRename } from "../../definition/decide/decide.ts";
 import {
   type ExplainedRetry,
   type NextByItself,
   type RecoveryExplanation,
   sentencesOf,
-} from "../../definition/explain.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+} from "../../definition/decide/explain.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
+import { aftermathOf, countedFailures, isFailure, planRecovery } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
-import { aftermathOf, countedFailures, isFailure, planRecovery } from "../../definition/recover.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import { readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";

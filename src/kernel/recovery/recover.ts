@@ -1,6 +1,6 @@
-import type { Refusal } from "../../definition/decide.ts";
+import type { Refusal } from "../../definition/decide/decide.ts";
+import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
-import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/recover.ts";
 import { readAsked } from "../../store/tasks/attempts.ts";
 import type { Course, Granting, Maker, Said } from "../commit/course.ts";
 import { modelOf } from "../commit/rows.ts";

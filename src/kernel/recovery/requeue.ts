@@ -1,8 +1,8 @@
 import { PawlError } from "../../base/errors.ts";
+import { isPlainObject } from "../../definition/decide/move.ts";
+import { validate } from "../../definition/decide/validate.ts";
 import { isInternal } from "../../definition/internal.ts";
 import { effectLaneOf, failed, type LifecycleModel, readLane, sendLaneOf } from "../../definition/model.ts";
-import { isPlainObject } from "../../definition/move.ts";
-import { validate } from "../../definition/validate.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { type Decider, requeueEffect } from "../../store/recovery/dead-letters.ts";

@@ -1,5 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
-import type { RecoveryCause } from "../../definition/recover.ts";
+import type { RecoveryCause } from "../../definition/decide/recover.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { readHeldLeases, type Setback } from "../../store/tasks/tasks.ts";
 import type { Granting, Said } from "../commit/course.ts";

@@ -1,5 +1,5 @@
 import { isPawlError } from "../../base/errors.ts";
-import { decide } from "../../definition/decide.ts";
+import { decide } from "../../definition/decide/decide.ts";
 import { lockInstances, readInstances } from "../../store/move/instances.ts";
 import { readMovesOfTasks } from "../../store/move/journal.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";

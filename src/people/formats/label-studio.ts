@@ -1,5 +1,5 @@
 import type { Json } from "../../base/json.ts";
-import type { JsonSchema } from "../../definition/json-schema.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import { consensusOf } from "../../policy/agreement/consensus.ts";
 import { type Answer, answerIn, answersOf, type LabelShape, shapeOf } from "../../policy/agreement/label-shape.ts";
 import { labelShape } from "../../policy/agreement/schema-shape.ts";

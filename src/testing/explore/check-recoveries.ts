@@ -1,9 +1,9 @@
 import { durationMs, formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Refusal } from "../../definition/decide.ts";
-import type { InstanceModel } from "../../definition/instance.ts";
+import type { Refusal } from "../../definition/decide/decide.ts";
+import type { InstanceModel } from "../../definition/decide/instance.ts";
+import { planRecovery, type RecoveryPlan } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, type StateModel } from "../../definition/model.ts";
-import { planRecovery, type RecoveryPlan } from "../../definition/recover.ts";
 import { canFailForGood, declaredStates } from "./exits.ts";
 import type { Findings } from "./finding.ts";
 import type { KnownTiming, Samples } from "./timings.ts";

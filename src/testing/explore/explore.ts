@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
-import type { AnyLifecycle, DataOf } from "../../definition/face.ts";
+import { validate } from "../../definition/decide/validate.ts";
+import type { AnyLifecycle, DataOf } from "../../definition/language/face.ts";
 import type { LifecycleModel, StateKind } from "../../definition/model.ts";
-import { validate } from "../../definition/validate.ts";
 import { refuseUnknownOptions } from "../known-options.ts";
 import { checkExits } from "./check-exits.ts";
 import { checkLoops } from "./check-loops.ts";

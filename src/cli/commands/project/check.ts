@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { messageOf, type PawlError } from "../../../base/errors.ts";
 import type { AnyCrowd } from "../../../definition/crowd.ts";
-import type { AnyLifecycle } from "../../../definition/face.ts";
-import type { Fault } from "../../../definition/fault.ts";
+import type { AnyLifecycle } from "../../../definition/language/face.ts";
+import type { Fault } from "../../../definition/read/fault.ts";
 import type { Act } from "../../program.ts";
 import type { LoadedConfig } from "../../project/load-config.ts";
 import { exitCodes, readFailure } from "../../show/failure.ts";
@@ -17,7 +17,7 @@ export function addCheck(program: Command, act: Act): void {
       act<{ diagram?: boolean }>(async ({ terminal, flags, env, cwd }, { diagram: drawn }) => {
         const { findConfig, loadConfig } = await import("../../project/load-config.ts");
         const { missingConfig } = await import("../../project/settings.ts");
-        const { gatherBroken } = await import("../../../definition/fault.ts");
+        const { gatherBroken } = await import("../../../definition/read/fault.ts");
         const path = findConfig(flags.config ?? env.PAWL_CONFIG, cwd) ?? missingConfig(cwd);
         let config: LoadedConfig | undefined;
         const gathered = await gatherBroken(async () => {

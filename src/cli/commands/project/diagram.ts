@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { messageOf, PawlError } from "../../../base/errors.ts";
-import type { AnyLifecycle } from "../../../definition/face.ts";
+import type { AnyLifecycle } from "../../../definition/language/face.ts";
 import type { Act } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
 
@@ -29,7 +29,7 @@ export function addDiagram(program: Command, act: Act): void {
       act<Options>(async ({ terminal, flags, env, cwd }, options, name) => {
         const { loadProject } = await import("../../project/settings.ts");
         const { config } = await loadProject(flags, env, cwd);
-        const { suggest } = await import("../../../definition/fault.ts");
+        const { suggest } = await import("../../../definition/read/fault.ts");
         const lifecycle = choose(config.lifecycles, name, suggest);
         const text = await draw(lifecycle, options);
         if (options.output !== undefined) write(options.output, text);

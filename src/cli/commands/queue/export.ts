@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { JsonSchema } from "../../../definition/json-schema.ts";
+import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
 import { type LabelRow, labelsToCsv, labelsToJsonl } from "../../../people/formats/export-labels.ts";
 import { labelsToLabelStudio } from "../../../people/formats/label-studio.ts";
 import type { Act } from "../../program.ts";

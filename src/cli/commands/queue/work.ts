@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { JsonSchema } from "../../../definition/json-schema.ts";
+import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
 import { jsonValue, quoted } from "../../arguments.ts";
 import type { AssignmentAnswer, LabelAnswer, NextAnswer } from "../../people-answers.ts";
 import type { Act, Context } from "../../program.ts";

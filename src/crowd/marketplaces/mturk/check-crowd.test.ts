@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type CrowdDefinition, crowd } from "../../../definition/crowd.ts";
-import type { JsonSchema } from "../../../definition/json-schema.ts";
+import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
 import { checkCrowd } from "./check-crowd.ts";
 
 const fine = {

@@ -1,5 +1,5 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
-import type { AnyLifecycle } from "../../../definition/face.ts";
+import type { AnyLifecycle } from "../../../definition/language/face.ts";
 import { errorFields, type Log } from "../../../telemetry/log.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 

@@ -1,0 +1,142 @@
+import { PawlError } from "../../base/errors.ts";
+
+/** What can be wrong with a definition. Stable, so that tools can explain each in their own words. */
+export type FaultCode =
+  | "shape_invalid"
+  | "key_unknown"
+  | "key_idle"
+  | "name_invalid"
+  | "states_too_many"
+  | "version_invalid"
+  | "number_invalid"
+  | "duration_invalid"
+  | "schema_invalid"
+  | "initial_invalid"
+  | "kind_missing"
+  | "kinds_mixed"
+  | "state_unknown"
+  | "state_unreachable"
+  | "end_unreachable"
+  | "wait_endless"
+  | "final_exit"
+  | "edge_shadowed"
+  | "edge_missing"
+  | "event_unknown"
+  | "payload_needed"
+  | "payload_unused"
+  | "checkpoint_invalid"
+  | "recovery_missing"
+  | "recovery_ambiguous"
+  | "recovery_cyclic"
+  | "recovery_unreachable"
+  | "built_in_changed"
+  | "built_in_missing"
+  | "renamed_invalid";
+
+/** One thing that is wrong with a definition, where, and what to do about it. */
+export interface Fault {
+  /** Such as `states.grading.on.graded.to`. */
+  readonly place: string;
+  readonly problem: string;
+  readonly remedy: string;
+  readonly code: FaultCode;
+}
+
+/** Gathers what is wrong, so that an author hears of everything at once. */
+export class Faults {
+  readonly list: Fault[] = [];
+
+  add(code: FaultCode, place: string, problem: string, remedy: string): void {
+    this.list.push({ place, problem, remedy, code });
+  }
+
+  /** Throws `definition_invalid` if anything was added, or has it gathered; `what` is such as `lifecycle "essay"`. */
+  throwIfAny(what: string, placeOf: (place: string) => string = (place) => place): void {
+    if (this.list.length === 0) return;
+    const faults = this.list.map((fault) => ({ ...fault, place: placeOf(fault.place) }));
+    const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
+    const lines = faults.map((fault) => `  - ${fault.place}: ${fault.problem} ${fault.remedy}`);
+    const invalid = new PawlError("definition_invalid", `The ${what} has ${count}:\n${lines.join("\n")}`, { faults });
+    const gathered = place[gathering];
+    if (gathered === undefined) throw invalid;
+    gathered.push(invalid);
+  }
+}
+
+/** Under a name that every copy of Pawl in the process knows: a project's own is often another than that of the command. */
+const gathering = Symbol.for("pawl.gathering");
+const place = globalThis as { [gathering]?: Error[] };
+
+/**
+ * Runs `work`, which imports definitions, and gives back those that are broken: none of them is thrown, so that whoever
+ * asks hears of all in a file and not just of the first.
+ */
+export async function gatherBroken(work: () => Promise<unknown>): Promise<readonly Error[]> {
+  const broken: Error[] = [];
+  place[gathering] = broken;
+  try {
+    await work();
+  } catch (error) {
+    if (broken.length === 0) throw error; // Else it is what a broken definition led to.
+  } finally {
+    delete place[gathering];
+  }
+  return broken;
+}
+
+/** The name that was probably meant, if one of `names` is only a slip or three away, by its length. */
+export function nearest(name: string, names: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Math.min(3, Math.floor(name.length / 3)) + 1;
+  for (const candidate of names) {
+    const distance = editDistance(name, candidate);
+    if (distance >= least) continue;
+    best = candidate;
+    least = distance;
+  }
+  return best;
+}
+
+/** `Did you mean "grading"?` where a name is close, else the names there are. */
+export function suggest(name: string, names: Iterable<string>): string {
+  const all = [...names];
+  const close = nearest(name, all);
+  if (close !== undefined) return `Did you mean ${shown(close)}?`;
+  return all.length === 0 ? "There is none to choose from." : `Choose one of ${list(all)}.`;
+}
+
+export function list(names: readonly string[]): string {
+  const most = 12;
+  const head = names.slice(0, most).map(shown).join(", ");
+  return names.length > most ? `${head} and ${names.length - most} more` : head;
+}
+
+/** Anything an author may have written, in a few characters. */
+export function shown(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (typeof value === "bigint" || typeof value === "symbol" || value === undefined) return String(value);
+  const text = jsonOf(value) ?? "an object";
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** Undefined for what JSON cannot carry: a cycle, a bigint within. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= left.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= right.length; to++) {
+      const swap = row[to - 1]! + (left[at - 1] === right[to - 1] ? 0 : 1);
+      next.push(Math.min(swap, row[to]! + 1, next[to - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[right.length]!;
+}
