@@ -23,7 +23,7 @@ import { registerLifecycles } from "./kernel/register.ts";
 import { Verbs } from "./kernel/verbs.ts";
 import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
 import { Pawl } from "./pawl.ts";
-import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycles.ts";
+import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycle/lifecycles.ts";
 import { Postings } from "./people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
 import type { Db } from "./store/port/db.ts";

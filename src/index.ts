@@ -150,7 +150,6 @@ export { Relay, type RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
 export { Pawl } from "./pawl.ts";
 export type { DeskQueue, DeskWork, Draft, LabelersDesk } from "./people/desk.ts";
-export type { Empty } from "./people/explain.ts";
 export type { Imported, Quality } from "./people/files.ts";
 export {
   type CsvExportOptions,
@@ -180,13 +179,14 @@ export type {
   ReviewOptions,
   SampleRef,
 } from "./people/given.ts";
-export type { Next } from "./people/hand-out.ts";
-export type { LabelFault } from "./people/label-faults.ts";
+export type { Empty } from "./people/handing-out/explain.ts";
+export type { Next } from "./people/handing-out/hand-out.ts";
+export type { LabelFault } from "./people/labels/label-faults.ts";
 export type { QueueLoad } from "./people/loads.ts";
 export type { Metrics } from "./people/metrics.ts";
 export { type AddedSample, type Labeler, People, type SampleHistory } from "./people/people.ts";
 export type { RunTimeQueue, ShownQueue } from "./people/queues.ts";
-export type { Rejected } from "./people/review.ts";
+export type { Rejected } from "./people/review/review.ts";
 export type { NewSample } from "./people/samples.ts";
 export type { Assignment, Label, Sample, SampleState, ShownSample } from "./people/shown.ts";
 export type { Submitted } from "./people/work.ts";

@@ -39,7 +39,7 @@ import { maintain } from "./maintenance/round.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { Relay } from "./outbox/relay.ts";
 import type { RelayOptions } from "./outbox/settings.ts";
-import { peopleLifecycles } from "./people/lifecycles.ts";
+import { peopleLifecycles } from "./people/lifecycle/lifecycles.ts";
 import { People } from "./people/people.ts";
 import type { Instance, SendResult } from "./shown.ts";
 import type { Tx } from "./store/port/db.ts";

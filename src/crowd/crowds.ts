@@ -5,7 +5,7 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { snapshotOf } from "../kernel/move/snapshot.ts";
 import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { eventFor } from "../people/sends.ts";
+import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/instances.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import type { Go, Step } from "../definition/language/step.ts";
-import { fitsSchema } from "../people/check-label.ts";
+import { fitsSchema } from "../people/labels/check-label.ts";
 import type { SubmissionData, Verdict } from "./data.ts";
 import type { Family } from "./family.ts";
 

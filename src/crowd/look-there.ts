@@ -1,7 +1,7 @@
 import { broken } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Child, Step } from "../definition/language/step.ts";
-import { conclude } from "../people/conclude.ts";
+import { conclude } from "../people/review/conclude.ts";
 import type { JobData, Remote, SubmissionData } from "./data.ts";
 import { placesOf } from "./extend-there.ts";
 import type { Family } from "./family.ts";

@@ -1,7 +1,7 @@
 import type { Json } from "../base/json.ts";
 import type { Answer, Asker } from "../kernel/family/asking.ts";
-import { type SampleData, sample } from "./sample.ts";
-import { instanceKeyOf } from "./sample-key.ts";
+import { type SampleData, sample } from "./lifecycle/sample.ts";
+import { instanceKeyOf } from "./lifecycle/sample-key.ts";
 import { sampleDataOf } from "./samples.ts";
 import { type EndedSample, readEnded } from "./store/samples.ts";
 

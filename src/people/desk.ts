@@ -4,7 +4,7 @@ import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { readNow } from "../views/now.ts";
-import { whyNotEligible } from "./explain.ts";
+import { whyNotEligible } from "./handing-out/explain.ts";
 import type { Queues, ShownQueue } from "./queues.ts";
 import { notTheAssignee } from "./refusals.ts";
 import { type Assignment, assignmentOf, type Label, labelOf, type ShownSample, sampleOf } from "./shown.ts";

@@ -15,7 +15,7 @@ import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
 import type { ImportCursor } from "./formats/lines.ts";
 import { addUsable, problemOf } from "./formats/usable-samples.ts";
-import { sampleKeyOf } from "./sample-key.ts";
+import { sampleKeyOf } from "./lifecycle/sample-key.ts";
 import type { NewSample } from "./samples.ts";
 import { type ExportedLabel, readExportedLabels, readSampleOfRow } from "./views/labels.ts";
 

@@ -3,7 +3,7 @@ import { isId } from "../base/ids.ts";
 import { cleanText, storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import type { Saying } from "./review.ts";
+import type { Saying } from "./review/review.ts";
 import type { Doing } from "./work.ts";
 
 /** A queue, or its name. */

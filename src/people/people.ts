@@ -5,11 +5,7 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import type { Executor } from "../store/port/db.ts";
-import { assignSample } from "./assign.ts";
-import { assignment } from "./assignment.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
-import { recheckEligibility } from "./eligibility.ts";
-import { expireDue } from "./expire-due.ts";
 import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./files.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
@@ -32,15 +28,19 @@ import {
   sayingOf,
   textOrNull,
 } from "./given.ts";
-import { HandOut, type Next } from "./hand-out.ts";
-import { Leads } from "./leads.ts";
+import { assignSample } from "./handing-out/assign.ts";
+import { recheckEligibility } from "./handing-out/eligibility.ts";
+import { expireDue } from "./handing-out/expire-due.ts";
+import { HandOut, type Next } from "./handing-out/hand-out.ts";
+import { assignment } from "./lifecycle/assignment.ts";
+import { sample } from "./lifecycle/sample.ts";
+import { instanceKeyOf, sampleKeyOf } from "./lifecycle/sample-key.ts";
 import { loadsOf, type QueueLoad } from "./loads.ts";
 import { type Metrics, metricsOf, sumOf } from "./metrics.ts";
 import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
-import { type Rejected, Reviews } from "./review.ts";
-import { sample } from "./sample.ts";
-import { instanceKeyOf, sampleKeyOf } from "./sample-key.ts";
+import { Leads } from "./review/leads.ts";
+import { type Rejected, Reviews } from "./review/review.ts";
 import { type NewSample, newSamples } from "./samples.ts";
 import {
   type Assignment,

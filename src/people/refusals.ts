@@ -1,6 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import type { Blocker } from "../definition/decide/decide.ts";
-import { noMoreExtensions, onlyTheAssignee, reasonMissing } from "./assignment.ts";
+import { noMoreExtensions, onlyTheAssignee, reasonMissing } from "./lifecycle/assignment.ts";
 import type { AssignmentStatus } from "./store/assignments.ts";
 
 export function queueUnknown(name: string): PawlError {

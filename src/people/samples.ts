@@ -8,9 +8,9 @@ import { shown } from "../definition/read/fault.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Start } from "../kernel/move/start.ts";
-import { checkLabel, labelInvalid } from "./check-label.ts";
-import { type SampleData, sample } from "./sample.ts";
-import { instanceKeyOf } from "./sample-key.ts";
+import { checkLabel, labelInvalid } from "./labels/check-label.ts";
+import { type SampleData, sample } from "./lifecycle/sample.ts";
+import { instanceKeyOf } from "./lifecycle/sample-key.ts";
 
 /** Something to be labeled. */
 export interface NewSample {

@@ -1,5 +1,5 @@
-import type { SampleData } from "./sample.ts";
-import { sampleKeyOf } from "./sample-key.ts";
+import type { SampleData } from "./lifecycle/sample.ts";
+import { sampleKeyOf } from "./lifecycle/sample-key.ts";
 import type { AssignmentRow, AssignmentStatus } from "./store/assignments.ts";
 import type { LabelRow } from "./store/labels.ts";
 import type { SampleContent } from "./store/samples.ts";

@@ -1,7 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Send, sendAll } from "../kernel/move/send.ts";
-import type { SampleData } from "./sample.ts";
-import { eventFor } from "./sends.ts";
+import type { SampleData } from "./lifecycle/sample.ts";
+import { eventFor } from "./lifecycle/sends.ts";
 import { markSettled, type UnsettledSample } from "./store/samples.ts";
 
 /**

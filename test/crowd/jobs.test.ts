@@ -1,7 +1,7 @@
 import { PermanentError, RejectSubmission } from "pawl";
 import { describe, expect, test } from "vitest";
 import { sendAll } from "../../src/kernel/move/send.ts";
-import { eventFor } from "../../src/people/sends.ts";
+import { eventFor } from "../../src/people/lifecycle/sends.ts";
 import { eachStore } from "../support/each-store.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";
 

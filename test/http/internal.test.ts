@@ -158,7 +158,7 @@ describe("Pawl's own lifecycles", () => {
   test("take only what their schemas declare, also from within", async () => {
     const { kernel } = t;
     const { sendAll } = await import("../../src/kernel/move/send.ts");
-    const { eventFor } = await import("../../src/people/sends.ts");
+    const { eventFor } = await import("../../src/people/lifecycle/sends.ts");
     const sample = kernel.lifecycles.get("pawl_sample")!;
     const agree = { lifecycle: sample, id: things.get("pawl_sample")!, event: "agree", payload: { consensus: 1 } };
     expect(await sendAll(kernel, [eventFor(kernel, agree)])).toMatchObject([

@@ -1,7 +1,7 @@
 import { queue } from "pawl";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { assignment as lifecycle } from "../../src/people/assignment.ts";
+import { assignment as lifecycle } from "../../src/people/lifecycle/assignment.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import {

@@ -2,7 +2,7 @@ import { lifecycle, queue } from "pawl";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
-import { sample as sampleLifecycle } from "../../src/people/sample.ts";
+import { sample as sampleLifecycle } from "../../src/people/lifecycle/sample.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";

@@ -1,7 +1,7 @@
 import type { Assignment, Next, RunTimeQueue, Submitted } from "pawl";
 import { expect } from "vitest";
-import { assignment as assignmentLifecycle } from "../../src/people/assignment.ts";
-import { sample as sampleLifecycle } from "../../src/people/sample.ts";
+import { assignment as assignmentLifecycle } from "../../src/people/lifecycle/assignment.ts";
+import { sample as sampleLifecycle } from "../../src/people/lifecycle/sample.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { sample as sampleLifecycle } from "../../src/people/sample.ts";
+import { sample as sampleLifecycle } from "../../src/people/lifecycle/sample.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import {

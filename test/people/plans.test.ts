@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
-import { settleRest } from "../../src/people/settle.ts";
+import { settleRest } from "../../src/people/review/settle.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 

@@ -1,10 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ValidateFunction } from "ajv";
-import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
-import { cleanText, type Json, storableText } from "../base/json.ts";
-import type { AnyCrowd } from "../definition/crowd.ts";
-import type { AnyQueue, LabelContext, LabelVerdict } from "../definition/queue.ts";
-import { isSchema } from "../definition/read/read.ts";
+import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
+import { cleanText, type Json, storableText } from "../../base/json.ts";
+import type { AnyCrowd } from "../../definition/crowd.ts";
+import type { AnyQueue, LabelContext, LabelVerdict } from "../../definition/queue.ts";
+import { isSchema } from "../../definition/read/read.ts";
 import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-faults.ts";
 import { withinTime } from "./within-time.ts";
 

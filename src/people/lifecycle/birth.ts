@@ -1,11 +1,11 @@
-import type { QueueSettings } from "../definition/queue-settings.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import type { Snapshot } from "../kernel/move/snapshot.ts";
-import type { Start } from "../kernel/move/start.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Snapshot } from "../../kernel/move/snapshot.ts";
+import type { Start } from "../../kernel/move/start.ts";
+import type { Found } from "../handing-out/walk.ts";
+import type { Assignment } from "../shown.ts";
+import type { AssignmentRow } from "../store/assignments.ts";
 import { type AssignmentData, assignment, termsOf } from "./assignment.ts";
-import type { Assignment } from "./shown.ts";
-import type { AssignmentRow } from "./store/assignments.ts";
-import type { Found } from "./walk.ts";
 
 /** An assignment on its way to its labeler's desk. */
 export function startOf(

@@ -1,8 +1,13 @@
-import type { Decision } from "../definition/decide/move.ts";
-import type { Beside } from "../kernel/commit/beside.ts";
+import type { Decision } from "../../definition/decide/move.ts";
+import type { Beside } from "../../kernel/commit/beside.ts";
+import {
+  type AssignmentMove,
+  type AssignmentStatus,
+  insertAssignments,
+  moveAssignments,
+} from "../store/assignments.ts";
+import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts";
 import type { AssignmentData, Submission } from "./assignment.ts";
-import { type AssignmentMove, type AssignmentStatus, insertAssignments, moveAssignments } from "./store/assignments.ts";
-import { onlyReserved, type Reservation, reserveSlots } from "./store/slots.ts";
 
 /** Slots, samples, labels and the rows of assignments, kept in step with every move of an assignment. */
 export const besideAssignments: Beside = {

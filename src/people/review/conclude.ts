@@ -1,8 +1,8 @@
-import type { Json } from "../base/json.ts";
-import type { JsonSchema } from "../definition/schema/json-schema.ts";
-import { consensusOf } from "../policy/agreement/consensus.ts";
-import { isGold } from "../policy/agreement/gold.ts";
-import { labelShape } from "../policy/agreement/schema-shape.ts";
+import type { Json } from "../../base/json.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
+import { consensusOf } from "../../policy/agreement/consensus.ts";
+import { isGold } from "../../policy/agreement/gold.ts";
+import { labelShape } from "../../policy/agreement/schema-shape.ts";
 
 /** What the labels of a sample come to. */
 export interface Conclusion {

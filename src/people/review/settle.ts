@@ -1,21 +1,21 @@
-import type { Json } from "../base/json.ts";
-import type { JsonSchema } from "../definition/schema/json-schema.ts";
-import { asPawlError } from "../kernel/errors.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { type Send, sendAll } from "../kernel/move/send.ts";
-import { conclude, isRight } from "./conclude.ts";
-import { Eligible } from "./eligible.ts";
-import { type SampleData, sample } from "./sample.ts";
-import { eventFor } from "./sends.ts";
-import { type QueueRow, readQueues } from "./store/queues.ts";
+import type { Json } from "../../base/json.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
+import { asPawlError } from "../../kernel/errors.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { type Send, sendAll } from "../../kernel/move/send.ts";
+import { Eligible } from "../handing-out/eligible.ts";
+import { type SampleData, sample } from "../lifecycle/sample.ts";
+import { eventFor } from "../lifecycle/sends.ts";
+import { type QueueRow, readQueues } from "../store/queues.ts";
 import {
   markSettled,
   readUnsettled,
   readUnsettledAmong,
   readUnsettledOf,
   type UnsettledSample,
-} from "./store/samples.ts";
-import { tellPosters } from "./tell-posters.ts";
+} from "../store/samples.ts";
+import { tellPosters } from "../tell-posters.ts";
+import { conclude, isRight } from "./conclude.ts";
 
 const pageSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";

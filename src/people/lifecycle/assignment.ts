@@ -1,7 +1,7 @@
-import type { Json } from "../base/json.ts";
-import { lifecycle } from "../definition/lifecycle.ts";
-import type { Context } from "../definition/model.ts";
-import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { Json } from "../../base/json.ts";
+import { lifecycle } from "../../definition/lifecycle.ts";
+import type { Context } from "../../definition/model.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
 import {
   flag,
   json,
@@ -12,7 +12,7 @@ import {
   recordSchema,
   text,
   whole,
-} from "../definition/schema/record-schema.ts";
+} from "../../definition/schema/record-schema.ts";
 
 /** What an assignment keeps of its queue: what was agreed when it was given out holds until it ends. */
 export type AssignmentTerms = Pick<

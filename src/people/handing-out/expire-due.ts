@@ -1,8 +1,8 @@
-import type { Kernel } from "../kernel/kernel.ts";
-import { fireThese } from "../kernel/move/fire.ts";
-import { settle } from "./settle.ts";
-import { type Assignment, assignmentOf } from "./shown.ts";
-import { readAssignments, readDueAssignments } from "./store/assignments.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { fireThese } from "../../kernel/move/fire.ts";
+import { settle } from "../review/settle.ts";
+import { type Assignment, assignmentOf } from "../shown.ts";
+import { readAssignments, readDueAssignments } from "../store/assignments.ts";
 
 const pageSize = 500;
 

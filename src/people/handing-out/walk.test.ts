@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { OpenSlot, SlotPosition, Strode } from "./store/slots.ts";
+import type { OpenSlot, SlotPosition, Strode } from "../store/slots.ts";
 import { type Mark, type Stride, Walk } from "./walk.ts";
 
 /** Open slots of a queue in their order, each with those who have done its sample. */

@@ -1,5 +1,5 @@
 import { createContext, Script } from "node:vm";
-import { PawlError } from "../base/errors.ts";
+import { PawlError } from "../../base/errors.ts";
 
 const script = new Script("answer = work()");
 const context = createContext({ work: undefined, answer: undefined });

@@ -1,10 +1,10 @@
-import type { Decision } from "../definition/decide/move.ts";
-import type { Beside } from "../kernel/commit/beside.ts";
-import type { CheckRow } from "../store/family/checks.ts";
-import type { LetterDecision } from "../store/recovery/dead-letters.ts";
+import type { Decision } from "../../definition/decide/move.ts";
+import type { Beside } from "../../kernel/commit/beside.ts";
+import type { CheckRow } from "../../store/family/checks.ts";
+import type { LetterDecision } from "../../store/recovery/dead-letters.ts";
+import type { ReviewedLabel } from "../store/labels.ts";
+import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
 import type { SampleData, Verdict } from "./sample.ts";
-import type { ReviewedLabel } from "./store/labels.ts";
-import { insertSamples, moveSamples, type NewSample, type SampleMove } from "./store/samples.ts";
 
 /** Samples' rows and their slots, kept in step with every move of a sample. */
 export const besideSamples: Beside = {

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type AnyQueue, queue } from "../definition/queue.ts";
-import type { JsonSchema } from "../definition/schema/json-schema.ts";
+import { type AnyQueue, queue } from "../../definition/queue.ts";
+import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import { checkLabel, labelInvalid } from "./check-label.ts";
 
 const asJsonSchema = queue("animals", {

@@ -1,4 +1,4 @@
-import type { OpenSlot, SlotPosition, Strode, Tried } from "./store/slots.ts";
+import type { OpenSlot, SlotPosition, Strode, Tried } from "../store/slots.ts";
 
 /**
  * How far a labeler has come in the order of a queue. Up to `low` he has been through everything, so what is open there

@@ -1,22 +1,22 @@
-import { isPawlError, PawlError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
-import { inTransaction, type Kernel } from "../kernel/kernel.ts";
-import { type Sent, sendAllIn } from "../kernel/move/send.ts";
-import { planStart, startAll } from "../kernel/move/start.ts";
-import type { Verbs } from "../kernel/verbs.ts";
-import type { Executor, Tx } from "../store/port/db.ts";
-import { assignment } from "./assignment.ts";
-import { bornOf, revisionOf } from "./birth.ts";
+import { isPawlError, PawlError } from "../../base/errors.ts";
+import type { Json } from "../../base/json.ts";
+import { inTransaction, type Kernel } from "../../kernel/kernel.ts";
+import { type Sent, sendAllIn } from "../../kernel/move/send.ts";
+import { planStart, startAll } from "../../kernel/move/start.ts";
+import type { Verbs } from "../../kernel/verbs.ts";
+import type { Executor, Tx } from "../../store/port/db.ts";
+import { assignment } from "../lifecycle/assignment.ts";
+import { bornOf, revisionOf } from "../lifecycle/birth.ts";
+import { sample } from "../lifecycle/sample.ts";
+import { eventFor } from "../lifecycle/sends.ts";
+import type { Queues } from "../queues.ts";
+import { labelUnknown, sampleRefuses, sampleUnknown } from "../refusals.ts";
+import { type Assignment, assignmentOf, type Label, labelOf } from "../shown.ts";
+import { readAssignments, readRevisions } from "../store/assignments.ts";
+import { type LabelRow, readLabels } from "../store/labels.ts";
+import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
 import { isRight } from "./conclude.ts";
-import type { Queues } from "./queues.ts";
-import { labelUnknown, sampleRefuses, sampleUnknown } from "./refusals.ts";
-import { sample } from "./sample.ts";
-import { eventFor } from "./sends.ts";
 import { settle } from "./settle.ts";
-import { type Assignment, assignmentOf, type Label, labelOf } from "./shown.ts";
-import { readAssignments, readRevisions } from "./store/assignments.ts";
-import { type LabelRow, readLabels } from "./store/labels.ts";
-import { type LeadsSample, readSampleForLead } from "./store/samples.ts";
 
 /** A lead, and what he has to say. */
 export interface Saying {

@@ -1,14 +1,14 @@
-import type { LifecycleModel } from "../definition/model.ts";
-import type { Beside } from "../kernel/commit/beside.ts";
-import type { Askers } from "../kernel/family/asking.ts";
-import type { Chore } from "../kernel/kernel.ts";
-import { askPeople } from "./asker.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { Beside } from "../../kernel/commit/beside.ts";
+import type { Askers } from "../../kernel/family/asking.ts";
+import type { Chore } from "../../kernel/kernel.ts";
+import { askPeople } from "../asker.ts";
+import { recheckEligibility } from "../handing-out/eligibility.ts";
+import { settleRest } from "../review/settle.ts";
 import { assignment } from "./assignment.ts";
 import { besideAssignments } from "./beside-assignments.ts";
 import { besideSamples } from "./beside-samples.ts";
-import { recheckEligibility } from "./eligibility.ts";
 import { sample } from "./sample.ts";
-import { settleRest } from "./settle.ts";
 
 /** What the kernel has to know of people: two lifecycles, what is written beside their instances, who answers for
  * states that ask, and what is left to do. */

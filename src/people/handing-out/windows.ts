@@ -1,5 +1,5 @@
-import type { Executor } from "../store/port/db.ts";
-import { type OpenSlot, readOpenSlots, type SlotPosition } from "./store/slots.ts";
+import type { Executor } from "../../store/port/db.ts";
+import { type OpenSlot, readOpenSlots, type SlotPosition } from "../store/slots.ts";
 import type { Walk } from "./walk.ts";
 
 interface Walker {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { cleanText } from "../base/json.ts";
+import { cleanText } from "../../base/json.ts";
 
 /** One thing that is wrong with a label. */
 export interface LabelFault {

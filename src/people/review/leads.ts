@@ -1,12 +1,12 @@
-import { isPawlError, PawlError } from "../base/errors.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import type { Verbs } from "../kernel/verbs.ts";
-import { sampleRefuses, sampleUnknown } from "./refusals.ts";
-import { sample } from "./sample.ts";
-import { eventFor } from "./sends.ts";
+import { isPawlError, PawlError } from "../../base/errors.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Verbs } from "../../kernel/verbs.ts";
+import { sample } from "../lifecycle/sample.ts";
+import { eventFor } from "../lifecycle/sends.ts";
+import { sampleRefuses, sampleUnknown } from "../refusals.ts";
+import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
+import type { Doing, Work } from "../work.ts";
 import { settleSamples } from "./settle.ts";
-import { type LeadsSample, readSampleForLead } from "./store/samples.ts";
-import type { Doing, Work } from "./work.ts";
 
 /** What leads decide about samples. */
 export class Leads {

@@ -1,8 +1,8 @@
-import type { QueueSettings } from "../definition/queue-settings.ts";
-import type { Executor } from "../store/port/db.ts";
-import { readEligible } from "./store/labelers.ts";
-import type { QueueRow } from "./store/queues.ts";
-import type { UnsettledSample } from "./store/samples.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
+import type { Executor } from "../../store/port/db.ts";
+import { readEligible } from "../store/labelers.ts";
+import type { QueueRow } from "../store/queues.ts";
+import type { UnsettledSample } from "../store/samples.ts";
 
 /** More than can ever be barred from one sample. */
 export const mostBarred = 2_001;

@@ -1,16 +1,16 @@
-import { PawlError } from "../base/errors.ts";
-import type { QueueSettings } from "../definition/queue-settings.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { planStart, startAll } from "../kernel/move/start.ts";
-import { bornOf, startOf } from "./birth.ts";
+import { PawlError } from "../../base/errors.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { planStart, startAll } from "../../kernel/move/start.ts";
+import { bornOf, startOf } from "../lifecycle/birth.ts";
+import { queueUnknown, sampleRefuses, sampleUnknown } from "../refusals.ts";
+import { type Assignment, assignmentOf } from "../shown.ts";
+import { readVisits } from "../store/assignments.ts";
+import { readSampleForLead } from "../store/samples.ts";
+import { findAssignmentsFor } from "../views/assignments.ts";
+import type { Doing } from "../work.ts";
 import { expireDue } from "./expire-due.ts";
 import { inactiveQueue, whyNotEligible } from "./explain.ts";
-import { queueUnknown, sampleRefuses, sampleUnknown } from "./refusals.ts";
-import { type Assignment, assignmentOf } from "./shown.ts";
-import { readVisits } from "./store/assignments.ts";
-import { readSampleForLead } from "./store/samples.ts";
-import { findAssignmentsFor } from "./views/assignments.ts";
-import type { Doing } from "./work.ts";
 
 const manyRounds = 5;
 

@@ -1,4 +1,4 @@
-import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
 import type { Tally } from "./walk.ts";
 
 /** Why there is nothing for a labeler to do, as a sentence and as data. */

@@ -1,14 +1,14 @@
-import type { QueueSettings } from "../definition/queue-settings.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { sendAll } from "../kernel/move/send.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { sendAll } from "../../kernel/move/send.ts";
+import { sample } from "../lifecycle/sample.ts";
+import { eventFor } from "../lifecycle/sends.ts";
+import { settleSamples, type Unsettled } from "../review/settle.ts";
+import { readEligible } from "../store/labelers.ts";
+import { markQueueChecked, readQueues, readUncheckedQueues } from "../store/queues.ts";
+import { markUnsettled, readStuckSamples, readUnassignable } from "../store/samples.ts";
+import type { SlotPosition } from "../store/slots.ts";
 import { Eligible, mostBarred } from "./eligible.ts";
-import { sample } from "./sample.ts";
-import { eventFor } from "./sends.ts";
-import { settleSamples, type Unsettled } from "./settle.ts";
-import { readEligible } from "./store/labelers.ts";
-import { markQueueChecked, readQueues, readUncheckedQueues } from "./store/queues.ts";
-import { markUnsettled, readStuckSamples, readUnassignable } from "./store/samples.ts";
-import type { SlotPosition } from "./store/slots.ts";
 
 const slotsAtOnce = 5_000;
 const pageSize = 500;

@@ -1,6 +1,6 @@
-import type { Json } from "../base/json.ts";
-import { lifecycle } from "../definition/lifecycle.ts";
-import type { QueueSettings } from "../definition/queue-settings.ts";
+import type { Json } from "../../base/json.ts";
+import { lifecycle } from "../../definition/lifecycle.ts";
+import type { QueueSettings } from "../../definition/queue-settings.ts";
 import {
   flag,
   json,
@@ -11,7 +11,7 @@ import {
   recordSchema,
   text,
   whole,
-} from "../definition/schema/record-schema.ts";
+} from "../../definition/schema/record-schema.ts";
 
 export type SampleData = {
   readonly queue: string;
