@@ -4,7 +4,7 @@ import type { Answer, Asker } from "../kernel/family/asking.ts";
 import { readStates } from "../views/states.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
-import { newJob } from "./new-job.ts";
+import { newJob } from "./job/new-job.ts";
 
 /** A crowd answers for `ask: { crowd }`: a question is a crowd job. */
 export function askCrowds(families: ReadonlyMap<AnyCrowd, Family>): Asker {

@@ -9,7 +9,6 @@ import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/instances.ts";
-import type { BonusData } from "./bonus.ts";
 import type { SubmissionData } from "./data.ts";
 import { type Family, lifecyclesOf } from "./family.ts";
 import {
@@ -25,7 +24,7 @@ import {
   feedbackOf,
   idOf,
 } from "./given.ts";
-import { newJob } from "./new-job.ts";
+import { newJob } from "./job/new-job.ts";
 import { type Astray, reconcile } from "./reconcile.ts";
 import {
   type CrowdJob,
@@ -37,6 +36,7 @@ import {
   submissionShown,
   submissionStateOf,
 } from "./shown.ts";
+import type { BonusData } from "./submission/bonus.ts";
 
 export interface CrowdPageOptions<State> {
   readonly state?: State | readonly State[] | undefined;

@@ -1,11 +1,11 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
-import { type Bonus, bonusOf } from "./bonus.ts";
-import { type Disposal, disposalOf } from "./disposal.ts";
-import { type Job, jobOf } from "./job.ts";
+import { type Disposal, disposalOf } from "./job/disposal.ts";
+import { type Job, jobOf } from "./job/job.ts";
 import type { Marketplace } from "./marketplace.ts";
-import { type Submission, submissionOf } from "./submission.ts";
+import { type Bonus, bonusOf } from "./submission/bonus.ts";
+import { type Submission, submissionOf } from "./submission/submission.ts";
 
 /** A crowd with the marketplace that it is asked on, and the lifecycles of its jobs. */
 export interface Family {

@@ -1,6 +1,6 @@
 import type { BonusPayment } from "@aws-sdk/client-mturk";
 import type { Bonus, Call } from "../../marketplace.ts";
-import { mayPrecede } from "./born.ts";
+import { mayPrecede } from "./hit/born.ts";
 import { pages } from "./pages.ts";
 import { isRefused } from "./refused.ts";
 import { type Requester, tokenLastsMs } from "./requester.ts";

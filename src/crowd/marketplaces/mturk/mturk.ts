@@ -13,19 +13,19 @@ import type {
   RemoteJob,
   RemoteSubmission,
 } from "../../marketplace.ts";
-import { Annotations } from "./annotation.ts";
-import { readAnswer } from "./answer.ts";
 import { payBonus } from "./bonus.ts";
 import { checkCrowd } from "./check-crowd.ts";
 import { decide } from "./decide.ts";
-import { close, dispose } from "./end-hit.ts";
-import { extend } from "./extend.ts";
-import { jobOf, readHit, readHits } from "./hits.ts";
+import { readAnswer } from "./form/answer.ts";
+import { checkForm, htmlQuestion, type QuestionParts } from "./form/question.ts";
+import { Annotations } from "./hit/annotation.ts";
+import { close, dispose } from "./hit/end-hit.ts";
+import { extend } from "./hit/extend.ts";
+import { jobOf, readHit, readHits } from "./hit/hits.ts";
+import { publish } from "./hit/publish.ts";
+import { checkedQualifications, type MturkQualification } from "./hit/qualifications.ts";
 import { Notifying } from "./notify.ts";
 import type { MturkOptions } from "./options.ts";
-import { publish } from "./publish.ts";
-import { checkedQualifications, type MturkQualification } from "./qualifications.ts";
-import { checkForm, htmlQuestion, type QuestionParts } from "./question.ts";
 import { Requester } from "./requester.ts";
 import { readSubmissions } from "./submissions.ts";
 

@@ -1,8 +1,8 @@
 import type { Duration } from "../../../base/duration.ts";
 import type { Json } from "../../../base/json.ts";
-import type { MturkQualification } from "./qualifications.ts";
-import type { QuestionParts } from "./question.ts";
-import type { GivenAnswer } from "./question-form-answers.ts";
+import type { QuestionParts } from "./form/question.ts";
+import type { GivenAnswer } from "./form/question-form-answers.ts";
+import type { MturkQualification } from "./hit/qualifications.ts";
 
 /** The keys of an AWS account that is linked with a requester's account. */
 export interface MturkCredentials {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TransientError } from "../../../base/step-errors.ts";
-import { bornAt, mayPrecede } from "./born.ts";
-import { idsIn } from "./publish.ts";
+import { bornAt, mayPrecede } from "./hit/born.ts";
+import { idsIn } from "./hit/publish.ts";
 import { Refused, whatFailed } from "./refused.ts";
 
 /** As the SDK throws it. */

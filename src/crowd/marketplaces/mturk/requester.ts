@@ -1,7 +1,7 @@
 import type { MTurk } from "@aws-sdk/client-mturk";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import type { Call } from "../../marketplace.ts";
-import type { Annotations } from "./annotation.ts";
+import type { Annotations } from "./hit/annotation.ts";
 import type { MturkCredentials } from "./options.ts";
 import { whatFailed } from "./refused.ts";
 

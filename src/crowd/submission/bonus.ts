@@ -1,7 +1,7 @@
-import type { Step } from "../definition/language/step.ts";
-import { lifecycle } from "../definition/lifecycle.ts";
-import { recordSchema, text } from "../definition/schema/record-schema.ts";
-import { breakerName, type Family, marketRetry } from "./family.ts";
+import type { Step } from "../../definition/language/step.ts";
+import { lifecycle } from "../../definition/lifecycle.ts";
+import { recordSchema, text } from "../../definition/schema/record-schema.ts";
+import { breakerName, type Family, marketRetry } from "../family.ts";
 
 export type BonusData = {
   readonly crowd: string;

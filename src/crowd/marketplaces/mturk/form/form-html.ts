@@ -1,4 +1,4 @@
-import type { Json } from "../../../base/json.ts";
+import type { Json } from "../../../../base/json.ts";
 import type { Field, Group, Input } from "./form-fields.ts";
 import { type Kind, writeName } from "./input-names.ts";
 import { html, type Markup } from "./markup.ts";

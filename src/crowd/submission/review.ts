@@ -1,11 +1,11 @@
-import { messageOf, PawlError } from "../base/errors.ts";
-import { cleanText } from "../base/json.ts";
-import { RejectSubmission } from "../base/step-errors.ts";
-import type { Step } from "../definition/language/step.ts";
-import { fitsSchema, labelInvalid } from "../people/labels/check-label.ts";
-import type { SubmissionData } from "./data.ts";
-import type { Family } from "./family.ts";
-import { submissionWork } from "./hooks.ts";
+import { messageOf, PawlError } from "../../base/errors.ts";
+import { cleanText } from "../../base/json.ts";
+import { RejectSubmission } from "../../base/step-errors.ts";
+import type { Step } from "../../definition/language/step.ts";
+import { fitsSchema, labelInvalid } from "../../people/labels/check-label.ts";
+import type { SubmissionData } from "../data.ts";
+import type { Family } from "../family.ts";
+import { submissionWork } from "../hooks.ts";
 
 type Told = { readonly feedback: string | null };
 type Outcomes = { approve: Told; reject: Told; hold: undefined };

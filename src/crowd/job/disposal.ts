@@ -1,8 +1,8 @@
-import type { Step } from "../definition/language/step.ts";
-import { lifecycle } from "../definition/lifecycle.ts";
-import { listOf, number, recordSchema, text } from "../definition/schema/record-schema.ts";
-import type { DisposalData } from "./data.ts";
-import { breakerName, type Family, marketRetry } from "./family.ts";
+import type { Step } from "../../definition/language/step.ts";
+import { lifecycle } from "../../definition/lifecycle.ts";
+import { listOf, number, recordSchema, text } from "../../definition/schema/record-schema.ts";
+import type { DisposalData } from "../data.ts";
+import { breakerName, type Family, marketRetry } from "../family.ts";
 
 export type Disposal = ReturnType<typeof disposalOf>;
 

@@ -1,14 +1,14 @@
-import { durationMs } from "../base/duration.ts";
-import { TransientError } from "../base/step-errors.ts";
-import { lifecycle } from "../definition/lifecycle.ts";
-import { oneOf, orNull, recordSchema, text } from "../definition/schema/record-schema.ts";
-import { exponential, isNetworkError, type RetryPolicy } from "../policy/retry.ts";
-import { retentionWithRejections } from "./conclude-job.ts";
+import { durationMs } from "../../base/duration.ts";
+import { TransientError } from "../../base/step-errors.ts";
+import { lifecycle } from "../../definition/lifecycle.ts";
+import { oneOf, orNull, recordSchema, text } from "../../definition/schema/record-schema.ts";
+import { exponential, isNetworkError, type RetryPolicy } from "../../policy/retry.ts";
+import { submissionData, type Verdict } from "../data.ts";
+import { breakerName, type Family, marketRetry } from "../family.ts";
+import { tellDecided } from "../hooks.ts";
+import { retentionWithRejections } from "../job/conclude-job.ts";
 import { confirmRejection } from "./confirm-rejection.ts";
-import { submissionData, type Verdict } from "./data.ts";
 import { decideThere } from "./decide-there.ts";
-import { breakerName, type Family, marketRetry } from "./family.ts";
-import { tellDecided } from "./hooks.ts";
 import { review } from "./review.ts";
 
 export type Submission = ReturnType<typeof submissionOf>;

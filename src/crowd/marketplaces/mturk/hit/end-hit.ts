@@ -1,10 +1,10 @@
-import { TransientError } from "../../../base/step-errors.ts";
-import type { Call } from "../../marketplace.ts";
+import { TransientError } from "../../../../base/step-errors.ts";
+import type { Call } from "../../../marketplace.ts";
+import { isRefused } from "../refused.ts";
+import type { Requester } from "../requester.ts";
 import { deleteExclusion } from "./exclude-workers.ts";
 import { expireAt } from "./extend.ts";
 import { readHit } from "./hits.ts";
-import { isRefused } from "./refused.ts";
-import type { Requester } from "./requester.ts";
 
 /** Longer than any clock is wrong. */
 const yearMs = 365 * 24 * 3_600_000;

@@ -1,14 +1,14 @@
-import { durationMs } from "../base/duration.ts";
-import type { Json } from "../base/json.ts";
-import { lifecycle } from "../definition/lifecycle.ts";
-import { json, listOf, number, orNull, recordSchema, text, whole } from "../definition/schema/record-schema.ts";
+import { durationMs } from "../../base/duration.ts";
+import type { Json } from "../../base/json.ts";
+import { lifecycle } from "../../definition/lifecycle.ts";
+import { json, listOf, number, orNull, recordSchema, text, whole } from "../../definition/schema/record-schema.ts";
+import { type JobData, jobData } from "../data.ts";
+import { breakerName, type Family, marketRetry } from "../family.ts";
+import { jobName } from "../names.ts";
 import { closeDiscarded, closeThere } from "./close-there.ts";
 import { concludeJob } from "./conclude-job.ts";
-import { type JobData, jobData } from "./data.ts";
 import { extendThere } from "./extend-there.ts";
-import { breakerName, type Family, marketRetry } from "./family.ts";
 import { lookThere } from "./look-there.ts";
-import { jobName } from "./names.ts";
 import { publishThere } from "./publish-there.ts";
 
 export type Job = ReturnType<typeof jobOf>;

@@ -1,8 +1,8 @@
 import type { HIT } from "@aws-sdk/client-mturk";
-import type { Call, RemoteJob } from "../../marketplace.ts";
-import { pageAfter, pages } from "./pages.ts";
-import { isRefused } from "./refused.ts";
-import type { Requester } from "./requester.ts";
+import type { Call, RemoteJob } from "../../../marketplace.ts";
+import { pageAfter, pages } from "../pages.ts";
+import { isRefused } from "../refused.ts";
+import type { Requester } from "../requester.ts";
 
 /** Undefined when it was deleted, or never was: for a while the service shows what was deleted. */
 export async function readHit(requester: Requester, id: string, call: Call): Promise<HIT | undefined> {

@@ -1,14 +1,14 @@
 import type { CreateHITRequest, HIT } from "@aws-sdk/client-mturk";
-import { durationMs } from "../../../base/duration.ts";
-import { PermanentError, TransientError } from "../../../base/step-errors.ts";
-import type { Call, Posting } from "../../marketplace.ts";
+import { durationMs } from "../../../../base/duration.ts";
+import { PermanentError, TransientError } from "../../../../base/step-errors.ts";
+import type { Call, Posting } from "../../../marketplace.ts";
+import { mostQuestionBytes } from "../form/question.ts";
+import { isRefused, type Refused } from "../refused.ts";
+import { type Requester, tokenLastsMs } from "../requester.ts";
 import { mayPrecede } from "./born.ts";
 import { requireNone } from "./exclude-workers.ts";
 import { findAnnotated, readHit } from "./hits.ts";
 import type { MturkQualification } from "./qualifications.ts";
-import { mostQuestionBytes } from "./question.ts";
-import { isRefused, type Refused } from "./refused.ts";
-import { type Requester, tokenLastsMs } from "./requester.ts";
 
 /** What is left of a job's time can be less than the service takes. */
 const shortestSeconds = 30;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Step } from "../definition/language/step.ts";
-import type { JobData, Remote } from "./data.ts";
-import type { Family } from "./family.ts";
-import { CannotExtend, type Extension } from "./marketplace.ts";
+import type { Step } from "../../definition/language/step.ts";
+import type { JobData, Remote } from "../data.ts";
+import type { Family } from "../family.ts";
+import { CannotExtend, type Extension } from "../marketplace.ts";
 import { post } from "./publish-there.ts";
 
 /**

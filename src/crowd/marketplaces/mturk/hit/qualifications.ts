@@ -1,4 +1,4 @@
-import { PawlError } from "../../../base/errors.ts";
+import { PawlError } from "../../../../base/errors.ts";
 
 /** What a worker must have, as the API of Mechanical Turk says it: a rate of approval, a country, a test of your own. */
 export interface MturkQualification {

@@ -1,6 +1,6 @@
-import type { Step } from "../definition/language/step.ts";
-import type { SubmissionData } from "./data.ts";
-import type { Family } from "./family.ts";
+import type { Step } from "../../definition/language/step.ts";
+import type { SubmissionData } from "../data.ts";
+import type { Family } from "../family.ts";
 
 type Outcomes = { confirmed: undefined; overridden: undefined };
 

@@ -1,9 +1,9 @@
 import type { HIT } from "@aws-sdk/client-mturk";
-import { PermanentError, TransientError } from "../../../base/step-errors.ts";
-import { type Call, CannotExtend, type Extension, type RemoteJob } from "../../marketplace.ts";
+import { PermanentError, TransientError } from "../../../../base/step-errors.ts";
+import { type Call, CannotExtend, type Extension, type RemoteJob } from "../../../marketplace.ts";
+import { isRefused } from "../refused.ts";
+import type { Requester } from "../requester.ts";
 import { jobOf, readHit } from "./hits.ts";
-import { isRefused } from "./refused.ts";
-import type { Requester } from "./requester.ts";
 
 /** From as many places on a HIT costs more: one that was created with fewer can never have them. */
 const dearFrom = 10;

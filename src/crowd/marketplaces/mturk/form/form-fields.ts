@@ -1,5 +1,5 @@
-import type { Json } from "../../../base/json.ts";
-import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
+import type { Json } from "../../../../base/json.ts";
+import type { JsonSchema } from "../../../../definition/schema/json-schema.ts";
 import type { Kind } from "./input-names.ts";
 
 /** What a form shows for a part of an answer. */

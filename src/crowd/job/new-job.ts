@@ -1,6 +1,6 @@
-import type { Json } from "../base/json.ts";
-import type { AnyCrowd } from "../definition/crowd.ts";
-import type { JobData } from "./data.ts";
+import type { Json } from "../../base/json.ts";
+import type { AnyCrowd } from "../../definition/crowd.ts";
+import type { JobData } from "../data.ts";
 
 /** The data of a crowd job that begins. */
 export function newJob(crowd: AnyCrowd, content: Json): JobData {

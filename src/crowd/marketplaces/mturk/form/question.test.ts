@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Json } from "../../../base/json.ts";
-import { crowd } from "../../../definition/crowd.ts";
-import type { LabelSchema } from "../../../definition/queue.ts";
+import type { Json } from "../../../../base/json.ts";
+import { crowd } from "../../../../definition/crowd.ts";
+import type { LabelSchema } from "../../../../definition/queue.ts";
 import { readAnswer } from "./answer.ts";
 import { htmlQuestion } from "./question.ts";
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../base/json.ts";
+import type { Json } from "../../../../base/json.ts";
 import { html, type Markup } from "./markup.ts";
 
 const picture = /^https:\/\/[^\s?#]+\.(?:png|jpe?g|gif|webp|svg)(?:[?#]\S*)?$/i;

@@ -1,4 +1,4 @@
-import { type Json, storableText } from "../../../base/json.ts";
+import { type Json, storableText } from "../../../../base/json.ts";
 import { type InputName, type Kind, readName } from "./input-names.ts";
 import { type GivenAnswer, readAnswers } from "./question-form-answers.ts";
 

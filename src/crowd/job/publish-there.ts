@@ -1,9 +1,9 @@
-import { durationMs } from "../base/duration.ts";
-import type { Json } from "../base/json.ts";
-import type { Step } from "../definition/language/step.ts";
-import type { JobData } from "./data.ts";
-import type { Family } from "./family.ts";
-import type { Posting, RemoteJob } from "./marketplace.ts";
+import { durationMs } from "../../base/duration.ts";
+import type { Json } from "../../base/json.ts";
+import type { Step } from "../../definition/language/step.ts";
+import type { JobData } from "../data.ts";
+import type { Family } from "../family.ts";
+import type { Posting, RemoteJob } from "../marketplace.ts";
 
 /** Publishes the job. Its token is the same over all attempts of the visit, so a reply that was lost costs nothing. */
 export function publishThere(family: Family) {

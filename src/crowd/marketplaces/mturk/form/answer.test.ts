@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { storableText } from "../../../base/json.ts";
+import { storableText } from "../../../../base/json.ts";
 import { readAnswer } from "./answer.ts";
 import { writeName } from "./input-names.ts";
 

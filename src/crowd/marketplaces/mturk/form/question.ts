@@ -1,6 +1,6 @@
-import type { Json } from "../../../base/json.ts";
-import type { AnyCrowd } from "../../../definition/crowd.ts";
-import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
+import type { Json } from "../../../../base/json.ts";
+import type { AnyCrowd } from "../../../../definition/crowd.ts";
+import type { JsonSchema } from "../../../../definition/schema/json-schema.ts";
 import { fieldsOf } from "./form-fields.ts";
 import { fieldHtml } from "./form-html.ts";
 import { html, Markup } from "./markup.ts";

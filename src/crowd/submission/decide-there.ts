@@ -1,8 +1,8 @@
-import type { Json } from "../base/json.ts";
-import type { Go, Step } from "../definition/language/step.ts";
-import { fitsSchema } from "../people/labels/check-label.ts";
-import type { SubmissionData, Verdict } from "./data.ts";
-import type { Family } from "./family.ts";
+import type { Json } from "../../base/json.ts";
+import type { Go, Step } from "../../definition/language/step.ts";
+import { fitsSchema } from "../../people/labels/check-label.ts";
+import type { SubmissionData, Verdict } from "../data.ts";
+import type { Family } from "../family.ts";
 
 type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
 

@@ -1,6 +1,6 @@
-import type { Effect, Step } from "../definition/language/step.ts";
-import type { JobData } from "./data.ts";
-import type { Family } from "./family.ts";
+import type { Effect, Step } from "../../definition/language/step.ts";
+import type { JobData } from "../data.ts";
+import type { Family } from "../family.ts";
 
 /** Lets nobody new begin. Who has begun may still submit, and is decided and paid. */
 export function closeThere(family: Family) {

@@ -1,5 +1,5 @@
-import { PawlError } from "../../../base/errors.ts";
-import { PermanentError } from "../../../base/step-errors.ts";
+import { PawlError } from "../../../../base/errors.ts";
+import { PermanentError } from "../../../../base/step-errors.ts";
 
 const longest = 255;
 

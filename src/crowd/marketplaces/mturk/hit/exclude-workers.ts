@@ -1,9 +1,9 @@
 import type { QualificationRequirement } from "@aws-sdk/client-mturk";
-import { TransientError } from "../../../base/step-errors.ts";
-import type { Call, Posting } from "../../marketplace.ts";
-import { pages } from "./pages.ts";
-import { isRefused, Refused } from "./refused.ts";
-import type { Requester } from "./requester.ts";
+import { TransientError } from "../../../../base/step-errors.ts";
+import type { Call, Posting } from "../../../marketplace.ts";
+import { pages } from "../pages.ts";
+import { isRefused, Refused } from "../refused.ts";
+import type { Requester } from "../requester.ts";
 
 /**
  * What a HIT requires so that some workers cannot do it: not to have a qualification that they all are given. There is one
