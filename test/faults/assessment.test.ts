@@ -4,7 +4,7 @@ import { Trouble } from "../../examples/assessment/services/trouble.ts";
 import { type Stage, setStage } from "../../examples/assessment/stage.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { WorkerProcess } from "./harm/worker-process.ts";
 
 /** By candidate, the step at which it is held: `"attempt/completed before"` that has done its work, or `after`. */
 type Holds = Readonly<Record<string, string>>;

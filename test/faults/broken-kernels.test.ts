@@ -12,14 +12,14 @@ import type { Db, Executor, Statement } from "../../src/store/port/db.ts";
 import { installTestClock, testEpochMs } from "../../src/testing/clock.ts";
 import { PlantedFaults } from "../../src/testing/faults.ts";
 import { borrowMemoryStore } from "../../src/testing/stores.ts";
-import { Accepted } from "./accepted.ts";
-import { Bounds } from "./bounds.ts";
-import { check, type Invariant } from "./checker.ts";
-import { createBooked } from "./errand.ts";
-import { Handlers } from "./handlers.ts";
-import { Ledger, reportMark } from "./ledger.ts";
-import { Limits } from "./limits.ts";
-import { Liveness } from "./liveness.ts";
+import { Accepted } from "./checks/accepted.ts";
+import { Bounds } from "./checks/bounds.ts";
+import { check, type Invariant } from "./checks/checker.ts";
+import { Handlers } from "./checks/handlers.ts";
+import { Ledger, reportMark } from "./checks/ledger.ts";
+import { Limits } from "./checks/limits.ts";
+import { Liveness } from "./checks/liveness.ts";
+import { createBooked } from "./worlds/errand.ts";
 
 /**
  * The checker is proved by kernels that are broken on purpose: each lacks one line of one statement, lives through a

@@ -5,10 +5,10 @@ import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../src/testing/faults.ts";
-import { callUntil } from "./callers.ts";
-import { createBooked, errand } from "./errand.ts";
-import { Random } from "./random.ts";
-import { say } from "./say.ts";
+import { callUntil } from "./harm/callers.ts";
+import { Random } from "./harm/random.ts";
+import { say } from "./harm/say.ts";
+import { createBooked, errand } from "./worlds/errand.ts";
 
 /**
  * A program that is made to be killed. It opens a Pawl, looks whether the last one left everything in order, and then

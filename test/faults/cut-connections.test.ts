@@ -5,10 +5,10 @@ import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";
-import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
-import { callUntil } from "./callers.ts";
-import { check } from "./checker.ts";
-import { Random, repeat, seed } from "./random.ts";
+import { check } from "./checks/checker.ts";
+import { type BehindProxy, openBehindProxy } from "./harm/behind-proxy.ts";
+import { callUntil } from "./harm/callers.ts";
+import { Random, repeat, seed } from "./harm/random.ts";
 
 /** How often connections are cut under load, and how often the server is. */
 const cuts = Number(process.env.PAWL_TEST_CUTS ?? 40);

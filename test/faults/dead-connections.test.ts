@@ -4,7 +4,7 @@ import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { gateOf } from "../support/gate.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
+import { TcpProxy } from "./harm/tcp-proxy.ts";
 
 const leaseMs = 3_000;
 const steps: { key: string; attempt: number; signal: AbortSignal }[] = [];

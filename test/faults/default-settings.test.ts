@@ -6,9 +6,9 @@ import { installTestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { defaults } from "../../src/worker/settings.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { check } from "./checker.ts";
-import { Herd } from "./herd.ts";
-import { holder, lifecycles } from "./relay.ts";
+import { check } from "./checks/checker.ts";
+import { Herd } from "./harm/herd.ts";
+import { holder, lifecycles } from "./worlds/relay.ts";
 
 const leaseMs = durationMs(defaults.lease, "lease");
 

@@ -9,12 +9,12 @@ import { openPglite } from "../../src/store/pglite/open.ts";
 import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
-import { check } from "./checker.ts";
-import { errand } from "./errand.ts";
-import { Ledger } from "./ledger.ts";
-import { pointsMet } from "./points.ts";
-import { Random, repeat, seed } from "./random.ts";
-import { type Death, type Died, Victims } from "./victims.ts";
+import { check } from "./checks/checker.ts";
+import { Ledger } from "./checks/ledger.ts";
+import { pointsMet } from "./harm/points.ts";
+import { Random, repeat, seed } from "./harm/random.ts";
+import { type Death, type Died, Victims } from "./harm/victims.ts";
+import { errand } from "./worlds/errand.ts";
 
 /** How many processes are killed in all, and how many of them on the embedded database, which takes longer to open. */
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 100);

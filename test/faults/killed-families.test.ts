@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import type { FaultPoint } from "../../src/kernel/faults.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { kid, kidsWithKey, kidsWithout, parent } from "./family.ts";
-import { pointsMet } from "./points.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { pointsMet } from "./harm/points.ts";
+import { WorkerProcess } from "./harm/worker-process.ts";
+import { kid, kidsWithKey, kidsWithout, parent } from "./worlds/family.ts";
 
 const parents = 3;
 

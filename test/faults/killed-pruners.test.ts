@@ -4,10 +4,10 @@ import { prune } from "../../src/kernel/upkeep/prune.ts";
 import { installTestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { check } from "./checker.ts";
-import { leaf } from "./leaf.ts";
-import { pointsMet } from "./points.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { check } from "./checks/checker.ts";
+import { pointsMet } from "./harm/points.ts";
+import { WorkerProcess } from "./harm/worker-process.ts";
+import { leaf } from "./worlds/leaf.ts";
 
 onPostgres("a process that dies while it deletes", () => {
   test("leaves nothing by halves, and another one goes on", async () => {

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { pointsMet } from "./points.ts";
-import { Random, repeat, seed } from "./random.ts";
+import { pointsMet } from "./harm/points.ts";
+import { Random, repeat, seed } from "./harm/random.ts";
+import { WorkerProcess } from "./harm/worker-process.ts";
 import { Sink } from "./relays/sink.ts";
 import { countersTable, writeAll } from "./relays/writers.ts";
-import { WorkerProcess } from "./worker-process.ts";
 
 const messages = Number(process.env.PAWL_TEST_MESSAGES ?? 1_000);
 const kills = Number(process.env.PAWL_TEST_RELAY_KILLS ?? 4);

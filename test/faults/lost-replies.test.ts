@@ -8,11 +8,11 @@ import { maintain } from "../../src/maintenance/round.ts";
 import { type Db, type Statement, sql } from "../../src/store/port/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onOwnPostgres } from "../setup/suites.ts";
-import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
-import { check } from "./checker.ts";
-import { errand } from "./errand.ts";
-import { holdMove, someoneWaits } from "./hold-move.ts";
-import { reportMark } from "./ledger.ts";
+import { check } from "./checks/checker.ts";
+import { reportMark } from "./checks/ledger.ts";
+import { type BehindProxy, openBehindProxy } from "./harm/behind-proxy.ts";
+import { holdMove, someoneWaits } from "./harm/hold-move.ts";
+import { errand } from "./worlds/errand.ts";
 
 const moving = /update pawl\.instances as instance/;
 const starting = /insert into pawl\.instances/;

@@ -5,7 +5,7 @@ import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { gateOf } from "../support/gate.ts";
-import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
+import { type BehindProxy, openBehindProxy } from "./harm/behind-proxy.ts";
 
 /** Waits for the real time with PAWL_REAL_OUTAGES=1; else the database's clock is moved while it is away. */
 const isReal = process.env.PAWL_REAL_OUTAGES === "1";

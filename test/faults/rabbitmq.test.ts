@@ -15,10 +15,10 @@ import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Arrivals } from "../outbox/arrivals.ts";
 import { type RabbitmqServer, startRabbitmq } from "../setup/rabbitmq.ts";
 import { onOwnRabbitmq } from "../setup/suites.ts";
-import { Random, repeat, seed } from "./random.ts";
+import { Random, repeat, seed } from "./harm/random.ts";
+import { TcpProxy } from "./harm/tcp-proxy.ts";
 import { Deliveries } from "./relays/deliveries.ts";
 import { countersTable, writeAll, writeSome } from "./relays/writers.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
 
 const messages = Number(process.env.PAWL_TEST_MESSAGES ?? 1_000);
 const kills = Number(process.env.PAWL_TEST_BROKER_KILLS ?? 1);

@@ -4,8 +4,8 @@ import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { WatchedWorker } from "../support/watched-worker.ts";
-import { openBehindProxy } from "./behind-proxy.ts";
-import { errand } from "./errand.ts";
+import { openBehindProxy } from "./harm/behind-proxy.ts";
+import { errand } from "./worlds/errand.ts";
 
 describe("a worker whose database goes away", () => {
   let server: PostgresServer;

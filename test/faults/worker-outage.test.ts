@@ -4,7 +4,7 @@ import { isPawlError } from "../../src/base/errors.ts";
 import { sql } from "../../src/store/port/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { gateOf } from "../support/gate.ts";
-import { type BehindProxy, openBehindProxy } from "./behind-proxy.ts";
+import { type BehindProxy, openBehindProxy } from "./harm/behind-proxy.ts";
 
 /** What the step does, set by each test. */
 let work: () => Promise<void> | void = () => {};

@@ -42,7 +42,7 @@ const brokenElsewhere: Record<string, string> = {
   "Broker.close": "test/kernel/closing.test.ts",
   "Broker.publish": "test/outbox/relay.test.ts",
   "Broker.takes": "test/outbox/relay.test.ts",
-  "CallbackQueueOptions.read": "test/callbacks/rabbitmq.test.ts",
+  "CallbackQueueOptions.read": "test/kernel/callbacks/rabbitmq.test.ts",
   "ConsumeOptions.available": "test/outbox/rabbitmq.test.ts",
   "ConsumeOptions.handler": "test/outbox/rabbitmq.test.ts",
   "ConsumeOptions.onFailure": "test/outbox/rabbitmq.test.ts",

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
-import { axeFaultsOnce } from "../support/axe.ts";
-import { openBrowser, openPage } from "../support/browser.ts";
+import { axeFaultsOnce } from "../support/pages/axe.ts";
+import { openBrowser, openPage } from "../support/pages/browser.ts";
 import { openPeople } from "./ops-world.ts";
 
 inBrowser("the console for who leads people and crowds", () => {

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
-import { axeFaults, sideways } from "../support/axe.ts";
-import { openBrowser, openPage } from "../support/browser.ts";
+import { axeFaults, sideways } from "../support/pages/axe.ts";
+import { openBrowser, openPage } from "../support/pages/browser.ts";
 
 const checks = queue("checks", { label: z.object({ ok: z.boolean() }) });
 

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
-import { axeFaults, sideways } from "../support/axe.ts";
-import { openBrowser, openPage } from "../support/browser.ts";
+import { axeFaults, sideways } from "../support/pages/axe.ts";
+import { openBrowser, openPage } from "../support/pages/browser.ts";
 
 const settings = { finishWithin: "10m", instructions: "Praise thanks, a complaint wants something." } as const;
 const moods = z.object({ mood: z.enum(["praise", "complaint", "question"]), urgency: z.int().min(1).max(5) });

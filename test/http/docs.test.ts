@@ -11,7 +11,7 @@ import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { builtPages } from "../setup/compile.ts";
 import { inBrowser } from "../setup/suites.ts";
-import { openBrowser, openPage } from "../support/browser.ts";
+import { openBrowser, openPage } from "../support/pages/browser.ts";
 
 const parcel = lifecycle("parcel", {
   data: z.object({ weight: z.number() }),

@@ -2,7 +2,7 @@ import { namesIn, type Route, rightsFor } from "../../src/http/api/route.ts";
 import type { Schema } from "../../src/http/api/schema.ts";
 import { beside } from "../../src/http/routes/other-operations.ts";
 import { routes } from "../../src/http/routes/routes.ts";
-import type { Random } from "../faults/random.ts";
+import type { Random } from "../faults/harm/random.ts";
 
 /** What a request names that exists: values by the name of a parameter, and ids of every kind. */
 export interface Targets {

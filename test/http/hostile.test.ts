@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { sql } from "../../src/store/port/db.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
-import { Random, repeat, seed } from "../faults/random.ts";
+import { Random, repeat, seed } from "../faults/harm/random.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { type HostileRequest, hostileRequest, type Targets } from "./hostile-request.ts";
 

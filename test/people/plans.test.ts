@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/create.ts";
 import { settleRest } from "../../src/people/review/settle.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
-import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
+import { type ExplainedDb, openExplained } from "../support/statements/explained-db.ts";
 
 const label = { type: "object", properties: { ok: { type: "boolean" } } } as const;
 const ok = { ok: true };

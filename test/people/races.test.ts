@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
-import { Random, repeat, seed } from "../faults/random.ts";
+import { Random, repeat, seed } from "../faults/harm/random.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
 import { cat, expectSound, given, moveClock, movesOf, newQueue, sampleStates, started } from "./labeling.ts";

@@ -4,7 +4,7 @@ import type { Service } from "./service.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** The browser in which pages are tested. Nothing runs until a suite opens it: see `test/support/browser.ts`. */
+/** The browser in which pages are tested. Nothing runs until a suite opens it: see `test/support/pages/browser.ts`. */
 export const chromium: Service = {
   name: "Chromium",
   required: false,

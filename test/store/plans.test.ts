@@ -21,12 +21,12 @@ import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { run } from "../../src/worker/run.ts";
-import { asks, everyStatementOfBreakers } from "../support/breaker-statements.ts";
-import { everyStatementOfCallbacks, graded } from "../support/callback-statements.ts";
-import { type ExplainedDb, openExplained } from "../support/explained-db.ts";
 import { everyStatementOfFailures, failing } from "../support/failure-statements.ts";
-import { everyStatementOfKin, kindred } from "../support/kin.ts";
-import { everyStatementOfLetters } from "../support/letter-statements.ts";
+import { asks, everyStatementOfBreakers } from "../support/statements/breaker-statements.ts";
+import { everyStatementOfCallbacks, graded } from "../support/statements/callback-statements.ts";
+import { type ExplainedDb, openExplained } from "../support/statements/explained-db.ts";
+import { everyStatementOfKin, kindred } from "../support/statements/kin.ts";
+import { everyStatementOfLetters } from "../support/statements/letter-statements.ts";
 
 const chain = lifecycle("chain", {
   data: z.object({ n: z.number().default(0) }),

@@ -4,7 +4,7 @@ import { report } from "../../src/kernel/tasks/report.ts";
 import { take } from "../../src/kernel/tasks/take.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
-import { Random, repeat, seed } from "../faults/random.ts";
+import { Random, repeat, seed } from "../faults/harm/random.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 
 const errand = job("errand", { run: () => {} });

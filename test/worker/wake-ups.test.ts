@@ -4,7 +4,7 @@ import { sendNotice } from "../../src/store/port/notices.ts";
 import { listenerTiming, PostgresListener, unheard } from "../../src/store/postgres/listen.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
-import { TcpProxy } from "../faults/tcp-proxy.ts";
+import { TcpProxy } from "../faults/harm/tcp-proxy.ts";
 import { onPostgres, throughPgbouncer } from "../setup/suites.ts";
 import { beside } from "../support/beside.ts";
 import { KeptLog } from "../support/kept-log.ts";

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import type { Broker, OutboxMessage } from "pawl";
-import type { Random } from "../random.ts";
+import type { Random } from "../harm/random.ts";
 import { Deliveries } from "./deliveries.ts";
 
 /**

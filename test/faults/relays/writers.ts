@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Pawl } from "pawl";
-import type { Random } from "../random.ts";
+import type { Random } from "../harm/random.ts";
 
 /** Where writers count what they publish about each aggregate: the row that they lock before they publish. */
 export const countersTable = "create table public.counters (id text primary key, n int not null default 0)";

@@ -1,0 +1,139 @@
+import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/node-postgres";
+import { Kysely, PostgresDialect } from "kysely";
+import { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "pawl";
+import pg from "pg";
+import { describe, expect, test } from "vitest";
+import { testPawl } from "../../../src/testing/test-pawl.ts";
+import { eachStoreAndPooler } from "../../support/each-store.ts";
+import { parcel } from "../../support/parcel.ts";
+
+const item = { key: "p", data: { address: "Elm 3" } };
+
+eachStoreAndPooler((store) => {
+  test("start and send are part of the caller's transaction, and come true when it commits", async () => {
+    await using t = await store.open({ lifecycles: [parcel] });
+    await t.pawl.transaction(async (tx) => {
+      const started = await t.pawl.start(parcel, { ...item, tx });
+      await t.pawl.send(parcel, { id: started.id }, "noted", { tx });
+      expect(await t.pawl.get(parcel, "p", { tx })).toMatchObject({ version: 2 });
+      const many = await t.pawl.sendMany(
+        parcel,
+        [
+          { to: "p", event: "noted" },
+          { to: "nobody", event: "noted" },
+        ],
+        { tx },
+      );
+      expect(many.map((one) => one.ok)).toEqual([true, false]);
+    });
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ version: 3, data: { notes: 2 } });
+  });
+
+  test("a transaction that is rolled back leaves nothing", async () => {
+    await using t = await store.open({ lifecycles: [parcel] });
+    const undone = t.pawl.transaction(async (tx) => {
+      await t.pawl.start(parcel, { ...item, tx });
+      throw new Error("no");
+    });
+    await expect(undone).rejects.toThrow("no");
+    expect(await t.pawl.get(parcel, "p")).toBeUndefined();
+    expect(await t.pawl.counts(parcel)).toEqual({});
+  });
+
+  test("a refusal leaves the caller's transaction usable and as it was", async () => {
+    await using t = await store.open({ lifecycles: [parcel] });
+    await t.pawl.start(parcel, item);
+    await t.pawl.transaction(async (tx) => {
+      await expect(t.pawl.send(parcel, "p", "delivered", { tx })).rejects.toMatchObject({ code: "transition_refused" });
+      await t.pawl.send(parcel, "p", "noted", { tx });
+    });
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ version: 2 });
+  });
+
+  test("two starts with one key in two transactions: the second waits and finds the first", async () => {
+    await using t = await store.open({ lifecycles: [parcel] });
+    const both = await Promise.all([1, 2].map(() => t.pawl.transaction((tx) => t.pawl.start(parcel, { ...item, tx }))));
+    expect(both.map((one) => one.created).sort()).toEqual([false, true]);
+    expect(both[0]!.id).toBe(both[1]!.id);
+  });
+});
+
+const server = process.env.PAWL_TEST_POSTGRES_URL;
+
+describe.skipIf(server === undefined)("with other libraries on PostgreSQL", () => {
+  async function within(
+    use: (url: string, send: (tx: TransactionLike) => Promise<unknown>) => Promise<void>,
+  ): Promise<number> {
+    await using t = await testPawl({ lifecycles: [parcel], server });
+    await t.pawl.start(parcel, item);
+    await use(t.url!, (tx) => t.pawl.send(parcel, "p", "noted", { tx }));
+    return (await t.pawl.get(parcel, "p"))!.version;
+  }
+
+  test("a pg client in a transaction is a tx; outside one, and a pool, are refused", async () => {
+    const version = await within(async (url, send) => {
+      const pool = new pg.Pool({ connectionString: url });
+      const client = await pool.connect();
+      await client.query("begin");
+      await send(client);
+      await client.query("commit");
+      await expect(send(client)).rejects.toMatchObject({ code: "not_a_transaction" });
+      await expect(send(pool)).rejects.toMatchObject({ code: "not_a_transaction" });
+      await expect(send({} as never)).rejects.toMatchObject({ code: "option_invalid" });
+      client.release();
+      await pool.end();
+    });
+    expect(version).toBe(2);
+  });
+
+  test("a Kysely transaction is a tx", async () => {
+    const version = await within(async (url, send) => {
+      const db = new Kysely<Record<string, never>>({
+        dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
+      });
+      await db.transaction().execute((trx) => send(fromKysely(trx)));
+      const undone = db.transaction().execute(async (trx) => {
+        await send(fromKysely(trx));
+        throw new Error("no");
+      });
+      await expect(undone).rejects.toThrow("no");
+      await db.destroy();
+    });
+    expect(version).toBe(2);
+  });
+
+  test("a Drizzle transaction is a tx", async () => {
+    const version = await within(async (url, send) => {
+      const pool = new pg.Pool({ connectionString: url });
+      await drizzle(pool).transaction((tx) => send(fromDrizzle(tx, sql)));
+      await pool.end();
+    });
+    expect(version).toBe(2);
+  });
+
+  test("whatever runs raw SQL the way Prisma does is a tx", async () => {
+    const version = await within(async (url, send) => {
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query("begin");
+      await send(fromPrisma({ $queryRawUnsafe: async (text, ...values) => (await client.query(text, values)).rows }));
+      await client.query("commit");
+      await client.end();
+    });
+    expect(version).toBe(2);
+  });
+});
+
+describe("with PGlite's own transactions", () => {
+  test("a PGlite transaction is a tx for whoever embeds PGlite himself", async () => {
+    // The statements are the same on both: what is held here is that PGlite's own transaction object fits.
+    await using t = await testPawl({ lifecycles: [parcel] });
+    await t.pawl.start(parcel, item);
+    await t.pawl.transaction(async (tx) => {
+      const alike: TransactionLike = { query: (text, values) => tx.query(text, values) };
+      await t.pawl.send(parcel, "p", "noted", { tx: alike });
+    });
+    expect(await t.pawl.get(parcel, "p")).toMatchObject({ version: 2 });
+  });
+});

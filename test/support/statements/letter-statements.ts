@@ -1,0 +1,45 @@
+import type { Pawl } from "pawl";
+import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
+import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
+import { carryOn } from "../../../src/dead-letters/operations.ts";
+import { noteTicketTold, takeTickets } from "../../../src/dead-letters/tickets.ts";
+import type { Kernel } from "../../../src/kernel/kernel.ts";
+import { keepDied } from "../../../src/kernel/recovery/broker-letters.ts";
+import { Verbs } from "../../../src/kernel/verbs.ts";
+
+const died = {
+  broker: "rabbitmq",
+  graveyard: "dlq",
+  reason: "rejected",
+  queue: "q",
+  exchange: undefined,
+  routingKey: undefined,
+  deaths: 1,
+  diedAt: undefined,
+  headers: {},
+  properties: {},
+  body: Buffer.from("{}"),
+  redelivered: true,
+};
+
+/** What is done about dead letters without a person: taking them in, carrying on, telling, archiving. */
+export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promise<void> {
+  for (const id of [undefined, kernel.newId(), kernel.newId()]) await keepDied(kernel, { ...died, id });
+  const some = await pawl.deadLetters(undefined, { limit: 5 });
+  await pawl.deadLetters(undefined, { fingerprint: some[0]!.fingerprint, limit: 5 });
+  await pawl.dead.requeue({ id: some.map((letter) => letter.id) });
+  const verbs = new Verbs(kernel);
+  while (await carryOn(kernel, verbs));
+  for (const ticket of await takeTickets(kernel)) await noteTicketTold(kernel, ticket, null);
+  const files = new Map<string, Buffer>();
+  const archive = {
+    name: "memory",
+    write: async (name: string, content: Buffer) => void files.set(name, content),
+    read: async (name: string) => files.get(name)!,
+    list: async () => [...files.keys()],
+  };
+  await archiveOldest(kernel, archive, { olderThanMs: 0, limit: 3 });
+  await archiveOldest(kernel, archive, { olderThanMs: null, limit: 3 });
+  await restore(kernel, archive, { files: [...files.keys()] });
+  await keepLetters(kernel, { keepMs: null, keepMost: 1_000_000, archive, alertOver: 1 });
+}
