@@ -25,6 +25,7 @@ import {
 import { readAll } from "./inspect/gauges.ts";
 import { type VerifyOptions, type Violation, verify } from "./inspect/verify/verify.ts";
 import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "./kernel/breakers/verbs.ts";
+import { type BrokerMessage, noteRejection } from "./kernel/callbacks/rejections.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/lanes/pausing.ts";
 import { type Lane, showLanes } from "./kernel/lanes/show-lanes.ts";
@@ -149,6 +150,11 @@ export abstract class Operators {
   async ping(): Promise<Date> {
     refuseInside(this.kernel, "ping");
     return new Date(await readNow(this.kernel.db));
+  }
+
+  /** Notes why a message of a broker is about to be rejected, for the dead letter that it becomes. @internal */
+  noteRejection(message: BrokerMessage & { readonly queue: string }, error: unknown): Promise<void> {
+    return noteRejection(this.kernel, message, error);
   }
 
   /** Where this Pawl logs. @internal */

@@ -1,6 +1,7 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { tidyBreakers } from "../kernel/breakers/breakers.ts";
 import { lookAtCallbacks } from "../kernel/callbacks/receive.ts";
+import { tidyRejections } from "../kernel/callbacks/rejections.ts";
 import { tidyTokens } from "../kernel/callbacks/tokens.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { lookAtParents } from "../kernel/family/join.ts";
@@ -52,6 +53,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   await run("tidy workers", () => tidyWorkers(kernel), undefined);
   await run("tidy breakers", () => tidyBreakers(kernel), undefined);
   await run("tidy callback tokens", () => tidyTokens(kernel), 0);
+  await run("tidy rejected messages", () => tidyRejections(kernel), 0);
   return {
     lapsed,
     promoted,

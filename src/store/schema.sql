@@ -808,6 +808,13 @@ CREATE TABLE pawl.queues (
     CONSTRAINT queues_source_check CHECK ((source = ANY (ARRAY['code'::text, 'run_time'::text])))
 );
 
+CREATE TABLE pawl.rejected_messages (
+    fingerprint text NOT NULL COLLATE pg_catalog."C",
+    queue text NOT NULL COLLATE pg_catalog."C",
+    error jsonb NOT NULL,
+    rejected_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE pawl.release_failures (
     instance_id uuid NOT NULL,
     lifecycle text NOT NULL COLLATE pg_catalog."C",
@@ -1111,6 +1118,9 @@ ALTER TABLE ONLY pawl.pruned
 ALTER TABLE ONLY pawl.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY pawl.rejected_messages
+    ADD CONSTRAINT rejected_messages_pkey PRIMARY KEY (fingerprint);
+
 ALTER TABLE ONLY pawl.release_failures
     ADD CONSTRAINT release_failures_pkey PRIMARY KEY (instance_id);
 
@@ -1230,6 +1240,8 @@ CREATE INDEX operations_running ON pawl.operations USING btree (next_at) WHERE (
 CREATE UNIQUE INDEX pauses_open ON pawl.pauses USING btree (lifecycle, part) WHERE (resumed_at IS NULL);
 
 CREATE INDEX queues_unchecked ON pawl.queues USING btree (name) WHERE (eligibility > eligibility_checked);
+
+CREATE INDEX rejected_messages_age ON pawl.rejected_messages USING btree (rejected_at);
 
 CREATE INDEX release_failures_due ON pawl.release_failures USING btree (lifecycle, state, retry_at) WHERE (retry_at IS NOT NULL);
 

@@ -6,6 +6,7 @@ import type { Executor } from "../../store/port/db.ts";
 import { type BrokerLetter, insertBrokerLetter, requeueBrokerLetter } from "../../store/recovery/broker-letters.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../../views/dead-letters.ts";
+import { fingerprintOf } from "../callbacks/rejections.ts";
 import type { Kernel } from "../kernel.ts";
 import { outboxTopic } from "../signals.ts";
 import { decidedError } from "./requeue.ts";
@@ -95,6 +96,7 @@ function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerL
     queue,
     reason: cleanText(died.reason, 500),
     errorText: error === undefined ? null : JSON.stringify({ name: "Error", message: cleanText(error) }),
+    fingerprint: fingerprintOf(died),
     deaths,
     payloadText: JSON.stringify(bodyOf(died.body)),
     detailsText: JSON.stringify(kept),

@@ -8,8 +8,10 @@ export interface BrokerLetter {
   readonly broker: string;
   readonly queue: string;
   readonly reason: string;
-  /** What its last reader said of it, if he did. */
+  /** What its last reader said of it, if it did; where Pawl itself rejected it, its own reason counts. */
   readonly errorText: string | null;
+  /** Identifies it among the messages that Pawl rejected. */
+  readonly fingerprint: string;
   readonly deaths: number;
   readonly payloadText: string;
   readonly detailsText: string;
@@ -29,10 +31,11 @@ export async function insertBrokerLetter(db: Executor, letter: BrokerLetter): Pr
       id, instance_id, lifecycle, kind, origin, reason, error, attempts, payload, details, cause, version, created_at
     )
     select ${letter.id}::uuid, instance.id, coalesce(instance.lifecycle, ${letter.broker}::text), 'broker',
-      ${letter.queue}::text, ${letter.reason}::text, ${letter.errorText}::text::jsonb, ${letter.deaths}::int, ${letter.payloadText}::text::jsonb,
+      ${letter.queue}::text, ${letter.reason}::text, coalesce(rejected.error, ${letter.errorText}::text::jsonb), ${letter.deaths}::int, ${letter.payloadText}::text::jsonb,
       ${letter.detailsText}::text::jsonb, ${letter.cause}::text, coalesce(instance.version, 0), pawl.now()
     from (select ${aggregate?.type ?? null}::text as type, ${aggregate?.id ?? null}::uuid as id) as about
     left join pawl.instances as instance on instance.id = about.id and instance.lifecycle = about.type
+    left join pawl.rejected_messages as rejected on rejected.fingerprint = ${letter.fingerprint}::text
     where ${letter.unlessThere}::text is null or not exists (
       select from pawl.dead_letters as each
       where each.cause >= ${letter.unlessThere}::text and each.cause < ${letter.unlessThere}::text || ';'

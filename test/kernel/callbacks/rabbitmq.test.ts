@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type ChannelModel, type ConfirmChannel, connect } from "amqplib";
-import { consumeCallbacks, type Topology } from "pawl/rabbitmq";
+import type { DeadLetter } from "pawl";
+import { consumeCallbacks, deadLetterQueue, rabbitmq, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../../src/testing/test-pawl.ts";
@@ -29,8 +30,8 @@ onRabbitmq("callbacks over AMQP", () => {
     },
   };
   const failures: unknown[] = [];
-  const begin = () =>
-    consumeCallbacks(t.pawl, {
+  const begin = (on = t) =>
+    consumeCallbacks(on.pawl, {
       url,
       queue: name("callback"),
       topology,
@@ -85,6 +86,43 @@ onRabbitmq("callbacks over AMQP", () => {
     expect((await channel.checkQueue(name("callback"))).messageCount).toBe(0);
   });
 
+  test("why a message was rejected is in its dead letter, also when it dies again of something else", async () => {
+    await using own = await testPawl({
+      server: process.env.PAWL_TEST_POSTGRES_URL,
+      lifecycles: [submission],
+      outbox: { brokers: [rabbitmq({ url, exchange: name("dlx") })] },
+      deadLetters: { queues: [deadLetterQueue({ url, queue: name("dead") })] },
+    });
+    await channel.purgeQueue(name("dead"));
+    own.pawl.maintain({ every: "1h" }); // Opens the dead-letter queue.
+    const consumer = begin(own);
+    await consumer.ready;
+    const letters = async (count: number) =>
+      vi.waitFor(async () => {
+        const found = await own.pawl.deadLetters();
+        expect(found).toHaveLength(count);
+        return found;
+      }, 20_000);
+    const codeOf = ({ error }: DeadLetter) => (error as { code?: string } | null)?.code;
+    const missing = { requestId: "x1", submissionId: "missing", score: 1 };
+    await publish("no JSON", missing);
+    const errors = (await letters(2)).map((one) => [one.reason, codeOf(one), one.error?.message]).toSorted();
+    expect(errors).toEqual([
+      ["rejected", "instance_unknown", expect.stringContaining("missing")],
+      ["rejected", "payload_invalid", expect.stringContaining("JSON")],
+    ]);
+    // What it was rejected for the second time is another reason.
+    await own.pawl.start(submission, { key: "missing", data: { skill: "writing" } });
+    await own.work();
+    await own.pawl.receive(submission, "missing", "graded", { score: 2 }, { dedupe: "x1" });
+    const [letter] = (await own.pawl.deadLetters()).filter((one) => codeOf(one) === "instance_unknown");
+    await own.pawl.requeue(letter!.id);
+    await own.relay();
+    const again = await letters(2);
+    expect(again.map(codeOf).toSorted()).toEqual(["idempotency_conflict", "payload_invalid"]);
+    await consumer.stop();
+  });
+
   test("one that could not be stored comes again", async () => {
     await t.pawl.start(submission, { key: "d", data: { skill: "writing" } });
     await t.work();
@@ -95,6 +133,6 @@ onRabbitmq("callbacks over AMQP", () => {
     await vi.waitFor(async () => expect(await stateOf("d")).toBe("scored"), 10_000);
     await consumer.stop();
     expect(await t.pawl.callbacks({ lifecycle: submission, instance: "d" })).toMatchObject([{ status: "applied" }]);
-    expect((await channel.checkQueue(name("dead"))).messageCount).toBe(4);
+    expect((await channel.checkQueue(name("dead"))).messageCount).toBe(0);
   });
 });

@@ -37,6 +37,8 @@ export interface CallbackTaker {
   ): Promise<unknown>;
   /** Rejects while the database cannot be reached: then no messages are requested. */
   ping?(): Promise<unknown>;
+  /** Notes why a message is about to be rejected, for the dead letter that it becomes. */
+  noteRejection?(message: Pick<IncomingMessage, "queue" | "id" | "body">, error: unknown): Promise<void>;
   /** Gets a line for every message that is rejected, with the reason. */
   readonly log?: Pick<Log, "error" | "warn">;
 }
@@ -67,7 +69,8 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
 /**
  * Takes the messages of a queue as callbacks: each is stored and committed, and then acknowledged, so that it comes again
  * when this process is gone before. While the database is away messages are held, however long that takes. What is no
- * callback, or is for nobody, is logged with its reason and rejected to the queue's dead-letter exchange.
+ * callback, or is for nobody, is logged with its reason and rejected to the queue's dead-letter exchange; where
+ * `deadLetters.queues` reads the dead-letter queue, the dead letter has the reason, too.
  *
  * ```ts
  * const consumer = consumeCallbacks(pawl, {
@@ -98,6 +101,7 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
       } catch (error) {
         // Time mends the rest: such a message comes again.
         if (!isPawlError(error) || error.who === "surroundings" || error.who === "pawl") throw error;
+        await pawl.noteRejection?.(message, error);
         const fields = { queue, messageId: message.id ?? null, correlationId: message.correlationId ?? null };
         const text = `A callback from \`${queue}\` was rejected: ${messageOf(error)}`;
         pawl.log?.error({ ...fields, ...errorFields(error) }, text);

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { cleanText } from "../../base/json.ts";
+import { deleteOldRejections, upsertRejectedMessage } from "../../store/callbacks/rejected-messages.ts";
+import type { Kernel } from "../kernel.ts";
+import { describeError } from "../tasks/failing.ts";
+
+/** A message of a broker, as far as it is the same before and after its death. */
+export interface BrokerMessage {
+  readonly id: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Identifies a message by what a broker does not change of it. */
+export function fingerprintOf({ id, body }: BrokerMessage): string {
+  return createHash("sha256")
+    .update(JSON.stringify(id ?? null))
+    .update(body)
+    .digest("base64url");
+}
+
+/** Notes why a message is about to be rejected, for the dead letter that it becomes. */
+export async function noteRejection(
+  kernel: Kernel,
+  message: BrokerMessage & { readonly queue: string },
+  thrown: unknown,
+): Promise<void> {
+  const { stack: _, ...error } = describeError(thrown);
+  const queue = cleanText(message.queue, 500);
+  await upsertRejectedMessage(kernel.db, {
+    fingerprint: fingerprintOf(message),
+    queue,
+    errorText: JSON.stringify(error),
+  });
+}
+
+const keepMs = 30 * 86_400_000;
+
+/** Deletes the reasons of messages that nobody has read from a dead-letter queue for a month. */
+export function tidyRejections(kernel: Kernel): Promise<number> {
+  return deleteOldRejections(kernel.db, keepMs, 500);
+}
