@@ -60,6 +60,7 @@ export class BreakerBoard {
   readonly #policies: ReadonlyMap<string, BreakerPolicy>;
   readonly #names: Set<string>;
   readonly #standing = new Map<string, BreakerRow>();
+  readonly #probeClaims = new Set<string>();
   readonly #slices = new Map<string, Slice[]>();
   readonly #steps = new WeakMap<Taken, StepCalls>();
   readonly #cuts = new WeakMap<Taken, Map<string, number>>();
@@ -112,6 +113,7 @@ export class BreakerBoard {
       if (row.flip < before.flip && row.now_ms <= before.now_ms) continue; // An answer that was overtaken.
       hasChanged ||= row.flip !== before.flip || row.is_probing !== before.is_probing;
       this.#standing.set(row.name, row);
+      this.#probeClaims.delete(row.name);
       this.declared.add(row.name);
     }
     return hasChanged;
@@ -120,6 +122,18 @@ export class BreakerBoard {
   /** Somebody has the probe, or tried to: until the next look nobody here tries. */
   markProbing(name: string): void {
     this.#standing.set(name, { ...this.of(name), is_probing: true });
+  }
+
+  /**
+   * A claim asks for a task that could be the probe. Until the next look no other claim does; but where none was ready, a step
+   * that calls the dependency by itself may still be the probe.
+   */
+  markProbeClaim(name: string): void {
+    this.#probeClaims.add(name);
+  }
+
+  hasProbeClaim(name: string): boolean {
+    return this.#probeClaims.has(name);
   }
 
   /** A step begins: what it tells counts since the present flip. */

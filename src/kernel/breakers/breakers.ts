@@ -156,7 +156,8 @@ async function extend(kernel: Kernel): Promise<void> {
 /** Where the next probe of a breaker goes; undefined while it wants none: it is not half-open, or one is under way. */
 export function probePlace(kernel: Kernel, breaker: string): ProbePlace | undefined {
   const { state, flip, is_probing, probe_token } = kernel.breakers.of(breaker);
-  return state === "half_open" && !is_probing ? { breaker, flip, seenToken: probe_token } : undefined;
+  const isWanted = state === "half_open" && !is_probing && !kernel.breakers.hasProbeClaim(breaker);
+  return isWanted ? { breaker, flip, seenToken: probe_token } : undefined;
 }
 
 /** Forgets calls that no window reaches any more. */

@@ -70,8 +70,9 @@ export function takeGated(kernel: Kernel, claim: GatedClaim): Promise<Taken[]> {
 
 /** One task as the probe of a half-open breaker, if nobody else has that by now. */
 export async function takeProbe(kernel: Kernel, place: ProbePlace, claim: Omit<GatedClaim, "limit">): Promise<Taken[]> {
-  kernel.breakers.markProbing(place.breaker);
+  kernel.breakers.markProbeClaim(place.breaker);
   const taken = await takeBy(kernel, () => claimProbe(kernel.db, place, { ...claim, limit: 1 }));
+  if (taken.length > 0) kernel.breakers.markProbing(place.breaker);
   return taken.map((one) => ({ ...one, probe: { breaker: place.breaker, flip: place.flip } }));
 }
 
