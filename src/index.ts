@@ -123,23 +123,11 @@ export type {
   StartCallOptions,
   TokenReceiveOptions,
 } from "./given.ts";
-export type {
-  ExplainedChild,
-  Explanation,
-  NextAutomaticStep,
-  NotClaimed,
-  Stuck,
-  StuckReason,
-  WaitEnd,
-  WaitEndedBy,
-  WaitingFor,
-} from "./inspect/explain/explanation.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
 export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
 export type { DiedMessage } from "./kernel/recovery/broker-letters.ts";
-export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
 export type { ShownWorker } from "./kernel/tasks/workers.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";

@@ -11,6 +11,7 @@ export const errorCodes = {
   hook_failed: "author",
   set_failed: "author",
   guard_failed: "author",
+  crash_unsafe: "author",
   // The caller.
   lifecycle_unknown: "caller",
   instance_unknown: "caller",
@@ -43,7 +44,6 @@ export const errorCodes = {
   callback_unknown: "caller",
   callback_decided: "caller",
   token_invalid: "caller",
-  token_spent: "caller",
   token_unknown: "caller",
   dead_letter_unknown: "caller",
   dead_letter_decided: "caller",

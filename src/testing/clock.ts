@@ -37,6 +37,14 @@ export class TestClock implements Clock {
     this.#ms = ms;
   }
 
+  /** Whether work is ready to run now. */
+  async hasReadyTasks(): Promise<boolean> {
+    const [row] = await this.#db.rows<{ found: boolean }>(
+      sql`select exists (select from pawl.tasks where queue is not null and due_at is null) as found`,
+    );
+    return row!.found;
+  }
+
   /** The next moment at which something is due, falls ready or lapses; undefined when nothing is to come. */
   async nextMoment(): Promise<number | undefined> {
     const [row] = await this.#db.rows<{ ms: number | null }>(sql`

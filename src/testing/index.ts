@@ -1,3 +1,10 @@
+export {
+  type CrashEverywhereOptions,
+  crashEverywhere,
+} from "./crash-everywhere/crash-everywhere.ts";
+export type { CrashPlace, CrashPoint } from "./crash-everywhere/crash-point.ts";
+export type { CrashFailure, CrashReport } from "./crash-everywhere/crash-report.ts";
+export { type EffectDetails, EffectLedger, type RecordedEffect } from "./effect-ledger.ts";
 export type { FailureRoute } from "./explore/check-recoveries.ts";
 export type { Budget } from "./explore/check-times.ts";
 export type { EventMatrix, MatrixCell } from "./explore/event-matrix.ts";

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PawlError } from "../base/errors.ts";
+import { shippedDatabase } from "../store/pglite/new-database.ts";
 import { openPglite } from "../store/pglite/open.ts";
 import { type Db, type Statement, sql, type Tx } from "../store/port/db.ts";
 import { migrate } from "../store/port/migrate.ts";
@@ -98,7 +99,8 @@ export async function borrowPostgresStore(serverUrl: string, { pooler }: OnServe
 /** An embedded database in memory, likewise: opening one takes seconds. */
 export function borrowMemoryStore(): Promise<TestStore> {
   return borrow("memory", async () => {
-    const db = await openPglite({ folder: "memory", snapshot: process.env[snapshotVariable] });
+    const snapshot = process.env[snapshotVariable] ?? shippedDatabase();
+    const db = await openPglite({ folder: "memory", snapshot });
     return { db, url: undefined, dispose: () => db.close() };
   });
 }
@@ -123,7 +125,7 @@ async function borrow(what: string, make: () => Promise<TestStore>): Promise<Tes
 async function takeFrom(shelf: TestStore[]): Promise<TestStore | undefined> {
   const store = shelf.pop();
   try {
-    if (store !== undefined) await empty(store.db);
+    if (store !== undefined) await emptyStore(store.db);
     return store;
   } catch {
     await store!.dispose();
@@ -197,7 +199,7 @@ const kept = "'migrations', 'shards', 'test_clock'";
  * Takes everything out, past the triggers that guard the history: they are there for users, and this is a test's end. Few
  * rows are deleted faster than many tables are truncated. What the test has made outside of Pawl's schema is dropped.
  */
-async function empty(db: Db): Promise<void> {
+export async function emptyStore(db: Db): Promise<void> {
   await db.script(`
     set local session_replication_role = replica;
     do $$

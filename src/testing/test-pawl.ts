@@ -55,8 +55,6 @@ export interface TestPawlOptions {
   readonly alerts?: PawlOptions["alerts"];
   /** What becomes of dead letters when the test says `t.keepLetters()`. */
   readonly deadLetters?: PawlOptions["deadLetters"];
-  /** How long something may wait before it is reported as stuck. */
-  readonly stuckAfter?: PawlOptions["stuckAfter"];
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
   /** Wake-ups between processes by NOTIFY and LISTEN; off unless given. */
@@ -65,7 +63,9 @@ export interface TestPawlOptions {
   readonly pooler?: string | undefined;
 }
 
-const leaseMs = 30_000;
+const standardLeaseMs = 30_000;
+/** After so long it is tried again whether work that was held back may begin. */
+const heldBackMs = 10_000;
 
 /**
  * A Pawl on a database of its own, with a clock that you move.
@@ -78,11 +78,21 @@ const leaseMs = 30_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const { server, pooler, lifecycles, schedules, queues, crowds, marketplaces, breakers } = options;
+  const { server, pooler } = options;
   const store = server === undefined ? await borrowMemoryStore() : await borrowPostgresStore(server, { pooler });
   await migrate(store.db);
-  const clock = await installTestClock(store.db);
-  const faults = new PlantedFaults();
+  return openTestPawl(store, await installTestClock(store.db), options, { faults: new PlantedFaults() });
+}
+
+/** The same on a database that is there, with a clock that is installed. */
+export async function openTestPawl(
+  store: TestStore,
+  clock: TestClock,
+  options: TestPawlOptions,
+  given: { readonly faults: PlantedFaults; readonly leaseMs?: number | undefined; readonly migrate?: boolean },
+): Promise<TestPawl> {
+  const { lifecycles, schedules, queues, crowds, marketplaces, breakers } = options;
+  const { faults, leaseMs = standardLeaseMs } = given;
   const { pawl, kernel } = await openOn(
     store.db,
     {
@@ -96,8 +106,8 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
       outbox: options.outbox,
       alerts: options.alerts,
       deadLetters: options.deadLetters,
-      stuckAfter: options.stuckAfter,
       notify: options.notify ?? false,
+      migrate: given.migrate ?? true,
     },
     { clock, faults },
   );
@@ -110,10 +120,50 @@ export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
     clock,
     faults,
     fakes,
+    leaseMs,
     outbox: options.outbox,
     alerts: sinksOf(options.alerts),
     letters: letterSettings(options.deadLetters),
   });
+}
+
+/** The names of what `testPawl` takes. */
+export const testPawlOptionNames = [
+  "lifecycles",
+  "schedules",
+  "queues",
+  "crowds",
+  "marketplaces",
+  "breakers",
+  "steps",
+  "logger",
+  "outbox",
+  "alerts",
+  "deadLetters",
+  "server",
+  "notify",
+  "pooler",
+] as const satisfies readonly (keyof TestPawlOptions)[];
+
+/** What every call refuses that opens a Pawl for a test. */
+export function checkTestPawlOptions({ lifecycles, steps }: TestPawlOptions, call: string): void {
+  const isList = Array.isArray(lifecycles) && lifecycles.every((one) => one?.kind === "lifecycle");
+  if (!isList || lifecycles.length === 0)
+    throw new PawlError(
+      "option_invalid",
+      `\`${call}\` needs \`lifecycles\`: a list of what lifecycle() and job() return.`,
+    );
+  if (steps === undefined) return;
+  if (typeof steps !== "object" || steps === null)
+    throw new PawlError(
+      "option_invalid",
+      `\`steps\` of \`${call}\` must be an object: { "essay/grading": (step) => … }.`,
+    );
+  for (const [name, step] of Object.entries(steps)) {
+    refuseUnknownStep(lifecycles, name);
+    if (typeof step !== "function")
+      throw new PawlError("option_invalid", `\`steps\` of \`${call}\` has no function for "${name}".`);
+  }
 }
 
 function refuseUnknownStep(lifecycles: readonly AnyLifecycle[], name: string): void {
@@ -133,6 +183,8 @@ interface Parts {
   readonly clock: TestClock;
   readonly faults: PlantedFaults;
   readonly fakes: ReadonlyMap<string, Handler>;
+  /** How long a claim holds; 30 s unless given. */
+  readonly leaseMs?: number;
   readonly outbox?: RelayOptions | undefined;
   readonly alerts?: readonly AlertSink[];
   readonly letters?: LetterSettings;
@@ -186,6 +238,26 @@ export class TestPawl {
     await clock.set(endMs);
   }
 
+  /**
+   * Runs all work and moves the clock from one moment at which something happens to the next, until nothing is left that happens
+   * by itself, or for `within` at most. What waits for a caller or a person stays where it is.
+   */
+  async settle(within: Duration = "1h"): Promise<void> {
+    const { clock } = this.#parts;
+    const endMs = clock.nowMs() + durationMs(within, "settle");
+    for (;;) {
+      await this.maintain();
+      const ran = await this.work();
+      const next = await clock.nextMoment();
+      if (ran > 0 && (next === undefined || next > endMs)) continue; // What it led to may be due at once.
+      // Work that may not begin now waits for a breaker or a rate, which no row tells of.
+      const isHeldBack = next === undefined && (await clock.hasReadyTasks());
+      const atMs = isHeldBack ? clock.nowMs() + heldBackMs : next;
+      if (atMs === undefined || atMs > endMs) return;
+      await clock.set(atMs);
+    }
+  }
+
   /** One round of maintenance at the present moment. */
   async maintain(): Promise<Round> {
     const { kernel } = this.#parts;
@@ -229,7 +301,7 @@ export class TestPawl {
    * paused, a rate used up); gives back how many tasks it ran.
    */
   async work(): Promise<number> {
-    const { kernel, fakes } = this.#parts;
+    const { kernel, fakes, leaseMs = standardLeaseMs } = this.#parts;
     const lanes = new Lanes(kernel);
     await lanes.read();
     const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs });
@@ -241,9 +313,11 @@ export class TestPawl {
         if (made === 0) return ran;
         continue;
       }
+      await this.faults.at("run.before");
       const outcomes = await Promise.all(
         taken.map((one) => run(kernel, one, { abort: neverAborted(), log: () => {}, fakes })),
       );
+      await this.faults.at("run.after");
       await report(
         kernel,
         taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
@@ -273,7 +347,7 @@ export class TestPawl {
 
   /** A worker under the test's control: claims one task of `lifecycle/state` (or `lifecycle:after`, `lifecycle:send`, or of a whole lane such as `essay@1/grading`) and waits for your word. */
   async claim(step: string): Promise<TestWorker> {
-    const { kernel, fakes } = this.#parts;
+    const { kernel, fakes, leaseMs = standardLeaseMs } = this.#parts;
     const lane = this.#laneOf(step);
     const holder = { worker: `test-worker-${++this.#workers}`, leaseMs };
     await keepBreakers(kernel);
@@ -288,7 +362,7 @@ export class TestPawl {
         : gates.length === 0
           ? await take(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
           : await takeGated(kernel, { gates, limit: 1, ...holder });
-    if (taken !== undefined) return new TestWorker(kernel, taken, fakes);
+    if (taken !== undefined) return new TestWorker(kernel, taken, { fakes, leaseMs });
     const but = gates.length === 0 ? "" : ", or its limit or rate lets nothing begin now";
     throw new PawlError("option_invalid", `Nothing is ready in ${lane}${but}.`);
   }
@@ -318,13 +392,13 @@ export class TestPawl {
 export class TestWorker {
   readonly #kernel: Kernel;
   readonly #taken: Taken;
-  readonly #fakes: ReadonlyMap<string, Handler>;
+  readonly #given: Pick<Required<Parts>, "fakes" | "leaseMs">;
 
   /** @internal */
-  constructor(kernel: Kernel, taken: Taken, fakes: ReadonlyMap<string, Handler>) {
+  constructor(kernel: Kernel, taken: Taken, given: Pick<Required<Parts>, "fakes" | "leaseMs">) {
     this.#kernel = kernel;
     this.#taken = taken;
-    this.#fakes = fakes;
+    this.#given = given;
   }
 
   get id(): string {
@@ -378,12 +452,12 @@ export class TestWorker {
   /** Runs the real handler (or its fake) and reports what it said. */
   async run(): Promise<void> {
     await this.#tell(
-      await run(this.#kernel, this.#taken, { abort: neverAborted(), log: () => {}, fakes: this.#fakes }),
+      await run(this.#kernel, this.#taken, { abort: neverAborted(), log: () => {}, fakes: this.#given.fakes }),
     );
   }
 
   async renew(): Promise<void> {
-    const { lost, skipped } = await renew(this.#kernel, [this.#taken.lease], leaseMs);
+    const { lost, skipped } = await renew(this.#kernel, [this.#taken.lease], this.#given.leaseMs);
     if (lost.length > 0) throw this.#lost();
     if (skipped.length > 0)
       throw new PawlError("busy", "The task could not be renewed: another transaction has locked it. Try again.");

@@ -1,0 +1,54 @@
+import { migrate } from "../store/port/migrate.ts";
+import { installTestClock, type TestClock, testEpochMs } from "./clock.ts";
+import type { PlantedFaults } from "./faults.ts";
+import { KillableDb } from "./killable-db.ts";
+import { borrowMemoryStore, borrowPostgresStore, emptyStore, type TestStore } from "./stores.ts";
+import { openTestPawl, type TestPawl, type TestPawlOptions } from "./test-pawl.ts";
+
+/** A Pawl that can be ended at once, as a process is that loses its power. */
+export interface TestProcess {
+  readonly t: TestPawl;
+  kill(): void;
+  /** Tells stored states apart, see `KillableDb`. */
+  mark(): Promise<string>;
+}
+
+/** One database for many runs: to make one takes longer than most runs. Each run has processes that can die. */
+export class TestBench {
+  readonly clock: TestClock;
+  readonly #store: TestStore;
+  readonly #options: TestPawlOptions;
+  #isUsed = false;
+
+  private constructor(store: TestStore, clock: TestClock, options: TestPawlOptions) {
+    this.#store = store;
+    this.clock = clock;
+    this.#options = options;
+  }
+
+  static async open(options: TestPawlOptions): Promise<TestBench> {
+    const { server, pooler } = options;
+    const store = server === undefined ? await borrowMemoryStore() : await borrowPostgresStore(server, { pooler });
+    await migrate(store.db);
+    return new TestBench(store, await installTestClock(store.db), options);
+  }
+
+  /** Removes what the last run left, and sets the clock to where every run begins. */
+  async reset(): Promise<void> {
+    if (this.#isUsed) await emptyStore(this.#store.db);
+    this.#isUsed = true;
+    await this.clock.set(testEpochMs);
+  }
+
+  /** A new process on the same database. */
+  async start(faults: PlantedFaults, leaseMs?: number): Promise<TestProcess> {
+    const db = new KillableDb(this.#store.db);
+    const store = { db, url: this.#store.url, dispose: () => db.close() };
+    const t = await openTestPawl(store, this.clock, this.#options, { faults, leaseMs, migrate: false });
+    return { t, kill: () => db.kill(), mark: () => db.mark() };
+  }
+
+  async close(): Promise<void> {
+    await this.#store.dispose();
+  }
+}
