@@ -21,6 +21,10 @@ type Attempt = z.infer<typeof Attempt>;
 /** A score does not count when the recording shows more than this. */
 const mostOddities = 8;
 
+function linesIn({ answers }: Attempt): number {
+  return answers.reduce((sum, { code }) => sum + code.split("\n").length, 0);
+}
+
 /** What is done in each state of an attempt. */
 export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring }: Services) {
   async function dropEmptyAnswers(step: Step<Attempt>): Promise<void> {
@@ -63,13 +67,13 @@ export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring 
   }
 
   async function storeInfo(step: Step<Attempt>): Promise<void> {
-    const lines = step.data.answers.map(({ code }) => code.split("\n").length);
-    step.set({ linesOfCode: lines.reduce((sum, count) => sum + count, 0) });
+    step.set({ linesOfCode: linesIn(step.data) });
   }
 
+  /** A recovery of the state before leads here past its step, so that what it stores may be missing. */
   async function analyseRecording(step: Step<Attempt>): Promise<void> {
     const { oddities } = await proctoring.analyse({ attempt: step.id, candidate: step.data.candidate }, step);
-    step.set({ oddities });
+    step.set({ oddities, linesOfCode: step.data.linesOfCode ?? linesIn(step.data) });
   }
 
   async function verifyProctoring(step: Step<Attempt>): Promise<void> {
