@@ -9,7 +9,7 @@ import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/instances.ts";
-import type { SubmissionData } from "./data.ts";
+import type { BonusData, SubmissionData } from "./data.ts";
 import { type Family, lifecyclesOf } from "./family.ts";
 import {
   type AskOptions,
@@ -36,7 +36,6 @@ import {
   submissionShown,
   submissionStateOf,
 } from "./shown.ts";
-import type { BonusData } from "./submission/bonus.ts";
 
 export interface CrowdPageOptions<State> {
   readonly state?: State | readonly State[] | undefined;

@@ -105,3 +105,25 @@ export type DisposalData = {
   readonly remotes: readonly string[];
   readonly afterMs: number;
 };
+
+/** How far a job came, with the look that ended it. */
+export type Ended = {
+  readonly labels: readonly Json[];
+  readonly consensus: Json | null;
+  readonly agreement: number | null;
+  readonly approved: number;
+  readonly rejected: number;
+  readonly reason: string | null;
+};
+
+/** What is to be had more of: so many places in all, or time. */
+export type Wanted = { readonly places: number | null };
+
+export type BonusData = {
+  readonly crowd: string;
+  /** By its id at the marketplace. */
+  readonly submission: string;
+  readonly worker: string;
+  readonly amount: string;
+  readonly reason: string;
+};

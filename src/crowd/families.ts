@@ -1,6 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import { type Family, familyOf } from "./family.ts";
+import { familyOf } from "./build-family.ts";
+import type { Family } from "./family.ts";
 import type { Marketplace } from "./marketplace.ts";
 
 /** Where crowds are asked, by the names that they give. */

@@ -1,11 +1,23 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
+import type { Lifecycle } from "../definition/language/face.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
-import { type Disposal, disposalOf } from "./job/disposal.ts";
-import { type Job, jobOf } from "./job/job.ts";
+import type { BonusData, DisposalData, JobData, SubmissionData, Verdict } from "./data.ts";
 import type { Marketplace } from "./marketplace.ts";
-import { type Bonus, bonusOf } from "./submission/bonus.ts";
-import { type Submission, submissionOf } from "./submission/submission.ts";
+
+/** A lifecycle of a crowd as the others know it: its data, and the events that they send. */
+type Known<Data, Events extends Record<string, unknown> = Record<never, never>> = Lifecycle<{
+  readonly name: string;
+  readonly data: Data;
+  readonly input: Data;
+  readonly state: string;
+  readonly events: Events;
+}>;
+
+export type Job = Known<JobData, { progress: undefined }>;
+export type Submission = Known<SubmissionData, { decided: { verdict: Verdict }; overridden: undefined }>;
+export type Disposal = Known<DisposalData>;
+export type Bonus = Known<BonusData>;
 
 /** A crowd with the marketplace that it is asked on, and the lifecycles of its jobs. */
 export interface Family {
@@ -22,16 +34,6 @@ export const marketRetry: RetryPolicy = {
   maxAttempts: 8,
   backoff: exponential({ first: "5s", factor: 3, cap: "10m" }),
 };
-
-/** The lifecycles of a crowd. They are its own, so that a worker serves the crowds that it declares and no others. */
-export function familyOf(crowd: AnyCrowd, marketplace: Marketplace): Family {
-  const family = { crowd, marketplace } as { -readonly [Key in keyof Family]: Family[Key] };
-  family.disposal = disposalOf(family);
-  family.bonus = bonusOf(family);
-  family.submission = submissionOf(family);
-  family.job = jobOf(family);
-  return family;
-}
 
 export function lifecyclesOf({ job, submission, disposal, bonus }: Family): LifecycleModel[] {
   return [job, submission, disposal, bonus];

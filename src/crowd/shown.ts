@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { Snapshot } from "../kernel/move/snapshot.ts";
+import type { Snapshot } from "../kernel/types/snapshot.ts";
 import type { JobData, SubmissionData, Verdict } from "./data.ts";
 
 export type CrowdJobState =

@@ -4,8 +4,6 @@ import { listOf, number, recordSchema, text } from "../../definition/schema/reco
 import type { DisposalData } from "../data.ts";
 import { breakerName, type Family, marketRetry } from "../family.ts";
 
-export type Disposal = ReturnType<typeof disposalOf>;
-
 /** What a job leaves at the marketplace, until it is deleted there: a while after the job's end, or when somebody says so. */
 export function disposalOf(family: Family) {
   return lifecycle(`pawl_disposal_${family.crowd.name}`, {

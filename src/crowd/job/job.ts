@@ -1,8 +1,7 @@
 import { durationMs } from "../../base/duration.ts";
-import type { Json } from "../../base/json.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { json, listOf, number, orNull, recordSchema, text, whole } from "../../definition/schema/record-schema.ts";
-import { type JobData, jobData } from "../data.ts";
+import { type Ended, type JobData, jobData, type Wanted } from "../data.ts";
 import { breakerName, type Family, marketRetry } from "../family.ts";
 import { jobName } from "../names.ts";
 import { closeDiscarded, closeThere } from "./close-there.ts";
@@ -10,18 +9,6 @@ import { concludeJob } from "./conclude-job.ts";
 import { extendThere } from "./extend-there.ts";
 import { lookThere } from "./look-there.ts";
 import { publishThere } from "./publish-there.ts";
-
-export type Job = ReturnType<typeof jobOf>;
-
-/** How far a job came, with the look that ended it. */
-export type Ended = {
-  readonly labels: readonly Json[];
-  readonly consensus: Json | null;
-  readonly agreement: number | null;
-  readonly approved: number;
-  readonly rejected: number;
-  readonly reason: string | null;
-};
 
 const ended = recordSchema<Ended>({
   labels: listOf(json),
@@ -31,9 +18,6 @@ const ended = recordSchema<Ended>({
   rejected: whole,
   reason: orNull(text),
 });
-
-/** What is to be had more of: so many places in all, or time. */
-export type Wanted = { readonly places: number | null };
 
 /**
  * One question to a crowd. It waits in `running` and looks at the marketplace whenever something may have happened: it is

@@ -2,13 +2,11 @@ import { broken } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import type { Child, Step } from "../../definition/language/step.ts";
 import { conclude } from "../../people/review/conclude.ts";
-import type { JobData, Remote, SubmissionData } from "../data.ts";
-import type { Family } from "../family.ts";
+import type { Ended, JobData, Remote, SubmissionData, Wanted } from "../data.ts";
+import type { Family, Submission } from "../family.ts";
 import type { RemoteJob, RemoteSubmission } from "../marketplace.ts";
 import { rejectedStates } from "../shown.ts";
-import type { Submission } from "../submission/submission.ts";
 import { placesOf } from "./extend-there.ts";
-import type { Ended, Wanted } from "./job.ts";
 import { type Progress, progressOf } from "./progress.ts";
 
 type Outcomes = { wait: undefined; extend: Wanted; finish: Ended; fall_short: Ended; closed: Ended };

@@ -1,18 +1,8 @@
 import type { Step } from "../../definition/language/step.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { recordSchema, text } from "../../definition/schema/record-schema.ts";
+import type { BonusData } from "../data.ts";
 import { breakerName, type Family, marketRetry } from "../family.ts";
-
-export type BonusData = {
-  readonly crowd: string;
-  /** By its id at the marketplace. */
-  readonly submission: string;
-  readonly worker: string;
-  readonly amount: string;
-  readonly reason: string;
-};
-
-export type Bonus = ReturnType<typeof bonusOf>;
 
 /** A bonus on its way to a worker. Its key is the submission's, so it is paid once however often it is asked for. */
 export function bonusOf(family: Family) {

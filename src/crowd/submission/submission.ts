@@ -11,8 +11,6 @@ import { confirmRejection } from "./confirm-rejection.ts";
 import { decideThere } from "./decide-there.ts";
 import { review } from "./review.ts";
 
-export type Submission = ReturnType<typeof submissionOf>;
-
 /** What only a moment's trouble explains is tried again; on anything else that the crowd's own check throws, a person decides. */
 const reviewRetry: RetryPolicy = {
   maxAttempts: 5,
