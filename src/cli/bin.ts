@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCli } from "./program.ts";
+import { runCli } from "./run-cli.ts";
 
 // `pawl … | head` closes the pipe when it has seen enough.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { messageOf } from "../../base/errors.ts";
 import { openDatabase } from "../../create.ts";
 import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../../database.ts";
-import type { Finding } from "../commands/project/doctor.ts";
 import { holderOf } from "../transport/reach.ts";
+import type { Finding } from "./finding.ts";
 import { type Settings, shownUrl } from "./settings.ts";
 
 const oldestNode = [20, 19] as const;

@@ -1,18 +1,9 @@
 import type { Command } from "commander";
 import { messageOf } from "../../../base/errors.ts";
 import type { Act, Context } from "../../program.ts";
+import type { Finding } from "../../project/finding.ts";
 import { exitCodes } from "../../show/failure.ts";
 import { printJson } from "../../show/terminal.ts";
-
-/** One thing that was looked at: how it is, and what to do about it if it is not well. */
-export interface Finding {
-  readonly what: string;
-  readonly ok: boolean;
-  /** It works, and should be changed all the same. */
-  readonly warning?: true;
-  readonly found: string;
-  readonly remedy?: string;
-}
 
 export function addDoctor(program: Command, act: Act): void {
   program
