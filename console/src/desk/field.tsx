@@ -1,18 +1,10 @@
 import { useState } from "preact/hooks";
-import { blank, type Path, pointerOf } from "./entered.ts";
-import { type Field, type FieldOf, wordsOf } from "./fields.ts";
-import { Faults, type FormAround, isWrong, valueAt } from "./form.tsx";
+import { blank, pointerOf } from "./entered.ts";
+import { Faults, isWrong, valueAt } from "./faults.tsx";
+import type { FieldOf } from "./fields.ts";
+import { type FieldProps, Named, titleOf } from "./named.tsx";
 import { idAt } from "./press.ts";
 import { Question } from "./question.tsx";
-
-export interface FieldProps<Shown extends Field = Field> {
-  readonly field: Shown;
-  readonly path: Path;
-  /** Its name in the object around it; null for the whole, and for items of a list. */
-  readonly name: string | null;
-  readonly required: boolean;
-  readonly around: FormAround;
-}
 
 /** One field of the form, whichever kind it is. */
 export function FieldView({ field, ...rest }: FieldProps) {
@@ -31,20 +23,6 @@ export function FieldView({ field, ...rest }: FieldProps) {
     default:
       return <GroupField field={field} {...rest} />;
   }
-}
-
-/** What a field is called, and whether it may be left empty. */
-export function Named({ field, name, required }: Pick<FieldProps, "field" | "name" | "required">) {
-  return (
-    <>
-      <span class="field-name">{titleOf(field, name)}</span>
-      {!required && <span class="quiet"> optional</span>}
-    </>
-  );
-}
-
-export function titleOf(field: Field, name: string | null): string {
-  return field.title ?? (name === null ? "Your answer" : wordsOf(name));
 }
 
 function Line({ field, path, name, required, around, children }: FieldProps & { children: preact.ComponentChildren }) {

@@ -1,9 +1,9 @@
 import { pointerOf } from "./entered.ts";
-import { type FieldProps, Named } from "./field.tsx";
+import { choose, Faults, isWrong, valueAt } from "./faults.tsx";
 import type { FieldOf } from "./fields.ts";
-import { choose, Faults, isWrong, valueAt } from "./form.tsx";
 import { digitOf } from "./groups.ts";
 import { type Bound, shownKey } from "./keys.ts";
+import { type FieldProps, Named } from "./named.tsx";
 import { idAt } from "./press.ts";
 
 /** A question with its answers. Digits go to the one that has the focus, and the one after it when it is answered. */

@@ -17,7 +17,7 @@ import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { brief } from "../people/samples.tsx";
+import { brief } from "../people/brief.ts";
 import { percent } from "../people/shares.tsx";
 
 const pageSize = 50;

@@ -13,7 +13,7 @@ import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
-import { submissionTones } from "./submissions.tsx";
+import { submissionTones } from "./submission-tones.ts";
 
 export interface SubmissionDrawerProps {
   readonly id: string;

@@ -6,28 +6,17 @@ import { usePaged } from "../../paged.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Id } from "../../parts/id.tsx";
-import { StatePill, type Tone } from "../../parts/state-pill.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
 import { useFilters } from "../../url.ts";
-import { brief } from "../people/samples.tsx";
+import { brief } from "../people/brief.ts";
 import { SubmissionDrawer } from "./submission.tsx";
+import { submissionTones } from "./submission-tones.ts";
 
 const pageSize = 50;
-
-export const submissionTones: Readonly<Record<SubmissionAnswer["state"], Tone>> = {
-  submitted: "info",
-  pending_approval: "warn",
-  errored: "bad",
-  approving: "info",
-  rejecting: "info",
-  approved: "good",
-  rejected: "bad",
-  failed: "bad",
-  discarded: "plain",
-};
 
 const choices = [
   ["waiting", "to be decided"],

@@ -11,7 +11,7 @@ import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
-import { About, errorOf } from "./letters.tsx";
+import { About, errorOf } from "./about.tsx";
 import { changesIn } from "./which.ts";
 
 export interface LetterDrawerProps {

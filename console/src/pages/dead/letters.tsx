@@ -5,13 +5,13 @@ import type { OpenDialog } from "../../dialogs.tsx";
 import { useFresh } from "../../fresh.ts";
 import { usePaged } from "../../paged.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
+import { About, errorOf } from "./about.tsx";
 import { DecideMany } from "./decide-many.tsx";
 import { LetterDrawer } from "./letter.tsx";
 
@@ -112,18 +112,3 @@ const decidedColumns: readonly Column<DeadLetterAnswer>[] = [
   { name: "By", value: (letter) => letter.decidedBy, show: (letter) => letter.decidedBy ?? "–" },
   { name: "Why", value: (letter) => letter.decision, show: (letter) => letter.decision ?? "–" },
 ];
-
-/** The instance that a letter is about, and the way to it. */
-export function About({ letter }: { readonly letter: DeadLetterAnswer }) {
-  if (letter.instance === null) return <span class="quiet">{letter.lifecycle}</span>;
-  return (
-    <span>
-      {letter.lifecycle} {letter.key !== null && <b>{letter.key} </b>}
-      <Id id={letter.instance} href={`/instances/${letter.instance}`} />
-    </span>
-  );
-}
-
-export function errorOf({ error, reason }: DeadLetterAnswer): string {
-  return error === null ? reason : `${error.name}: ${error.message}`;
-}

@@ -11,8 +11,8 @@ import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
+import { brief } from "./brief.ts";
 import { SampleDrawer } from "./sample.tsx";
-import { brief } from "./samples.tsx";
 
 const pageSize = 50;
 

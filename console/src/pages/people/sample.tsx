@@ -11,7 +11,8 @@ import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
-import { brief, sampleTones } from "./samples.tsx";
+import { brief } from "./brief.ts";
+import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
 
 export interface SampleDrawerProps {

@@ -6,24 +6,17 @@ import { usePaged } from "../../paged.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { StatePill, type Tone } from "../../parts/state-pill.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { useFilters } from "../../url.ts";
+import { brief } from "./brief.ts";
 import { SampleDrawer } from "./sample.tsx";
+import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
 
 const pageSize = 50;
-
-export const sampleTones: Readonly<Record<SampleAnswer["state"], Tone>> = {
-  open: "info",
-  agreed: "good",
-  exhausted: "bad",
-  unassignable: "bad",
-  withdrawn: "plain",
-  closed: "plain",
-};
 
 /** The samples of a queue, by how they stand. */
 export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
@@ -122,11 +115,4 @@ function columnsFor(look: (id: string) => void): readonly Column<SampleAnswer>[]
     { name: "Why", value: (sample) => sample.reason, show: (sample) => sample.reason ?? <span class="quiet">–</span> },
     { name: "Moved", value: (sample) => sample.movedAt, show: (sample) => <Time at={sample.movedAt} /> },
   ];
-}
-
-/** A value in one short line. */
-export function brief(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
