@@ -8,9 +8,9 @@ import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/lan
 import type { AnySchedule } from "./definition/schedule/schedule.ts";
 import { itemInvalid } from "./kernel/errors.ts";
 import type { Aggregate } from "./kernel/move/publish.ts";
-import type { Send } from "./kernel/move/send.ts";
 import { refOf } from "./kernel/refs.ts";
 import type { JobStatus } from "./kernel/tasks/jobs.ts";
+import type { Send } from "./kernel/types/send.ts";
 import type { Tx } from "./store/port/db.ts";
 import type { TransactionLike } from "./store/port/foreign-tx.ts";
 

@@ -29,12 +29,12 @@ import { type BrokerMessage, noteRejection } from "./kernel/callbacks/rejections
 import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
 import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/lanes/pausing.ts";
 import { type Lane, showLanes } from "./kernel/lanes/show-lanes.ts";
-import type { Snapshot } from "./kernel/move/snapshot.ts";
-import type { Started } from "./kernel/move/start.ts";
 import { explainRecovery } from "./kernel/recovery/explain.ts";
 import { decidedError, letterUnknown } from "./kernel/recovery/requeue.ts";
 import { refOf } from "./kernel/refs.ts";
 import { type ShownWorker, showWorkers } from "./kernel/tasks/workers.ts";
+import type { Started } from "./kernel/types/planned.ts";
+import type { Snapshot } from "./kernel/types/snapshot.ts";
 import { Verbs } from "./kernel/verbs.ts";
 import { checkedBreaker } from "./policy/breaker.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "./schedules/verbs.ts";

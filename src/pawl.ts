@@ -29,10 +29,10 @@ import {
 import { asPawlError } from "./kernel/errors.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { publish } from "./kernel/move/publish.ts";
-import type { Send, Sent } from "./kernel/move/send.ts";
 import { refOf } from "./kernel/refs.ts";
 import { requestHash } from "./kernel/request-hash.ts";
 import { settleWithin } from "./kernel/time-limit.ts";
+import type { Send, Sent } from "./kernel/types/send.ts";
 import { Looking } from "./looking.ts";
 import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";
 import { maintain } from "./maintenance/round.ts";

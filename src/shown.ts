@@ -3,9 +3,9 @@ import type { AnyLifecycle, DataOf, StateOf } from "./definition/language/face.t
 import type { Child } from "./definition/language/step.ts";
 import type { InstanceRef } from "./given.ts";
 import type { Received } from "./kernel/callbacks/receive.ts";
-import type { FailureOf, Snapshot } from "./kernel/move/snapshot.ts";
 import { refOf } from "./kernel/refs.ts";
 import type { Entry } from "./kernel/timetable.ts";
+import type { FailureOf, Snapshot } from "./kernel/types/snapshot.ts";
 import { forsakenAfterMs } from "./schedules/keep-schedules.ts";
 import type { ScheduleView } from "./schedules/views/schedules.ts";
 import type { CallbackView } from "./views/callbacks.ts";

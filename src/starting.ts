@@ -21,9 +21,9 @@ import {
   textOrNull,
 } from "./given.ts";
 import { refuseInside } from "./kernel/kernel.ts";
-import type { Start } from "./kernel/move/start.ts";
 import { refOf } from "./kernel/refs.ts";
 import { type JobStatus, listJobs, statusOf } from "./kernel/tasks/jobs.ts";
+import type { Start } from "./kernel/types/planned.ts";
 import { Receiving } from "./receiving.ts";
 import type { StartedInstance } from "./shown.ts";
 

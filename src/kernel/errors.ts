@@ -1,10 +1,10 @@
 import { broken, isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Refusal } from "../definition/decide/decide.ts";
+import type { InstanceModel } from "../definition/decide/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { InstanceRow } from "../store/move/instances.ts";
 import { sqlState, translate } from "../store/port/failures.ts";
-import type { Course } from "./commit/course.ts";
-import type { Send } from "./move/send.ts";
+import type { Send } from "./types/send.ts";
 
 /** An instance as a sentence names it. */
 export function nameOf(row: InstanceRow): string {
@@ -21,8 +21,15 @@ export function unknownInstance(send: Pick<Send, "event" | "lifecycle" | "ref">)
   );
 }
 
+/** An instance as it stood when something was decided about it. */
+interface Decided {
+  readonly lifecycle: LifecycleModel;
+  readonly row: InstanceRow;
+  readonly instance: InstanceModel;
+}
+
 /** An event that its instance refused, with every blocker. */
-export function refusedError(course: Course, send: Pick<Send, "event">, refusal: Refusal): PawlError {
+export function refusedError(course: Decided, send: Pick<Send, "event">, refusal: Refusal): PawlError {
   const { blockers } = refusal;
   if (blockers.every((one) => one.kind === "payload")) {
     return payloadInvalid(

@@ -8,13 +8,13 @@ import type { Db, Tx } from "../store/port/db.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { BreakerBoard } from "./breakers/board.ts";
 import { type Clock, databaseClock } from "./clock.ts";
-import type { Beside } from "./commit/beside.ts";
 import type { Askers } from "./family/asking.ts";
 import type { Faults } from "./faults.ts";
 import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
 import { Timetable } from "./timetable.ts";
+import type { Beside } from "./types/beside.ts";
 
 /** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */
 export interface Kernel {

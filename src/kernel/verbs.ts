@@ -14,11 +14,13 @@ import { type Arrival, type Received, receiveAll, receiveIn } from "./callbacks/
 import { modelOf } from "./commit/rows.ts";
 import { Gatherer } from "./gather.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
-import { type Send, type Sent, sendAll, sendAllIn, sendIn } from "./move/send.ts";
-import { type Planned, planStart, planStarts, type Start, type Started, startAll } from "./move/start.ts";
+import { sendAll, sendAllIn, sendIn } from "./move/send.ts";
+import { planStart, planStarts, startAll } from "./move/start.ts";
 import { requeueDied } from "./recovery/broker-letters.ts";
 import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
 import type { Ref } from "./refs.ts";
+import type { Planned, Start, Started } from "./types/planned.ts";
+import type { Send, Sent } from "./types/send.ts";
 
 const batchSize = 500;
 /** Nobody else can want what does not exist yet: the larger, the cheaper. */

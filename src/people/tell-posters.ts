@@ -1,5 +1,6 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { type Send, sendAll } from "../kernel/move/send.ts";
+import { sendAll } from "../kernel/move/send.ts";
+import type { Send } from "../kernel/types/send.ts";
 import type { SampleData } from "./lifecycle/sample.ts";
 import { eventFor } from "./lifecycle/sends.ts";
 import { markSettled, type UnsettledSample } from "./store/samples.ts";

@@ -4,7 +4,8 @@ import { suggest } from "../definition/read/fault.ts";
 import { readTiming } from "../definition/schedule/schedule.ts";
 import { ticksOf } from "../definition/schedule/ticks.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
-import { planStart, type Started, startAll } from "../kernel/move/start.ts";
+import { planStart, startAll } from "../kernel/move/start.ts";
+import type { Started } from "../kernel/types/planned.ts";
 import { startOf } from "./keep-schedules.ts";
 import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "./store/schedules.ts";
 

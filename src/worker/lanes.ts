@@ -4,7 +4,8 @@ import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/la
 import { type Gate, gatesOf, probeGates } from "../kernel/lanes/gates.ts";
 import { lanesNamed, lanesOf } from "../kernel/lanes/lanes.ts";
 import { definitionsTopic } from "../kernel/register.ts";
-import type { ProbePlace, Taken } from "../kernel/tasks/take.ts";
+import type { ProbePlace } from "../kernel/tasks/take.ts";
+import type { Taken } from "../kernel/types/taken.ts";
 
 /**
  * How long the lanes that were read count: a process of an older version may register its definition, and start work in

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { timerMs } from "../base/duration.ts";
-import type { Granting } from "../kernel/commit/course.ts";
 import { lookAtParents } from "../kernel/family/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals.ts";
+import type { Granting } from "../kernel/types/maker.ts";
 import { Backoff } from "./backoff.ts";
 import { BreakerBeat } from "./breaker-beat.ts";
 import { Claims } from "./claims.ts";

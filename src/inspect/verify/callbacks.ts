@@ -1,5 +1,5 @@
 import { type Statement, sql } from "../../store/port/db.ts";
-import type { Slice } from "./verify.ts";
+import type { Slice } from "./slice.ts";
 
 /** An instance counts the callbacks that wait for it, and none waits for one that has ended. */
 export function inboxesAstray(ids: Slice): Statement {

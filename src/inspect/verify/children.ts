@@ -1,5 +1,5 @@
 import { type Statement, sql } from "../../store/port/db.ts";
-import type { Slice } from "./verify.ts";
+import type { Slice } from "./slice.ts";
 
 /** A child has a parent, is there once under its key, and has ended for its parent as it has ended. */
 export function childrenAstray(ids: Slice): Statement {

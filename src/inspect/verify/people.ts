@@ -1,6 +1,6 @@
 import { isRestricted } from "../../people/store/queues.ts";
 import { part, type Statement, sql } from "../../store/port/db.ts";
-import type { Slice } from "./verify.ts";
+import type { Slice } from "./slice.ts";
 
 /** What is kept beside assignments says what they say: where they stand, whose slot they hold, and their label. */
 export function assignmentsAstray(ids: Slice): Statement {

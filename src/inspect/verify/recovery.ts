@@ -1,5 +1,5 @@
 import { type Statement, sql } from "../../store/port/db.ts";
-import type { Slice } from "./verify.ts";
+import type { Slice } from "./slice.ts";
 
 /** What failed is to be recovered, or was given up with a dead letter: nothing stays failed without anybody knowing. */
 export function failuresForgotten(ids: Slice): Statement {

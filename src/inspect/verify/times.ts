@@ -1,5 +1,5 @@
 import { type Statement, sql } from "../../store/port/db.ts";
-import type { Slice } from "./verify.ts";
+import type { Slice } from "./slice.ts";
 
 /**
  * What is due comes first: nobody moves on past a timer whose time was over. Less than an hour says nothing, since a move

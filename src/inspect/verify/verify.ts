@@ -1,10 +1,10 @@
 import { type Executor, type Part, part, type Statement, sql } from "../../store/port/db.ts";
-
 import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./callbacks.ts";
 import { childrenAstray, joinsForgotten } from "./children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./outbox.ts";
 import { assignmentsAstray, samplesAstray, sumsAstray } from "./people.ts";
 import { failuresForgotten, lettersInExcess, ticketsAstray } from "./recovery.ts";
+import type { Slice } from "./slice.ts";
 import { deadlinesEarly, timersPassedOver } from "./times.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
@@ -72,12 +72,6 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
   for (const found of await db.rows<Found>(sumsAstray())) violations.push({ invariant: "people", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
   return violations.slice(0, most);
-}
-
-/** A range of instances' ids. */
-export interface Slice {
-  readonly after: string;
-  readonly upTo: string;
 }
 
 const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statement])[] = [

@@ -6,8 +6,9 @@ import { type BreakerRow, markProbe, settleProbe } from "../../store/tasks/break
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import { closuresTopic } from "../lanes/closures.ts";
-import type { Filing, Outcome } from "../tasks/filing.ts";
-import type { Taken } from "../tasks/take.ts";
+import type { Filing } from "../tasks/filing.ts";
+import type { Outcome } from "../types/outcome.ts";
+import type { Taken } from "../types/taken.ts";
 import { usesOf } from "./board.ts";
 import { callsTopic, keepBreakers, moveOn, readStandings } from "./breakers.ts";
 

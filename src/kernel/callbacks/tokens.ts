@@ -4,7 +4,7 @@ import { PawlError } from "../../base/errors.ts";
 import { checkedText } from "../../base/text.ts";
 import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../tasks/take.ts";
+import type { Taken } from "../types/taken.ts";
 import { checkCallbackEvent } from "./receive.ts";
 
 const prefix = "pawlcb_";

@@ -1,27 +1,5 @@
-import type { Decision } from "../../definition/decide/move.ts";
-import type { Part } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
-
-/**
- * Rows that another room keeps beside the instances of one of its lifecycles, such as the slots that assignments hold.
- * They are written in the very statement that writes the move, so the two never differ, whoever makes the move: a call, a
- * timer, a batch, a user's own transaction.
- */
-export interface Beside {
-  /** For instances that start. */
-  starting(decisions: readonly Decision[]): BesideStarts;
-  /** For instances that move, each with its decisions in their order: what is written with them. */
-  moving(courses: readonly (readonly Decision[])[]): Part;
-}
-
-/** What is written beside instances that start. */
-export interface BesideStarts {
-  /** What must be had first. */
-  readonly first?: Part;
-  /** Which of them, called `fresh`, may then start. */
-  readonly gate?: Part;
-  readonly rest: Part;
-}
+import type { Beside } from "../types/beside.ts";
 
 /**
  * A list cut into those of which the same room keeps something: what is written beside two of them may be one row, which a

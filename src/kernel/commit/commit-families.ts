@@ -1,14 +1,17 @@
 import { type HeldParent, markParents, type Run, readOpenKinds } from "../../store/family/children.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { type EffectRow, endEffects, putEffects } from "../../store/tasks/tasks.ts";
-import { named, runOf } from "../family/children.ts";
+import { named } from "../family/child-names.ts";
+import { runOf } from "../family/children.ts";
 import { callOffRow, deliveriesOf } from "../family/deliveries.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";
-import { type Planned, rowsOf } from "../move/start.ts";
+import { rowsOf } from "../move/start.ts";
 import type { Filing } from "../tasks/filing.ts";
+import type { Said } from "../types/maker.ts";
+import type { Planned } from "../types/planned.ts";
 import { alike } from "./beside.ts";
 import { commitStarts, moveCourses } from "./commit-rows.ts";
-import type { Course, Said } from "./course.ts";
+import type { Course } from "./course.ts";
 import { partsOf } from "./parts.ts";
 
 /**

@@ -7,20 +7,22 @@ import type { SettledCallback, WaitingCallback } from "../../store/callbacks/cal
 import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
 import type { JournalRow } from "../../store/move/journal.ts";
 import type { MovedInstance } from "../../store/move/move-instances.ts";
-import type { Grant, NextStep } from "../../store/move/start-instances.ts";
+import type { NextStep } from "../../store/move/start-instances.ts";
 import type { DueTimer, TimerRow } from "../../store/move/timers.ts";
 import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";
-import { type ChildStart, endedAs, named } from "../family/children.ts";
-import { deliveriesOf, type Sending } from "../family/deliveries.ts";
-import type { FailedEvent } from "../move/failed-events.ts";
-import type { FailureOf } from "../move/snapshot.ts";
-import type { Planned } from "../move/start.ts";
-import { type AlertKind, alertOfLetter } from "../recovery/alerts.ts";
+import { named } from "../family/child-names.ts";
+import { deliveriesOf } from "../family/deliveries.ts";
+import { endedAs } from "../family/ended-as.ts";
+import { type AlertKind, alertOfLetter } from "../recovery/alert-of-letter.ts";
 import { failureColumn, letterOfMove } from "../recovery/dead-letter.ts";
 import type { Failing } from "../tasks/failing.ts";
-import type { Taken } from "../tasks/take.ts";
+import type { FailedEvent } from "../types/failed-event.ts";
+import type { Granting, Maker, Said } from "../types/maker.ts";
+import type { ChildStart, Planned } from "../types/planned.ts";
+import type { FailureOf } from "../types/snapshot.ts";
+import type { Taken } from "../types/taken.ts";
 import {
   deadlineAfterMs,
   earliest,
@@ -36,30 +38,10 @@ import {
   timerRow,
 } from "./rows.ts";
 
-/** Who made a move, for the journal. */
-export interface Maker {
-  readonly source: JournalRow["source"];
-  readonly requestId: string | null;
-  readonly lease: { readonly taskId: string; readonly token: number; readonly lapsed?: boolean } | null;
-}
-
-/** A message that a step publishes with its outcome. */
-export interface Outgoing {
-  readonly type: string;
-  readonly payload: unknown;
-}
-
 /** A move into `failed`, or one by which a failure ends the instance, and who made it. */
 export interface FailingMove {
   readonly decision: Decision;
   readonly maker: Maker;
-}
-
-/** What a step said beside its event: it is written with the move. */
-export interface Said {
-  readonly messages?: readonly Outgoing[];
-  readonly starts?: readonly ChildStart[];
-  readonly sends?: readonly Sending[];
 }
 
 /** What a course means to the children of its instance. */
@@ -68,9 +50,6 @@ export interface Family {
   /** Runs that end with it: their open children are told. */
   readonly runsOver: readonly number[];
 }
-
-/** Whether the worker that makes a move gets the next step with it. */
-export type Granting = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
 
 const none: readonly never[] = [];
 const isOfFailure = ({ kind }: AlertRow): boolean => kind === "instance_failed" || kind === "recovery_failed";

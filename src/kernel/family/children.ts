@@ -1,19 +1,12 @@
 import { PawlError } from "../../base/errors.ts";
 import { checkedText } from "../../base/text.ts";
-import type { InstanceModel } from "../../definition/decide/instance.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
-import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/family/children.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
-import { type Planned, planStart } from "../move/start.ts";
-import type { Taken } from "../tasks/take.ts";
-
-/** A child that a step or an effect starts: checked when it is asked for, written with the outcome. */
-export interface ChildStart {
-  readonly planned: Planned;
-  /** Its place among those that were started without a key. */
-  readonly place: number;
-}
+import { planStart } from "../move/start.ts";
+import type { ChildStart } from "../types/planned.ts";
+import type { Taken } from "../types/taken.ts";
+import { nameOfKey } from "./child-names.ts";
 
 /** The run whose children a task sees and starts: an effect belongs to that of the move which it follows. */
 export function runOf(taken: Taken): Run {
@@ -60,21 +53,6 @@ function childOptions(given: unknown = {}): { key: string | null; data: unknown 
   };
 }
 
-/** What a child with a key is called among its siblings. */
-export function nameOfKey(key: string): string {
-  return `=${key}`;
-}
-
-/**
- * The child as it is written. Without a key it is named by the move that starts it: that move is made once, so that a
- * step that is tried again does not start it twice.
- */
-export function named({ planned, place }: ChildStart, move: string): Planned {
-  const { row } = planned;
-  if (row.key !== null || row.parent === null) return planned;
-  return { ...planned, row: { ...row, parent: { ...row.parent, name: `${move}.${place}` } } };
-}
-
 /** The children of a task's run, as they are now. */
 export async function childrenOf(kernel: Kernel, taken: Taken, lifecycle: unknown): Promise<ChildRow[]> {
   const run = runOf(taken);
@@ -89,18 +67,4 @@ export async function childrenOf(kernel: Kernel, taken: Taken, lifecycle: unknow
 export function underTodaysName(kernel: Kernel, child: ChildRow): ChildRow {
   const renamed = kernel.lifecycles.get(child.lifecycle)?.renamed ?? {};
   return { ...child, state: renamed[child.state] ?? child.state };
-}
-
-/**
- * How an instance has ended as its parent counts it; null while it may still go on by itself. One that has failed goes on
- * as long as a recovery is to come.
- */
-export function endedAs(
-  lifecycle: LifecycleModel,
-  instance: InstanceModel,
-  recovers: boolean,
-): InstanceModel["outcome"] {
-  if (instance.outcome !== null) return instance.outcome;
-  const isFailed = instance.state === failed && lifecycle.states.get(failed)?.builtIn === true;
-  return isFailed && !recovers ? "failure" : null;
 }

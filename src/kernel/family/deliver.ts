@@ -7,25 +7,14 @@ import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import { retryCallbacks } from "../callbacks/receive.ts";
 import { asPawlError } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
-import { type Send, sendAll } from "../move/send.ts";
+import { sendAll } from "../move/send.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";
 import type { Ref } from "../refs.ts";
 import { failingOf } from "../tasks/failing.ts";
 import type { Filing } from "../tasks/filing.ts";
-import { nameOfKey } from "./children.ts";
-import type { Letter } from "./deliveries.ts";
-
-/** What became of a delivery. */
-export interface Delivered {
-  /** Letters that their instance refused. */
-  readonly refused: { readonly letter: Letter; readonly instance: string; readonly blockers: unknown }[];
-  /** Letters that can never arrive. */
-  readonly undelivered: { readonly letter: Letter; readonly error: PawlError }[];
-  /** What passes by itself: it is tried again, and no attempt is spent. */
-  later: PawlError | undefined;
-  /** What somebody has to mend: it is tried again as often as an after-effect is. */
-  failed: PawlError | undefined;
-}
+import type { Delivered, Letter } from "../types/letter.ts";
+import type { Send } from "../types/send.ts";
+import { nameOfKey } from "./child-names.ts";
 
 const batchSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";

@@ -7,33 +7,8 @@ import { type LifecycleModel, sendLaneOf } from "../../definition/model.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";
 import { payloadInvalid } from "../errors.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
-import { type Ref, refOf } from "../refs.ts";
-
-/** An event that a step sends to another instance: checked when it is asked for, on its way with the outcome. */
-export interface Sending {
-  readonly lifecycle: LifecycleModel;
-  readonly letter: Letter;
-  /** The letter as it is stored. */
-  readonly text: string;
-}
-
-/** One event for one instance. Its id marks the move that it makes, so that it makes one only. */
-export interface Letter {
-  readonly id: string;
-  readonly to: Ref | { readonly child: string };
-  readonly event: string;
-  readonly payload?: unknown;
-  /** The stored callback that failed so often, and is to be tried again in place of sending the event. */
-  readonly callback?: { readonly id: string; readonly attempts: number };
-}
-
-/** What a task brings to the instances of one lifecycle: letters in their order, or the end of a run to its children. */
-export interface Delivery {
-  readonly lifecycle: string;
-  /** The sender's run, for those of its children that are named by their keys. */
-  readonly run: number;
-  readonly letters?: readonly Letter[];
-}
+import { refOf } from "../refs.ts";
+import type { Delivery, Letter, Sending } from "../types/letter.ts";
 
 /** Checks what can be checked before the instance is known. Throws what the step has to mend; nothing is sent then. */
 export function planSend(

@@ -10,8 +10,9 @@ import { asPawlError } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { catchUp, deliverOwn } from "../move/due.ts";
 import { sendAll } from "../move/send.ts";
-import { type Planned, planStart } from "../move/start.ts";
+import { planStart } from "../move/start.ts";
 import { type Decide, writeAlone } from "../move/sweep.ts";
+import type { Planned } from "../types/planned.ts";
 import { type Asker, askerOf } from "./asking.ts";
 
 /** A visit asks once: its question is named after it. No child of a step has such a name. */

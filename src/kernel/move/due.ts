@@ -3,8 +3,9 @@ import { readWaitingCallbacks, type WaitingCallback } from "../../store/callback
 import { payloadIn } from "../../store/move/payloads.ts";
 import { type DueTimer, readDueTimers, readRetries } from "../../store/move/timers.ts";
 import type { Executor } from "../../store/port/db.ts";
-import type { Course, Maker } from "../commit/course.ts";
+import type { Course } from "../commit/course.ts";
 import { asPawlError } from "../errors.ts";
+import type { Maker } from "../types/maker.ts";
 import { failEvent, isOwn } from "./failed-events.ts";
 import { happen } from "./happen.ts";
 import { match } from "./match.ts";

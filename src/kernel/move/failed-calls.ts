@@ -5,7 +5,7 @@ import { insertNotesAlone, type NoteRow } from "../../store/tasks/attempts.ts";
 import { errorFields } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/failing.ts";
-import type { Send, Sent } from "./send.ts";
+import type { Send, Sent } from "../types/send.ts";
 
 /** A call with its answer and the instance that it was for. */
 interface Answered {

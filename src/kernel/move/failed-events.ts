@@ -7,19 +7,10 @@ import type { DueTimer } from "../../store/move/timers.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import { errorFields } from "../../telemetry/log.ts";
 import type { Course } from "../commit/course.ts";
-import type { Delivery, Letter } from "../family/deliveries.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/failing.ts";
+import type { Delivery, Letter } from "../types/letter.ts";
 import { HookOfTimerError } from "./hooks.ts";
-
-/** A delayed event, a timeout, a callback or an event of Pawl's own whose guard, `set` or `before` hook threw, for the log. */
-export interface FailedEvent {
-  readonly event: string;
-  readonly attempt: number;
-  /** Null: it is not tried again. */
-  readonly retryAfterMs: number | null;
-  readonly thrown: unknown;
-}
 
 /** Why an event that is sent by a timer or a release, or came as a callback, ended as a dead letter. */
 export const eventFailed = "event_failed";

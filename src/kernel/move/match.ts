@@ -5,7 +5,9 @@ import { failedFromOf } from "../../definition/decide/move.ts";
 import { acceptLate, failed } from "../../definition/model.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
-import type { Course, Maker } from "../commit/course.ts";
+import type { Course } from "../commit/course.ts";
+import type { Maker } from "../types/maker.ts";
+import type { AcceptedCallback } from "../types/send.ts";
 import { failCallback, stillWaiting } from "./failed-callbacks.ts";
 import { happen } from "./happen.ts";
 
@@ -152,12 +154,6 @@ function refused(reason: string): Settled {
 
 function makerOf({ id }: WaitingCallback): Maker {
   return { source: "callback", requestId: id, lease: null };
-}
-
-/** A result that a person accepts: one that was kept as late, or one that came in time and that no state has taken. */
-export interface AcceptedCallback {
-  readonly callbackId: string;
-  readonly wasWaiting: boolean;
 }
 
 /** Before the move: throws when it was settled otherwise in the meantime. */

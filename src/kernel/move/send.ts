@@ -2,55 +2,25 @@ import { broken, isPawlError, PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { payloadOf } from "../../definition/decide/decide.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
-import type { LifecycleModel } from "../../definition/model.ts";
 import { type InstanceRow, lockInstances, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import { readMovesOfRequests } from "../../store/move/journal.ts";
 import { type KnownRequest, readRequests } from "../../store/move/requests.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commit } from "../commit/commit.ts";
-import { Course, type Maker } from "../commit/course.ts";
+import { Course } from "../commit/course.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { untilAnswered } from "../lost-reply.ts";
-import type { Ref } from "../refs.ts";
+import type { Maker } from "../types/maker.ts";
+import type { Send, Sent } from "../types/send.ts";
 import { catchUp } from "./due.ts";
 import { noteFailedCalls } from "./failed-calls.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
 import { happen } from "./happen.ts";
 import { movedInHook, runHooks } from "./hooks.ts";
-import { type AcceptedCallback, match, refuseSettled, settleAccepted } from "./match.ts";
-import { type Snapshot, snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
-
-/** An event on its way to an instance. */
-export interface Send {
-  readonly lifecycle: LifecycleModel;
-  readonly ref: Ref;
-  readonly event: string;
-  readonly payload: unknown;
-  readonly actor: string | null;
-  readonly reason: string | null;
-  readonly expectedVersion: number | undefined;
-  readonly idempotency: { readonly key: string; readonly hash: string } | undefined;
-  /** An event for later, kept as a timer. */
-  readonly delay: { readonly afterMs: number | null; readonly atMs: number | null } | undefined;
-  /** Made once for the call: the mark by which its move is found again after a lost reply. */
-  readonly requestId: string;
-  /** A change of the data that comes with it. */
-  readonly patch?: Readonly<Record<string, unknown>> | undefined;
-  /** Its time begins anew. */
-  readonly renewsDeadline?: boolean;
-  /** The late result that is accepted with it. */
-  readonly late?: AcceptedCallback & { readonly event: string };
-  /** Whose doing it is; a call's unless given. */
-  readonly source?: "call" | "timer" | "pawl";
-  /** Whoever sends it may have sent it before: its move is looked for first. */
-  readonly mayBeKnown?: boolean;
-}
-
-export type Sent =
-  | { readonly ok: true; readonly instance: Snapshot }
-  | { readonly ok: false; readonly error: PawlError };
+import { match, refuseSettled, settleAccepted } from "./match.ts";
+import { snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
 /** A send and what is known of it so far. */
 class Pending {

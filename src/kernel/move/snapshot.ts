@@ -1,23 +1,10 @@
 import { broken } from "../../base/errors.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
-import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
+import type { InstanceRow } from "../../store/move/instances.ts";
 import { readMovesUpTo } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { modelOf } from "../commit/rows.ts";
-
-/** What an instance failed of last, and when. */
-export interface FailureOf extends FailureColumn {
-  readonly atMs: number;
-}
-
-/** An instance as a caller is shown it. */
-export interface Snapshot {
-  readonly model: InstanceModel;
-  readonly movedAtMs: number;
-  readonly closedAtMs: number | null;
-  /** While it is failed, or when it has ended so. */
-  readonly failure: FailureOf | null;
-}
+import type { FailureOf, Snapshot } from "../types/snapshot.ts";
 
 export function snapshotOf(row: InstanceRow): Snapshot {
   const failure = row.failure === null ? null : { ...row.failure, atMs: row.failed_ms! };

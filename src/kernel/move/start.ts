@@ -3,10 +3,8 @@ import { storableText } from "../../base/json.ts";
 import { decideStart } from "../../definition/decide/decide.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { Decision } from "../../definition/decide/move.ts";
-import type { LifecycleModel } from "../../definition/model.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import type { NewInstance, NextStep } from "../../store/move/start-instances.ts";
-import type { TimerRow } from "../../store/move/timers.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { alike } from "../commit/beside.ts";
 import { commitStarts } from "../commit/commit-rows.ts";
@@ -15,38 +13,9 @@ import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow
 import { asPawlError, itemInvalid } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
 import { untilAnswered } from "../lost-reply.ts";
-import { type Snapshot, snapshotAfter, snapshotOf } from "./snapshot.ts";
-
-/** An instance on its way into the world. */
-export interface Start {
-  readonly lifecycle: LifecycleModel;
-  readonly key: string | null;
-  readonly data: unknown;
-  readonly actor: string | null;
-  readonly reason: string | null;
-  /** Null for a child, which comes with a move of its parent. */
-  readonly requestId: string | null;
-  /** Started by the clock, and not by somebody's call. */
-  readonly source?: "timer";
-  /** The instance whose step starts it, and its name among the children of that run. */
-  readonly parent?: NonNullable<NewInstance["parent"]>;
-  /** When its first step is to run, and before which others; a job's own. */
-  readonly first?:
-    | { readonly afterMs: number | null; readonly atMs: number | null; readonly priority?: number | undefined }
-    | undefined;
-}
-
-export type Started =
-  | { readonly ok: true; readonly created: boolean; readonly instance: Snapshot }
-  | { readonly ok: false; readonly error: PawlError };
-
-/** A start that was checked: everything that is to be written, from data as it was when the call was made. */
-export interface Planned {
-  readonly start: Start;
-  readonly decision: Decision;
-  readonly row: NewInstance;
-  readonly timers: readonly TimerRow[];
-}
+import type { Planned, Start, Started } from "../types/planned.ts";
+import type { Snapshot } from "../types/snapshot.ts";
+import { snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /**
  * Starts a list of instances in one statement. A key that is taken gives back the instance that has it. They are written

@@ -11,84 +11,13 @@ import {
   type Told,
   takeAlerts,
 } from "../../store/recovery/alerts.ts";
-import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { Course } from "../commit/course.ts";
 import type { Kernel } from "../kernel.ts";
 import { alertsTopic } from "../signals.ts";
-import type { Taken } from "../tasks/take.ts";
+import type { Taken } from "../types/taken.ts";
+import type { AlertKind } from "./alert-of-letter.ts";
 
 export type { TakenAlert, Told };
-
-/** What an alert is about. */
-export type AlertKind =
-  /** An instance failed for good: it is not recovered by itself, or its failure was its end. */
-  | "instance_failed"
-  /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
-  | "recovery_failed"
-  /** A delayed event, a timeout, a callback or a release could not be delivered: its guard or its `before` hook throws. */
-  | "event_failed"
-  /** A parked instance goes on refusing the event that releases it. */
-  | "release_refused"
-  /** A definition does not allow what its own step says: the author has to mend one of them. */
-  | "definition_faulty"
-  /** More work was given up in a day than is usual. */
-  | "many_dead_letters"
-  /** Dead letters outlive their time, since they cannot be archived. */
-  | "archive_failed";
-
-/** The alert that goes with an instance's being given up: of the same cause as its dead letter, so once. */
-export function alertOfLetter(
-  id: string,
-  kind: AlertKind,
-  about: { readonly lifecycle: LifecycleModel; readonly key: string | null },
-  letter: DeadLetterRow,
-): AlertRow {
-  const error = letter.errorText === null ? null : (JSON.parse(letter.errorText) as { name: string; message: string });
-  const details = {
-    reason: letter.reason,
-    state: letter.origin,
-    attempts: letter.attempts,
-    error: error === null ? null : { name: error.name, message: error.message },
-    deadLetter: letter.id,
-    ...childIn(letter),
-    ...(letter.detailsText === null ? {} : (JSON.parse(letter.detailsText) as object)),
-  };
-  return {
-    id,
-    cause: letter.cause,
-    kind,
-    lifecycle: about.lifecycle.name,
-    instanceId: letter.instanceId,
-    key: about.key,
-    message: cleanText(sentenceOf(kind, about.key, letter, error), 1_000),
-    detailsText: JSON.stringify(details),
-  };
-}
-
-/** The child by which its parent failed, if that was why. */
-function childIn({ payloadText }: DeadLetterRow): object {
-  const payload = payloadText === null ? null : (JSON.parse(payloadText) as { child?: unknown } | null);
-  return payload?.child === undefined ? {} : { child: payload.child };
-}
-
-function sentenceOf(
-  kind: AlertKind,
-  key: string | null,
-  letter: DeadLetterRow,
-  error: { name: string; message: string } | null,
-): string {
-  const name = key === null ? `${letter.lifecycle} ${letter.instanceId}` : `${letter.lifecycle} "${key}"`;
-  const why = [letter.reason.replaceAll("_", " "), error === null ? null : `${error.name}: ${error.message}`];
-  const text = `${whatOf(kind, name, letter)}: ${why.filter((part) => part !== null).join("; ")}`;
-  return text.endsWith(".") ? text : `${text}.`;
-}
-
-function whatOf(kind: AlertKind, name: string, letter: DeadLetterRow): string {
-  if (kind === "recovery_failed") return `${name}, which failed in ${letter.origin}, could not be recovered`;
-  if (kind !== "event_failed") return `${name} failed in ${letter.origin} for good`;
-  const { event, source } = JSON.parse(letter.detailsText!) as { event: string; source: string };
-  return `${name} did not get the event ${event} (${source})`;
-}
 
 /** Tells the author once that a step and its definition are at odds. */
 export async function raiseFault(

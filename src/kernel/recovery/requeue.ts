@@ -9,8 +9,8 @@ import { type Decider, requeueEffect } from "../../store/recovery/dead-letters.t
 import type { DeadLetterView } from "../../views/dead-letters.ts";
 import { nameOf } from "../errors.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
-import type { Send } from "../move/send.ts";
 import { type Decision, decideDead } from "../outbox.ts";
+import type { Send } from "../types/send.ts";
 
 /** How a person wants work that was given up to be taken up again. */
 export interface Requeue extends Decider {

@@ -4,12 +4,12 @@ import { cleanText } from "../../base/json.ts";
 import type { RetryRule } from "../../definition/model.ts";
 import { nextAttemptMs, ruleFor, standardRetry, underRule } from "../../policy/retry.ts";
 import type { Setback } from "../../store/tasks/tasks.ts";
-import type { Delivered } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
 import { isRecovery } from "../recovery/recover.ts";
+import type { Delivered } from "../types/letter.ts";
+import type { Taken } from "../types/taken.ts";
 import { type Failing, failingOf } from "./failing.ts";
 import type { Filing } from "./filing.ts";
-import type { Taken } from "./take.ts";
 
 const faultPauseMs = 600_000;
 const laterMs = 10_000;

@@ -4,12 +4,12 @@ import type { Executor } from "../../store/port/db.ts";
 import { readSetbacks } from "../../store/tasks/attempts.ts";
 import { endEffects, putBackTasks } from "../../store/tasks/tasks.ts";
 import { endSaying } from "../commit/commit-families.ts";
-import type { Said } from "../commit/course.ts";
 import { endOf, refusedLetters, undeliveredLetter } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
 import { untilAnswered } from "../lost-reply.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";
 import { checksTopic } from "../signals.ts";
+import type { Said } from "../types/maker.ts";
 import { failingOf } from "./failing.ts";
 import { type Filing, heldOf, leaseBusy } from "./filing.ts";
 

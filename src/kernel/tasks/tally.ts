@@ -1,8 +1,9 @@
 import { errorFields } from "../../telemetry/log.ts";
 import type { LaneMeters } from "../../telemetry/meters.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Filing, Outcome } from "./filing.ts";
-import type { Taken } from "./take.ts";
+import type { Outcome } from "../types/outcome.ts";
+import type { Taken } from "../types/taken.ts";
+import type { Filing } from "./filing.ts";
 
 /** Counts what became of reported tasks, and tells of those that went wrong. */
 export function tally(kernel: Kernel, filings: readonly Filing[]): void {

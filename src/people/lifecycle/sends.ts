@@ -1,6 +1,6 @@
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import type { Send } from "../../kernel/move/send.ts";
+import type { Send } from "../../kernel/types/send.ts";
 
 /** An event on its way to a sample or an assignment, with what a call has unless it says otherwise. */
 export function eventFor(

@@ -1,8 +1,9 @@
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import { inTransaction, type Kernel } from "../../kernel/kernel.ts";
-import { type Sent, sendAllIn } from "../../kernel/move/send.ts";
+import { sendAllIn } from "../../kernel/move/send.ts";
 import { planStart, startAll } from "../../kernel/move/start.ts";
+import type { Sent } from "../../kernel/types/send.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { assignment } from "../lifecycle/assignment.ts";

@@ -2,8 +2,8 @@ import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
 import type { KeeperOptions, LeaseKeeper } from "../port/db.ts";
 import { threadFile } from "../port/thread-file.ts";
+import type { FromThread, LeaseThreadData, ToThread } from "./lease-messages.ts";
 import { LeaseTable } from "./lease-table.ts";
-import type { FromThread, LeaseThreadData, ToThread } from "./lease-thread.ts";
 
 /** How long a server may take where a third of the lease is less than twice that. */
 const shortestTimeoutMs = 500;

@@ -4,26 +4,9 @@ import type { Db } from "../port/db.ts";
 import { ownSearchPath } from "../port/search-path.ts";
 import { LeaseRenewal } from "../tasks/lease-renewal.ts";
 import { type Lease, type Renewal, renewLeases } from "../tasks/tasks.ts";
+import type { FromThread, LeaseThreadData, ToThread } from "./lease-messages.ts";
 import { LeaseTable } from "./lease-table.ts";
 import { openPostgres } from "./open.ts";
-
-/** What the process sends to the thread. Leases come and go in the tables, without a message. */
-export type ToThread = { readonly table: SharedArrayBuffer } | { readonly stop: true };
-
-/** What the thread sends to the process. */
-export type FromThread =
-  | { readonly lost: readonly Lease[] }
-  | { readonly failure: string }
-  | { readonly stopped: true };
-
-export interface LeaseThreadData {
-  readonly url: string;
-  readonly leaseMs: number;
-  readonly everyMs: number;
-  /** How long the server may take to answer before its connection is replaced. */
-  readonly timeoutMs: number;
-  readonly tables: readonly SharedArrayBuffer[];
-}
 
 const { url, leaseMs, everyMs, timeoutMs, ...given } = workerData as LeaseThreadData;
 const port = parentPort!;

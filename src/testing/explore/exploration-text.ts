@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import type { FailureRoute } from "./check-recoveries.ts";
 import type { Budget } from "./check-times.ts";
 import type { EventMatrix, MatrixCell } from "./event-matrix.ts";
-import type { Exploration, ExploredState } from "./explore.ts";
+import type { Exploration, ExploredState } from "./exploration.ts";
 
 /** An exploration as a person reads it: what was found, what each state does, and which event is taken where. */
 export function explorationText(one: Omit<Exploration, "text">): string {

@@ -1,14 +1,15 @@
 import { PawlError } from "../../base/errors.ts";
 import { validate } from "../../definition/decide/validate.ts";
 import type { AnyLifecycle, DataOf } from "../../definition/language/face.ts";
-import type { LifecycleModel, StateKind } from "../../definition/model.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
 import { refuseUnknownOptions } from "../known-options.ts";
 import { checkExits } from "./check-exits.ts";
 import { checkLoops } from "./check-loops.ts";
-import { checkRecoveries, type FailureRoute } from "./check-recoveries.ts";
-import { type Budget, checkTimes } from "./check-times.ts";
-import { type EventMatrix, eventMatrix } from "./event-matrix.ts";
-import { declaredStates, exitsOf, type Mover } from "./exits.ts";
+import { checkRecoveries } from "./check-recoveries.ts";
+import { checkTimes } from "./check-times.ts";
+import { eventMatrix } from "./event-matrix.ts";
+import { declaredStates, exitsOf } from "./exits.ts";
+import type { Exploration, ExploredState } from "./exploration.ts";
 import { explorationText } from "./exploration-text.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { deadlineTiming, type Samples, timeoutTimings } from "./timings.ts";
@@ -22,29 +23,6 @@ export interface ExploreOptions<L extends AnyLifecycle = AnyLifecycle> {
    * @default []
    */
   readonly data?: readonly DataOf<L>[];
-}
-
-/** What `explore` found out about a definition. */
-export interface Exploration {
-  readonly lifecycle: string;
-  readonly version: number;
-  /** Weaknesses, errors first. */
-  readonly findings: readonly Finding[];
-  /** The declared states that are not final. */
-  readonly states: readonly ExploredState[];
-  readonly matrix: EventMatrix;
-  /** All of it as text, for a terminal or a snapshot. */
-  readonly text: string;
-}
-
-/** What moves an instance out of a state, and what happens when it fails there. */
-export interface ExploredState {
-  readonly name: string;
-  readonly kind: StateKind;
-  readonly movedBy: readonly Mover[];
-  readonly failure: FailureRoute;
-  /** What its step may spend; null for a state without one. */
-  readonly budget: Budget | null;
 }
 
 /**

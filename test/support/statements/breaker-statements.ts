@@ -1,8 +1,8 @@
 import { job, type Pawl } from "pawl";
 import { keepBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import type { Report } from "../../../src/kernel/tasks/filing.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
+import type { Report } from "../../../src/kernel/types/outcome.ts";
 import { Claims } from "../../../src/worker/claims.ts";
 import { Lanes } from "../../../src/worker/lanes.ts";
 import { run } from "../../../src/worker/run.ts";

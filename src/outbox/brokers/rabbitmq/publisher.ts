@@ -8,6 +8,7 @@ import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { boundedHeaders, maxBodyBytes } from "./bounds.ts";
 import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";
+import type { Parcel } from "./parcel.ts";
 import { requeuedParcel } from "./requeued-parcel.ts";
 import { checkTopology, type Topology } from "./topology.ts";
 
@@ -59,16 +60,6 @@ interface Link {
   blocked: string | undefined;
   /** The connection broke or was closed by an operator: what was under way over it says nothing about any message. */
   isLost: boolean;
-}
-
-/** A message as RabbitMQ takes it. */
-export interface Parcel {
-  /** By which the broker gives it back when no queue takes it. */
-  readonly id: string;
-  readonly exchange: string;
-  readonly key: string;
-  readonly body: Buffer;
-  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 interface Sending {

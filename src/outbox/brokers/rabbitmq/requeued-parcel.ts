@@ -1,6 +1,6 @@
 import { type KeptBody, type KeptMessage, requeuesHeader } from "../../../kernel/recovery/broker-letters.ts";
 import type { OutboxMessage } from "../../broker.ts";
-import type { Parcel } from "./publisher.ts";
+import type { Parcel } from "./parcel.ts";
 
 /** What the broker writes into messages that die: it would take an old death for a new one. */
 const deathHeaders = /^x-(?:death|first-death-|last-death-|delivery-count)/;

@@ -1,0 +1,41 @@
+import type { PawlError } from "../../base/errors.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { Ref } from "../refs.ts";
+
+/** An event that a step sends to another instance: checked when it is asked for, on its way with the outcome. */
+export interface Sending {
+  readonly lifecycle: LifecycleModel;
+  readonly letter: Letter;
+  /** The letter as it is stored. */
+  readonly text: string;
+}
+
+/** One event for one instance. Its id marks the move that it makes, so that it makes one only. */
+export interface Letter {
+  readonly id: string;
+  readonly to: Ref | { readonly child: string };
+  readonly event: string;
+  readonly payload?: unknown;
+  /** The stored callback that failed so often, and is to be tried again in place of sending the event. */
+  readonly callback?: { readonly id: string; readonly attempts: number };
+}
+
+/** What a task brings to the instances of one lifecycle: letters in their order, or the end of a run to its children. */
+export interface Delivery {
+  readonly lifecycle: string;
+  /** The sender's run, for those of its children that are named by their keys. */
+  readonly run: number;
+  readonly letters?: readonly Letter[];
+}
+
+/** What became of a delivery. */
+export interface Delivered {
+  /** Letters that their instance refused. */
+  readonly refused: { readonly letter: Letter; readonly instance: string; readonly blockers: unknown }[];
+  /** Letters that can never arrive. */
+  readonly undelivered: { readonly letter: Letter; readonly error: PawlError }[];
+  /** What passes by itself: it is tried again, and no attempt is spent. */
+  later: PawlError | undefined;
+  /** What somebody has to mend: it is tried again as often as an after-effect is. */
+  failed: PawlError | undefined;
+}
