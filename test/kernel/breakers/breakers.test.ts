@@ -86,6 +86,22 @@ eachStore((store) => {
     await probe.release();
   });
 
+  test("a step that calls by itself is the probe where no state that uses the dependency has work", async () => {
+    await using t = await opened(10);
+    await t.pawl.sendMany(
+      essay,
+      (await t.pawl.find(essay)).map(({ id }) => ({ to: { id }, event: "discard" as const })),
+    );
+    steps.listen = (step) => step.call("llm", async () => {});
+    await t.pawl.startMany(speech, some(5, {}));
+    for (let round = 0; round < 10; round++) {
+      await t.advance("30s");
+      await t.work();
+    }
+    expect(await llm(t)).toMatchObject({ state: "closed" });
+    expect(await t.pawl.counts(speech)).toEqual({ done: 5 });
+  });
+
   test("R82 probes go one at a time; when five went well it closes and counts anew, any that fails opens it again", async () => {
     await using t = await opened();
     await t.advance("30s");
