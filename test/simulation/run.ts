@@ -1,0 +1,44 @@
+import type { TestStore } from "../../src/testing/stores.ts";
+import { perform } from "./acts.ts";
+import { check, type Finding } from "./check.ts";
+import { seenInTables } from "./coverage.ts";
+import { histories } from "./histories.ts";
+import type { Plan } from "./plan.ts";
+import { comeToRest } from "./quiescence.ts";
+import { World } from "./world.ts";
+
+/** What one run came to. */
+export interface Run {
+  readonly plan: Plan;
+  readonly findings: readonly Finding[];
+  readonly story: readonly string[];
+  readonly used: ReadonlySet<string>;
+  readonly statements: number;
+  readonly moves: number;
+}
+
+/** Runs a plan from its first act to its last, lets everything come to rest, and checks what is left. */
+export async function run(plan: Plan, borrow: () => Promise<TestStore>): Promise<Run> {
+  const store = await borrow();
+  const world = await World.open(plan, store);
+  const restore = world.time.install();
+  const listeners = process.listeners("unhandledRejection");
+  const onRejection = (reason: unknown) => world.unhandled.push(reason);
+  process.removeAllListeners("unhandledRejection").on("unhandledRejection", onRejection);
+  try {
+    await world.boot();
+    for (const [at, act] of plan.acts.entries()) await perform(world, act, at);
+    const findings = [...(await comeToRest(world)), ...(await check(world))];
+    for (const note of await world.database.check(seenInTables)) world.used.add(note);
+    const moves = await world.moves();
+    if (findings.length > 0) world.story.push(...(await histories(world, findings)));
+    for (const { process: one } of world.slots) one.kill();
+    await world.database.settle();
+    return { plan, findings, story: world.story, used: world.used, statements: world.database.statements, moves };
+  } finally {
+    restore();
+    process.removeListener("unhandledRejection", onRejection);
+    for (const listener of listeners) process.on("unhandledRejection", listener);
+    await store.dispose();
+  }
+}
