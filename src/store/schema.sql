@@ -805,6 +805,7 @@ CREATE TABLE pawl.queues (
     updated_at timestamp with time zone NOT NULL,
     eligibility integer DEFAULT 1 NOT NULL,
     eligibility_checked integer DEFAULT 0 NOT NULL,
+    given_up integer DEFAULT 0 NOT NULL,
     CONSTRAINT queues_source_check CHECK ((source = ANY (ARRAY['code'::text, 'run_time'::text])))
 );
 

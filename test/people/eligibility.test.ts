@@ -1,4 +1,4 @@
-import { lifecycle, queue } from "pawl";
+import { type Alert, lifecycle, queue } from "pawl";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/create.ts";
@@ -31,8 +31,12 @@ const claim = lifecycle("claim", {
 
 eachStore((store) => {
   let t: TestPawl;
+  const alerts: Alert[] = [];
   beforeAll(async () => {
-    t = await store.open({ lifecycles: [claim] });
+    t = await store.open({
+      lifecycles: [claim],
+      alerts: [{ name: "kept", send: async (alert) => void alerts.push(alert) }],
+    });
   });
   afterEach(() => expectSound(t));
   afterAll(() => t.close());
@@ -43,6 +47,38 @@ eachStore((store) => {
   async function skilled(skill: string, ...labelers: string[]): Promise<void> {
     for (const id of labelers) await t.pawl.people.putLabeler({ id, skills: [skill], active: true });
   }
+
+  test("A44 samples that are given up raise one alert a queue, and another one after all were dealt with", async () => {
+    const raised = async (name: string) => {
+      await t.maintain();
+      await t.tellAlerts();
+      return alerts.filter(({ kind, details }) => kind === "samples_given_up" && details.queue === name);
+    };
+    const [name, other] = [await newQueue(t, { skills: ["greek"] }), await newQueue(t, { skills: ["greek"] })];
+    const add = (to: string, count: number) =>
+      t.pawl.people.addMany(
+        to,
+        Array.from({ length: count }, (_, n) => ({ data: { n } })),
+      );
+    await add(name, 5);
+    await add(name, 3);
+    await add(other, 1);
+    expect(await raised(name)).toMatchObject([
+      {
+        message: expect.stringContaining("No eligible labeler"),
+        details: { reason: expect.stringContaining("labeler") },
+      },
+    ]);
+    expect(await raised(other)).toHaveLength(1);
+    const samples = await t.pawl.people.samples(name, { state: "unassignable" });
+    for (const { id } of samples.slice(1)) await t.pawl.people.close(id, { actor: "lea" });
+    await add(name, 1);
+    expect(await raised(name), "one of them is still there").toHaveLength(1);
+    for (const { id } of await t.pawl.people.samples(name, { state: "unassignable" }))
+      await t.pawl.people.close(id, { actor: "lea" });
+    await add(name, 2);
+    expect(await raised(name)).toHaveLength(2);
+  });
 
   test("A60 labels that disagree leave a sample unassignable once no eligible labeler is left for one more", async () => {
     await skilled("latin", "cato", "ovid");

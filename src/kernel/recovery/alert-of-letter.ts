@@ -15,6 +15,8 @@ export type AlertKind =
   | "release_refused"
   /** A definition does not allow what its own step says: the author has to mend one of them. */
   | "definition_faulty"
+  /** Samples of a queue are exhausted or unassignable. Once a queue, until a lead has dealt with all of them. */
+  | "samples_given_up"
   /** More work was given up in a day than is usual. */
   | "many_dead_letters"
   /** Dead letters outlive their time, since they cannot be archived. */

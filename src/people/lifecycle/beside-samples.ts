@@ -32,6 +32,7 @@ function newSampleOf({ instance }: Decision): NewSample {
 
 function moveOf(decisions: readonly Decision[]): SampleMove {
   const last = decisions.at(-1)!;
+  const [was, is] = [isGivenUp(decisions[0]!.from), isGivenUp(last.to)];
   const of = (event: string) => decisions.filter((one) => one.event === event);
   const looked = decisions.map((one) => (one.payload as { changes?: number | null } | undefined)?.changes ?? 0);
   const more = [...of("reopen"), ...of("enlarge")].map((one) => one.payload as { attempts: number; slots: number });
@@ -45,7 +46,14 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
     // Nobody could take its slots: whoever opens it again owes nothing for them.
     refunds: last.event === "unassign",
     needsMore: of("widen").length + of("reopen").length > 0,
+    givenUp: was === is ? 0 : is ? 1 : -1,
+    reason: is ? (last.reason ?? null) : null,
   };
+}
+
+/** Whether a sample in this state waits for a lead. */
+function isGivenUp(state: string | null): boolean {
+  return state === "exhausted" || state === "unassignable";
 }
 
 const reviews = { accept_label: "accepted", accept_late: "accepted", reject_label: "rejected" } as const;
@@ -59,12 +67,12 @@ function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[
 
 /** The dead letter of a sample that was given up is decided when a lead opens it again or closes it. */
 function letterOf({ event, from, instance, actor, reason }: Decision): LetterDecision[] {
-  if (from !== "exhausted" && from !== "unassignable") return [];
+  if (!isGivenUp(from)) return [];
   return [{ instanceId: instance.id, status: event === "close" ? "discarded" : "requeued", actor, reason }];
 }
 
 /** Who asked is looked at when the sample is given up, too: it has not ended, but there is no answer to be had. */
 function checkOf({ to, instance: { id, parent } }: Decision): CheckRow[] {
-  if (parent === null || (to !== "exhausted" && to !== "unassignable")) return [];
+  if (parent === null || !isGivenUp(to)) return [];
   return [{ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle }];
 }

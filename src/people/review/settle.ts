@@ -3,6 +3,7 @@ import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import { asPawlError } from "../../kernel/errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { sendAll } from "../../kernel/move/send.ts";
+import { alertsTopic } from "../../kernel/signals.ts";
 import type { Send } from "../../kernel/types/send.ts";
 import { Eligible } from "../handing-out/eligible.ts";
 import { type SampleData, sample } from "../lifecycle/sample.ts";
@@ -86,6 +87,7 @@ async function settleOwn(kernel: Kernel, samples: readonly UnsettledSample[]): P
     const { ref, event } = sends[index]!;
     const { id } = ref as { id: string };
     if (one.ok && event === "widen") widened.push(id);
+    if (one.ok && (event === "exhaust" || event === "unassign")) kernel.signals.hint(alertsTopic);
     // Somebody moved it meanwhile: it is looked at again by whoever did, or in the next round.
     if (one.ok || one.error.code === "version_conflict" || one.error.code === "transition_refused") continue;
     failures.push({ id, error: one.error });

@@ -72,6 +72,10 @@ export interface SampleMove {
   readonly refunds: boolean;
   /** Whether it needs more labels than before, so that there may be no eligible labeler left for them. */
   readonly needsMore: boolean;
+  /** 1 when it is given up with it, -1 when it was and no longer is. */
+  readonly givenUp: -1 | 0 | 1;
+  /** Why it is given up. */
+  readonly reason: string | null;
 }
 
 /**
@@ -97,8 +101,10 @@ export function moveSamples(
           (select ${textArray(rows.map((row) => row.moreSlots))}::text)::int[],
           (select ${textArray(rows.map((row) => row.moreTries))}::text)::int[],
           (select ${textArray(rows.map((row) => row.refunds))}::text)::boolean[],
-          (select ${textArray(rows.map((row) => row.needsMore))}::text)::boolean[]
-        ) as move(id, open, settled, reopens, more_slots, more_tries, refunds, needs_more)
+          (select ${textArray(rows.map((row) => row.needsMore))}::text)::boolean[],
+          (select ${textArray(rows.map((row) => row.givenUp))}::text)::int[],
+          (select ${textArray(rows.map((row) => row.reason))}::text)::text[]
+        ) as move(id, open, settled, reopens, more_slots, more_tries, refunds, needs_more, given_up, reason)
         where (move.id in (select id from written)) is true
         order by move.id
         limit (select ${rows.length}::int)
@@ -125,6 +131,27 @@ export function moveSamples(
       from moving
       cross join lateral generate_series(1, moving.more_slots) as more(no)
       cross join lateral (select each.rank from pawl.slots as each where each.sample_id = moving.id and each.no = 1) as first
+    ),
+    given_up as (
+      update pawl.queues as queue
+      -- A process of an earlier version may not have counted.
+      set given_up = greatest(queue.given_up + change.samples, 0)
+      from (
+        select moving.queue, sum(moving.given_up)::int as samples, min(moving.reason) as reason
+        from moving where moving.given_up <> 0
+        group by moving.queue order by moving.queue
+        limit (select ${rows.length}::int)
+      ) as change
+      where queue.name = change.queue and change.samples <> 0
+      returning gen_random_uuid() as alert_id, queue.name, queue.given_up <= change.samples as is_first, change.samples,
+        change.reason
+    ),
+    given_up_alerts as (
+      insert into pawl.alerts (id, cause, kind, lifecycle, message, details, at, due_at)
+      select alert_id, format('samples_given_up:%s:%s', name, alert_id), 'samples_given_up', 'pawl',
+        format('Samples of queue "%s" get no consensus and need a lead: %s', name, reason),
+        json_build_object('queue', name, 'reason', reason)::jsonb, clock.now, clock.now
+      from clock, given_up where is_first and samples > 0
     ),
     ${reviewLabels(reviews)}
     decided_letters as (${decideLetters(letters)}),
