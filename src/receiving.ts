@@ -19,7 +19,7 @@ import {
   textOrNull,
 } from "./given.ts";
 import { type Incoming, planArrival } from "./kernel/callbacks/receive.ts";
-import { redeemToken } from "./kernel/callbacks/tokens.ts";
+import { redeemToken, refuseSpent } from "./kernel/callbacks/tokens.ts";
 import { refuseInside } from "./kernel/kernel.ts";
 import { refOf } from "./kernel/refs.ts";
 import { requestHash } from "./kernel/request-hash.ts";
@@ -70,7 +70,8 @@ export abstract class Receiving extends Operators {
 
   /**
    * The same for whoever holds a token that a step has handed out with `step.callbackToken(event)`: instance and event are
-   * the token's. Throws `token_invalid` when it is forged or has expired.
+   * the token's. Throws `token_invalid` when it is forged or has expired, and `token_spent` when ten different callbacks came
+   * by it.
    */
   async receiveByToken(
     token: string,
@@ -80,7 +81,8 @@ export abstract class Receiving extends Operators {
     refuseInside(this.kernel, "receiveByToken");
     const { payload, error } = checkedOptions(result, ["payload", "error"], "result") as ResultGiven;
     const given = checkedOptions(options, ["dedupe", "actor"], "receiveByToken");
-    const { id, instance_id, lifecycle, event } = await redeemToken(this.kernel, token);
+    const redeemed = await redeemToken(this.kernel, token);
+    const { id, instance_id, lifecycle, event } = redeemed;
     const known = this.kernel.lifecycles.get(lifecycle);
     if (known === undefined) {
       const message = `This callback is for a \`${lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`;
@@ -89,7 +91,8 @@ export abstract class Receiving extends Operators {
     // Its sender may repeat it, and may also send an error first and a result later.
     const dedupe = given.dedupe ?? `token:${id}:${requestHash(event, payload, error)}`;
     const what = { payload, error: error ?? null };
-    return this.#receive(known, { id: instance_id }, event, what, { ...given, dedupe }, "token");
+    await refuseSpent(this.kernel, redeemed, checkedDedupe(dedupe));
+    return this.#receive(known, { id: instance_id }, event, what, { ...given, dedupe }, id);
   }
 
   async #receive(
@@ -98,7 +101,7 @@ export abstract class Receiving extends Operators {
     event: unknown,
     result: { readonly payload: unknown; readonly error: GivenError | null },
     options: ReceiveOptions,
-    source: Incoming["source"] = "call",
+    tokenId: string | null = null,
   ): Promise<ReceivedCallback> {
     const name = checkedText(event, "The event");
     const { dedupe, actor, tx } = checkedOptions(options, ["dedupe", "actor", "tx"], `receive of \`${name}\``);
@@ -111,10 +114,11 @@ export abstract class Receiving extends Operators {
         event: name,
         payload: result.payload,
         error: result.error === null ? null : errorOf(result.error),
-        dedupe: checkedText(dedupe, "`dedupe`, which tells this callback from every other one of its instance,"),
+        dedupe: checkedDedupe(dedupe),
         actor: textOrNull(actor, "The actor"),
-        source,
+        source: tokenId === null ? "call" : "token",
         lateVisit: null,
+        tokenId,
       });
       const received = await this.verbs.receive(arrival, tx);
       if (received.ok) return receivedOf(received);
@@ -180,6 +184,10 @@ export abstract class Receiving extends Operators {
       return this.instanceOf(this.kernel.lifecycles.get(callback.lifecycle)!, sent.instance);
     });
   }
+}
+
+function checkedDedupe(given: unknown): string {
+  return checkedText(given, "`dedupe`, which tells this callback from every other one of its instance,");
 }
 
 interface ResultGiven {

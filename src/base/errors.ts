@@ -44,6 +44,7 @@ export const errorCodes = {
   callback_unknown: "caller",
   callback_decided: "caller",
   token_invalid: "caller",
+  token_spent: "caller",
   token_unknown: "caller",
   dead_letter_unknown: "caller",
   dead_letter_decided: "caller",

@@ -56,6 +56,7 @@ const callers: Record<Code<"caller">, number> = {
   already_given: 409,
   queue_exists: 409,
   callback_decided: 409,
+  token_spent: 409,
   dead_letter_decided: 409,
   ticket_taken: 409,
   operation_ended: 409,

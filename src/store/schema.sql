@@ -443,7 +443,8 @@ CREATE TABLE pawl.callback_tokens (
     run integer NOT NULL,
     event text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    uses integer DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE pawl.callbacks (

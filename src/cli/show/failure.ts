@@ -32,6 +32,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   callback_unknown: exitCodes.notFound,
   callback_decided: exitCodes.conflict,
   token_invalid: exitCodes.notAllowed,
+  token_spent: exitCodes.conflict,
   token_unknown: exitCodes.notFound,
   dead_letter_unknown: exitCodes.notFound,
   dead_letter_decided: exitCodes.conflict,

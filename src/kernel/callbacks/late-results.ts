@@ -33,6 +33,7 @@ function lateResultOf(kernel: Kernel, { result, move, report: { taken } }: Filin
     actor: null,
     source: "step",
     lateVisit: visit,
+    tokenId: null,
   };
   return [planArrival(kernel, incoming)];
 }

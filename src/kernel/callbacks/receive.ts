@@ -47,6 +47,8 @@ export interface Incoming {
   readonly source: NewCallback["source"];
   /** The visit whose result it is, when it counts only if the deadline has ended that. */
   readonly lateVisit: number | null;
+  /** The token that it came by. */
+  readonly tokenId: string | null;
 }
 
 /** The same, in the form in which it is stored. */

@@ -3,6 +3,7 @@ import { type Duration, durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { checkedText } from "../../base/text.ts";
 import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
+import { readAnswers } from "../../store/callbacks/callbacks.ts";
 import type { Kernel } from "../kernel.ts";
 import type { Taken } from "../types/taken.ts";
 import { checkCallbackEvent } from "./receive.ts";
@@ -47,6 +48,20 @@ export async function redeemToken(kernel: Kernel, given: unknown): Promise<Known
   if (known.is_expired) throw invalid("This callback token has expired.");
   if (known.is_old) throw invalid("This callback token was given out in an earlier run of its instance.");
   return { ...known, id };
+}
+
+/** An error first, results that a guard refused, one that is applied: more than any service has to say for one event. */
+const mostUses = 10;
+
+/** Throws `token_spent` when this would be one callback more than a token may bring. One that is stored may come again. */
+export async function refuseSpent(
+  kernel: Kernel,
+  { uses, instance_id: instanceId }: KnownToken,
+  dedupe: string,
+): Promise<void> {
+  if (uses < mostUses || (await readAnswers(kernel.db, [{ instanceId, dedupe }])).length > 0) return;
+  const message = `This callback token has brought ${uses} callbacks, and ${mostUses} is the most. Nothing was stored. Repeat an earlier callback with its \`dedupe\`, or ask for a new token.`;
+  throw new PawlError("token_spent", message, { uses, most: mostUses });
 }
 
 function decoded(text: string): Buffer | undefined {

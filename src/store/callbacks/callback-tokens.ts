@@ -35,12 +35,14 @@ export interface KnownToken {
   /** The instance has begun anew since it was given out. */
   readonly is_old: boolean;
   readonly is_expired: boolean;
+  /** How many callbacks came by it. */
+  readonly uses: number;
 }
 
 export async function readToken(db: Executor, id: string): Promise<KnownToken | undefined> {
   const [token] = await db.rows<KnownToken>(sql`
     select token.hash, token.instance_id::text as instance_id, instance.lifecycle, token.event,
-      instance.run <> token.run as is_old, token.expires_at <= pawl.now() as is_expired
+      instance.run <> token.run as is_old, token.expires_at <= pawl.now() as is_expired, token.uses
     from pawl.callback_tokens as token
     join pawl.instances as instance on instance.id = token.instance_id
     where token.id = ${id}::uuid`);

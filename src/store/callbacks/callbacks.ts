@@ -15,6 +15,8 @@ export interface NewCallback {
   readonly errorText: string | null;
   /** It is the result of this visit, and of interest only if the deadline has ended that. */
   readonly lateVisit: number | null;
+  /** The token that it came by, which counts it. */
+  readonly tokenId: string | null;
 }
 
 /**
@@ -36,8 +38,9 @@ export function insertCallbacks(db: Executor, rows: readonly NewCallback[], wait
         (select ${textArray(rows.map((row) => row.payloadText))}::text)::text[],
         (select ${textArray(rows.map((row) => row.patchText))}::text)::text[],
         (select ${textArray(rows.map((row) => row.errorText))}::text)::text[],
-        (select ${textArray(rows.map((row) => row.lateVisit))}::text)::int[]
-      ) as arrived(id, instance_id, event, dedupe, hash, source, actor, payload, patch, error, late_visit)
+        (select ${textArray(rows.map((row) => row.lateVisit))}::text)::int[],
+        (select ${textArray(rows.map((row) => row.tokenId))}::text)::uuid[]
+      ) as arrived(id, instance_id, event, dedupe, hash, source, actor, payload, patch, error, late_visit, token_id)
     ),
     wanted as materialized (select distinct instance_id as id from arrived order by instance_id),
     held as materialized (
@@ -59,7 +62,19 @@ export function insertCallbacks(db: Executor, rows: readonly NewCallback[], wait
       where arrived.late_visit is null or (held.timed_out_at is not null and held.failed_visit = arrived.late_visit)
       order by arrived.instance_id, arrived.dedupe
       on conflict on constraint callbacks_once do nothing
-      returning instance_id
+      returning id, instance_id
+    ),
+    spent as (
+      update pawl.callback_tokens as token
+      set uses = token.uses + used.times
+      from (
+        select arrived.token_id as id, count(*)::int as times
+        from stored join arrived on arrived.id = stored.id
+        where arrived.token_id is not null
+        group by arrived.token_id
+        limit (select ${rows.length}::int)
+      ) as used
+      where token.id = used.id
     ),
     counted as materialized (
       select stored.instance_id as id, count(*)::int as callbacks from stored group by stored.instance_id

@@ -117,6 +117,26 @@ describe("callbacks over HTTP", () => {
     expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toEqual([]);
   });
 
+  test("a token brings ten different callbacks at most; what was stored may come again, and another token is as good", async () => {
+    const one = await grading();
+    const send = (score: number) => post(`/callbacks/${one.token}`, { payload: { score } });
+    expect(await send(0)).toMatchObject({ status: 200, body: { status: "applied" } });
+    expect((await post(`/callbacks/${one.token}`, { payload: { score: "none" } })).status).toBe(422);
+    for (let score = 1; score < 10; score++) {
+      expect(await send(score)).toMatchObject({ status: 200, body: { accepted: false, status: "refused" } });
+    }
+    for (let score = 10; score < 13; score++) {
+      expect(await send(score)).toMatchObject({ status: 409, body: { code: "token_spent" } });
+    }
+    expect(await send(0)).toMatchObject({ status: 200, body: { status: "applied" } });
+    expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toHaveLength(10);
+    expect(await t.pawl.receive(essay, one.key, "graded", { score: 3 }, { dedupe: "by a call" })).toMatchObject({
+      status: "refused",
+    });
+    const other = await grading();
+    expect(await post(`/callbacks/${other.token}`, { payload: { score: 1 } })).toMatchObject({ status: 200 });
+  });
+
   test("a token is good for its one event, and only its hash is in the database", async () => {
     const one = await grading();
     expect(await post(`/callbacks/${one.token}`, { payload: { note: "x" } })).toMatchObject({
