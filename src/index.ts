@@ -212,8 +212,7 @@ export { type GivenLabel, pickField } from "./policy/agreement/label-columns.ts"
 export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
 export { labelShape } from "./policy/agreement/schema-shape.ts";
 export type { BreakerOptions } from "./policy/breaker.ts";
-export { gradingSla } from "./policy/grading-sla.ts";
-export { constant, exponential, gradingRetry, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
+export { constant, exponential, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
 export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
 export type {
   AttemptEntry,

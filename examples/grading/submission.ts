@@ -1,5 +1,6 @@
-import { gradingSla, lifecycle, type Step } from "pawl";
+import { lifecycle, type Step } from "pawl";
 import { z } from "zod";
+import { gradingSla } from "./sla.ts";
 
 const Submission = z.object({
   skill: z.enum(["writing", "speaking"]),

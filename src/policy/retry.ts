@@ -94,18 +94,3 @@ export function isNetworkError(error: unknown): boolean {
   }
   return false;
 }
-
-/**
- * What graders of texts and recordings need: time-outs of a model, failures of speech recognition and of the network are
- * tried again three times, after 2, 4 and 8 seconds; what is not valid is not. What comes then is for the state's own
- * `fail` edges to say, by `payload.type`.
- */
-export const gradingRetry: RetryPolicy = {
-  ...standardRetry,
-  rules: [
-    { type: "validation", when: ["ValidationError", "ZodError", "ValiError"], maxAttempts: 1 },
-    { type: "llm_timeout", when: ["LlmTimeoutError", "LLMTimeoutError"], maxAttempts: 4 },
-    { type: "stt_failed", when: ["SttError", "STTError"], maxAttempts: 4 },
-    { type: "network", when: isNetworkError, maxAttempts: 4 },
-  ],
-};

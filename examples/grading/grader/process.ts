@@ -3,7 +3,8 @@
  * request is done. What it had in hand when it died, another one gets.
  */
 import { randomUUID } from "node:crypto";
-import { consume, grading, rabbitmq } from "pawl/rabbitmq";
+import { consume, rabbitmq } from "pawl/rabbitmq";
+import { grading } from "../topology.ts";
 import { Grader, GradingRequest, type Trouble } from "./grader.ts";
 
 const [url = "", minuteMs, seed] = process.argv.slice(2);

@@ -9,4 +9,4 @@ export { type ConsumeOptions, Consumer, consume, type IncomingMessage, type Verd
 export { type DeadLetterQueueOptions, deadLetterQueue } from "./dead-letter-queue.ts";
 export { consumeDeadLetters, type DeadLetterOptions, type DeadMessage } from "./dead-letters.ts";
 export { RabbitmqBroker, type RabbitmqOptions, rabbitmq } from "./publisher.ts";
-export { type ExchangeDeclaration, grading, type QueueDeclaration, type Topology } from "./topology.ts";
+export type { ExchangeDeclaration, QueueDeclaration, Topology } from "./topology.ts";

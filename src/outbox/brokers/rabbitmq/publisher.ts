@@ -37,8 +37,8 @@ export interface RabbitmqOptions {
  *
  * ```ts
  * import { createPawl } from "pawl";
- * import { grading, rabbitmq } from "pawl/rabbitmq";
- * createPawl({ lifecycles: [essay], outbox: { brokers: [rabbitmq({ url: process.env.PAWL_AMQP_URL!, ...grading })] } });
+ * import { rabbitmq } from "pawl/rabbitmq";
+ * createPawl({ lifecycles: [essay], outbox: { brokers: [rabbitmq({ url: process.env.PAWL_AMQP_URL!, exchange: "essays" })] } });
  * ```
  */
 export function rabbitmq(options: RabbitmqOptions): RabbitmqBroker {

@@ -57,23 +57,3 @@ function checkName(name: unknown, what: string): void {
 function invalid(text: string): PawlError {
   return new PawlError("option_invalid", text);
 }
-
-/** Requests to a grading service and its answers, each with the same dead-letter queue: `rabbitmq({ url, ...grading })`. */
-export const grading = {
-  exchange: "vstep.exchange",
-  topology: {
-    exchanges: { "vstep.exchange": { type: "direct" }, "vstep.dlx": { type: "direct" } },
-    queues: {
-      "grading.request": gradingQueue("grading.request"),
-      "grading.callback": gradingQueue("grading.callback"),
-      "grading.dlq": { bindings: [{ exchange: "vstep.dlx", key: "grading.dlq" }] },
-    },
-  },
-} as const satisfies { exchange: string; topology: Topology };
-
-function gradingQueue(name: string): QueueDeclaration {
-  return {
-    bindings: [{ exchange: "vstep.exchange", key: name }],
-    deadLetter: { exchange: "vstep.dlx", key: "grading.dlq" },
-  };
-}

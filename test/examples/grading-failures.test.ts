@@ -1,7 +1,8 @@
-import { type Alert, gradingRetry, lifecycle, PermanentError } from "pawl";
+import { type Alert, lifecycle, PermanentError } from "pawl";
 import { expect, test } from "vitest";
-import type { TestPawl } from "../../../src/testing/test-pawl.ts";
-import { eachStore } from "../../support/each-store.ts";
+import { gradingRetry } from "../../examples/grading/retry.ts";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { eachStore } from "../support/each-store.ts";
 
 /** What comes after the last try is for the state's own edges to say, by the type of the failure. */
 const grading = lifecycle("grading", {
