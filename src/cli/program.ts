@@ -10,8 +10,8 @@ export interface Context {
   readonly version: string;
 }
 
-/** Gives back the exit code, or nothing for 0. */
-export type Action<Options> = (context: Context, options: Options, ...args: string[]) => Promise<number | undefined>;
+/** Resolves to the exit code; to anything but a number for 0. */
+export type Action<Options> = (context: Context, options: Options, ...args: string[]) => Promise<unknown>;
 
 /** Makes what a command does from what it is to do: a context is built, and failures become text and exit code. */
 export type Act = <Options>(action: Action<Options>) => (...given: unknown[]) => Promise<void>;

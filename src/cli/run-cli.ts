@@ -52,7 +52,8 @@ export async function runCli(argv: readonly string[], env = process.env): Promis
       const terminal = makeTerminal(flags, env);
       try {
         const context = { terminal, flags, env, cwd: process.cwd(), version };
-        code = (await action(context, command.opts() as Options, ...(given.slice(0, -2) as string[]))) ?? exitCodes.ok;
+        const result = await action(context, command.opts() as Options, ...(given.slice(0, -2) as string[]));
+        code = typeof result === "number" ? result : exitCodes.ok;
       } catch (error) {
         explain(terminal, error);
         code = exitCodeOf(error);

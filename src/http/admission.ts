@@ -4,9 +4,9 @@ import type { Visitor } from "../access/access.ts";
 import { isPawlError } from "../base/errors.ts";
 import type { Pawl } from "../pawl.ts";
 import type { RequestLimits } from "./request-limits.ts";
-import { bearerOf, type DoorOptions, type Visit, visitOf } from "./visitors.ts";
+import { bearerOf, type LocalDoor, type Visit, visitOf } from "./visitors.ts";
 
-export interface AdmissionOptions extends DoorOptions {
+export interface AdmissionOptions extends LocalDoor {
   /** Without any, everybody is admitted as often as they ask. */
   readonly limits?: RequestLimits | undefined;
 }

@@ -6,14 +6,16 @@ import type { HttpLimits } from "../config.ts";
 import type { GivenError } from "../given.ts";
 import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
-import { type AdmissionOptions, admit, limitGuesses, returnTurns } from "./admission.ts";
-import { mountRoutes } from "./api/mount.ts";
+import { admit, limitGuesses, returnTurns } from "./admission.ts";
+import { checkedArguments } from "./api/arguments.ts";
+import { isJson, maxRequestBytes, parseObject } from "./api/body.ts";
+import { type MountOptions, mountRoutes } from "./api/mount.ts";
 import { openapi } from "./api/openapi.ts";
+import { anything, record, text } from "./api/schema.ts";
 import { authenticationLimitMs } from "./authentication.ts";
 import { mountLive } from "./live.ts";
 import { mountPages } from "./pages.ts";
 import { answerProblem, problem, problemOf } from "./problem.ts";
-import { Arguments, maxRequestBytes, parseObject } from "./request.ts";
 import { checkedLimits, RequestLimits } from "./request-limits.ts";
 import { mountSessions } from "./sessions.ts";
 import { bearerOf, type DoorOptions, isSame } from "./visitors.ts";
@@ -39,18 +41,37 @@ export interface AppOptions extends DoorOptions {
  * how it is. It is a `fetch` handler, so it can be mounted in a server of your own: `app.route("/pawl", httpApp(pawl, { base: "/pawl" }))`.
  */
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
+  return buildApp(pawl, options);
+}
+
+export interface LocalAppOptions extends Pick<AppOptions, "ends"> {
+  /** Where the same Pawl answers over HTTP. */
+  readonly url?: string | undefined;
+  /** Errors are thrown as they are, with their causes, instead of being answered. */
+  readonly throws?: boolean | undefined;
+}
+
+/** The same app for the owner of this process: nobody is asked who they are, and errors are answered in full. */
+export function localApp(pawl: Pawl, options: LocalAppOptions = {}): Hono {
+  return buildApp(pawl, { ends: options.ends, limits: false }, options);
+}
+
+/** Who is local is never an option: a config could set it by mistake, and let everybody in. */
+function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hono {
   const app = new Hono();
   const base = baseOf(options.base);
   authenticationLimitMs(options);
   const limits = options.limits === false ? undefined : new RequestLimits(checkedLimits(options.limits));
-  const admission: AdmissionOptions & Pick<AppOptions, "ends"> = { ...options, limits };
+  const isLocal = local !== undefined;
+  const admission: MountOptions = { ...options, limits, isLocal, url: local?.url };
   returnTurns(app);
   app.use(async (context, next) => {
     await next();
     for (const [name, value] of headers) if (!context.res.headers.has(name)) context.res.headers.set(name, value);
   });
   app.onError((error, context) => {
-    const told = problemOf(error);
+    if (local?.throws === true) throw error;
+    const told = problemOf(error, { isLocal });
     if (told.status === 500) logFailure(pawl.log, error);
     return answerProblem(context, told);
   });
@@ -98,7 +119,7 @@ const headers = [
   ["referrer-policy", "no-referrer"],
 ] as const;
 
-const takes = ["payload", "error", "dedupe"];
+const callbackArguments = { payload: anything, error: record, dedupe: text };
 
 /** `{ "payload": … }` or `{ "error": { "message": … } }`; what tells it from others in the body or as `Idempotency-Key`. */
 async function takeCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
@@ -107,17 +128,14 @@ async function takeCallback(pawl: Pawl, context: Context, token: string | undefi
       "token_invalid",
       "A callback needs its token: in the path, or as `Authorization: Bearer <token>`.",
     );
-  const type = context.req.header("content-type") ?? "";
-  // A form, which any page could send in a visitor's name, is none of these.
-  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type) || context.req.header("content-encoding") !== undefined)
+  if (!isJson(context))
     return answerProblem(context, problem(415, "option_invalid", "Send application/json, not compressed."));
-  const given = new Arguments("callback", parseObject(await context.req.text()), takes);
-  if (given.has("payload") && given.has("error"))
+  const body = parseObject(await context.req.text());
+  const { payload, error, dedupe: given } = checkedArguments("A callback", callbackArguments, body);
+  if (payload !== undefined && error !== undefined)
     throw new PawlError("option_invalid", "A callback has a `payload` or an `error`, not both.");
-  const dedupe = given.optionalText("dedupe") ?? context.req.header("idempotency-key");
-  const result = given.has("error")
-    ? { error: given.value("error") as GivenError }
-    : { payload: given.value("payload") };
+  const dedupe = (given as string | undefined) ?? context.req.header("idempotency-key");
+  const result = error === undefined ? { payload } : { error: error as unknown as GivenError };
   const { id, accepted, late, status, reason } = await pawl.receiveByToken(token, result, { dedupe });
   return context.json({ accepted, late, id, status, ...(reason === null ? {} : { reason }) });
 }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
-import { type ErrorCode, type errorCodes, isPawlError, type PawlError } from "../base/errors.ts";
+import { type ErrorCode, type errorCodes, isPawlError, messageOf, type PawlError } from "../base/errors.ts";
 
 /** An error as RFC 9457 writes it, with Pawl's own code. */
 export interface Problem {
@@ -94,8 +94,11 @@ function notNow(code: ErrorCode): number {
   return code === "wait_timeout" ? patienceEnded : 503;
 }
 
-/** What a stranger is told of an error. Of what went wrong on this side he hears only that it did. */
-export function problemOf(error: unknown): Problem {
+/**
+ * An error as a problem. A stranger learns of a failure on this side only that it happened; the owner of this process
+ * (`isLocal`) learns all of it.
+ */
+export function problemOf(error: unknown, { isLocal = false } = {}): Problem {
   const code = isPawlError(error) ? error.code : "invariant_broken";
   const who = isPawlError(error) ? error.who : "pawl";
   const status =
@@ -106,9 +109,9 @@ export function problemOf(error: unknown): Problem {
         : who === "surroundings"
           ? notNow(code)
           : 500;
-  const isTold = status < 500 || status === patienceEnded;
+  const isTold = isLocal || status < 500 || status === patienceEnded;
   const told = {
-    ...problem(status, code, isPawlError(error) && isTold ? error.message : undefined),
+    ...problem(status, code, isTold ? messageOf(error) : undefined),
     ...(isPawlError(error) && isTold ? detailsOf(error) : {}),
   };
   if (!isPawlError(error, "label_invalid")) return told;

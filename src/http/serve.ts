@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import type { Hono } from "hono";
 import { messageOf, PawlError } from "../base/errors.ts";
 import type { HttpConfig } from "../config.ts";
 import type { Pawl } from "../pawl.ts";
@@ -32,9 +33,30 @@ const standardHost = "127.0.0.1";
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
   const { port = standardPort, host = standardHost, ...app } = checkHttp(options);
+  const { server, close } = serverFor((ends) => httpApp(pawl, { ...app, ends }));
+  server.maxConnections = 1_000;
+  if (app.limits !== false) limitConnections(server, checkedLimits(app.limits).connectionsPerAddress);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(taken(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as { port: number }).port;
+  return {
+    port: bound,
+    isLocal: isLoopback(host),
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
+    close,
+  };
+}
+
+/** A server that listens nowhere yet. Closing it ends what streams and waits, and lets all else be answered. */
+export function serverFor(appFor: (ends: AbortSignal) => Hono): {
+  readonly server: Server;
+  readonly close: () => Promise<void>;
+} {
   const ending = new AbortController();
   const server = createAdaptorServer({
-    fetch: httpApp(pawl, { ...app, ends: ending.signal }).fetch,
+    fetch: appFor(ending.signal).fetch,
     createServer,
     // Clients that are slow on purpose are cut off. Node looks for them every 30 s by default, long after their time.
     serverOptions: {
@@ -45,26 +67,15 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
       maxHeaderSize: 16_384,
     },
   }) as Server;
-  server.maxConnections = 1_000;
-  if (app.limits !== false) limitConnections(server, checkedLimits(app.limits).connectionsPerAddress);
   const unasked = watchUnasked(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(taken(error, host, port)));
-    server.listen(port, host, resolve);
-  });
-  const bound = (server.address() as { port: number }).port;
-  return {
-    port: bound,
-    isLocal: isLoopback(host),
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
-    async close() {
-      ending.abort();
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeIdleConnections();
-      for (const socket of unasked) socket.destroy();
-      await closed;
-    },
+  const close = async (): Promise<void> => {
+    ending.abort();
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    for (const socket of unasked) socket.destroy();
+    await closed;
   };
+  return { server, close };
 }
 
 /** One address cannot hold all the connections that the server has. */

@@ -4,7 +4,9 @@ import { permissions } from "../access/roles.ts";
 import { PawlError } from "../base/errors.ts";
 import type { Pawl } from "../pawl.ts";
 import { type AdmissionOptions, addressOf, admit, limitGuesses } from "./admission.ts";
-import { Arguments, parseObject } from "./request.ts";
+import { checkedArguments } from "./api/arguments.ts";
+import { parseObject } from "./api/body.ts";
+import { text } from "./api/schema.ts";
 import { endSession, keepSession } from "./visitors.ts";
 
 /** Signing in and out: by a link that counts once, or with a token. */
@@ -54,5 +56,7 @@ function shown(visitor: Visitor): object {
 async function secretOf(context: Context): Promise<string> {
   if (!/^application\/json\b/i.test(context.req.header("content-type") ?? ""))
     throw new PawlError("media_unsupported", "Send application/json.");
-  return new Arguments("sign in", parseObject(await context.req.text()), ["token"]).text("token");
+  const { token } = checkedArguments("sign in", { token: text }, parseObject(await context.req.text()));
+  if (token === undefined) throw new PawlError("option_invalid", "`token` is needed.");
+  return token as string;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LocalClient } from "../../src/cli/transport/local-client.ts";
+import { type Call, callOver } from "../../src/cli/transport/client.ts";
+import { overSocket } from "../../src/cli/transport/socket-carrier.ts";
 import { build, newProject, type Project } from "./pawl-command.ts";
 
 /** What workers answer is told with the question, so that each test says what comes in. */
@@ -40,30 +41,29 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe("a crowd from a terminal, with the process that has its marketplace", () => {
-  let socket: LocalClient;
+  let call: Call;
   beforeAll(async () => {
     const running = await project.start();
     expect(running.stdout).toContain("crowd ask receipts --content '{…}'");
-    socket = (await LocalClient.connect(project.path(".pawl/db.sock")))!;
+    call = callOver((await overSocket(project.path(".pawl/db.sock")))!);
   });
-  afterAll(() => socket.close());
 
-  function until(lifecycle: string, id: string, ...states: string[]): Promise<unknown> {
-    return socket.call("wait", { lifecycle, id, until: states });
+  function until(id: string, ...states: string[]): Promise<unknown> {
+    return call("wait", { id, until: states });
   }
 
   /** What its workers have submitted is there, and waits for a person. */
   async function takenIn(id: string): Promise<Submission[]> {
-    await until("pawl_crowd_receipts", id, "running");
-    const found = (await socket.call("submissions", { id })) as Submission[];
-    await Promise.all(found.map((one) => until("pawl_submission_receipts", one.id, "pending_approval", "errored")));
+    await until(id, "running");
+    const found = await call("submissionsOfJob", { id });
+    await Promise.all(found.map((one) => until(one.id, "pending_approval", "errored")));
     return found;
   }
 
   test("it is asked, looked at, approved and finished; asking twice asks once", async () => {
     const asking = ["crowd", "ask", "receipts", "--key", "r-1", "--content"];
     const { id } = await project.json<{ id: string }>(...asking, '{"read":{"W1":12.5,"W2":12.5}}');
-    await until("pawl_crowd_receipts", id, "running");
+    await until(id, "running");
     expect(await project.json("crowd", "look", "receipts/r-1")).toMatchObject({ id, state: "looking" });
     const [one, other] = await takenIn(id);
     const [listed, again, jobs, show] = await Promise.all([
@@ -88,8 +88,8 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
     expect(show).toMatchObject({ key: "r-1", submissions: [{ id: one!.id, label: { total: 12.5 } }, {}] });
     const approved = await project.pawl("crowd", "approve", one!.id, "--actor", "ada");
     expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("\tapproving\t") });
-    await socket.call("approveSubmission", { id: other!.id });
-    await until("pawl_crowd_receipts", id, "finished");
+    await call("approveSubmission", { id: other!.id });
+    await until(id, "finished");
     const [bonus, twice, closed] = await Promise.all([
       project.pawl("crowd", "bonus", one!.id, "--amount", "0.50", "--reason", "Quick."),
       project.pawl("crowd", "approve", one!.id),
@@ -100,15 +100,15 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
   }, 60_000);
 
   test("what its check cannot decide waits for a person, who has it looked at again, or rejects it", async () => {
-    const { id: job } = (await socket.call("askCrowd", {
+    const { id: job } = (await call("askCrowd", {
       crowd: "receipts",
       key: "r-2",
       content: { read: { W: -1 } },
     })) as {
       id: string;
     };
-    await until("pawl_crowd_receipts", job, "running");
-    await socket.call("lookAtCrowdJob", { id: job });
+    await until(job, "running");
+    await call("lookAtCrowdJob", { id: job });
     const [{ id } = { id: "" }] = await takenIn(job);
     const [found, none, wrong] = await Promise.all([
       project.pawl("crowd", "submissions", "--job", "receipts/r-2"),
@@ -119,7 +119,7 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("--feedback") });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("errored") });
     expect(await project.json("crowd", "retry", id)).toMatchObject({ id, state: "submitted" });
-    await until("pawl_submission_receipts", id, "errored");
+    await until(id, "errored");
     const rejected = await project.json("crowd", "reject", id, "--feedback", "It is below nought.");
     expect(rejected).toMatchObject({ state: "rejecting", feedback: "It is below nought." });
   }, 60_000);

@@ -1,13 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lifecycle } from "pawl";
 import { type TestPawl, testPawl } from "pawl/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { LocalClient } from "../../src/cli/transport/local-client.ts";
+import { type Call, callOver } from "../../src/cli/transport/client.ts";
 import { type LocalSocket, listenLocally } from "../../src/cli/transport/local-socket.ts";
+import { overSocket } from "../../src/cli/transport/socket-carrier.ts";
 
 const parcel = lifecycle("parcel", {
   data: z.object({ address: z.string() }),
@@ -32,148 +33,97 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a socket in a folder that others can write to is not trusted", async () => {
-  chmodSync(folder, 0o777);
-  const refused = LocalClient.connect(join(folder, "pawl.sock"));
-  await expect(refused).rejects.toMatchObject({ code: "not_allowed", message: expect.stringContaining("chmod go-w") });
-  chmodSync(folder, 0o755);
-  const client = await LocalClient.connect(server.path);
-  expect(client).toBeDefined();
-  client!.close();
-});
-
-/** Writes bytes as they are, and gives back the answers as they come. */
-class RawClient {
-  readonly #socket: Socket;
-  #text = "";
-  #heard = () => {};
-
-  constructor(path: string) {
-    this.#socket = connect(path).on("error", () => {});
-    this.#socket.on("data", (chunk) => {
-      this.#text += chunk;
-      this.#heard();
-    });
-  }
-
-  write(bytes: string | Buffer): void {
-    this.#socket.write(bytes);
-  }
-
-  async answers(count: number): Promise<Record<string, unknown>[]> {
-    const lines = () => this.#text.split("\n").slice(0, -1);
-    while (lines().length < count) await new Promise<void>((resolve) => (this.#heard = resolve));
-    return lines().map((line) => JSON.parse(line));
-  }
-
-  end(): void {
-    this.#socket.destroy();
-  }
+async function clientOf(path: string): Promise<Call> {
+  return callOver((await overSocket(path))!);
 }
 
-const request = `${JSON.stringify({ id: 7, verb: "counts", args: { lifecycle: "parcel" } })}\n`;
-const answer = { id: 7, ok: { packed: 1 } };
+test("a socket in a folder that others can write to is not trusted", async () => {
+  chmodSync(folder, 0o777);
+  const refused = overSocket(join(folder, "pawl.sock"));
+  await expect(refused).rejects.toMatchObject({ code: "not_allowed", message: expect.stringContaining("chmod go-w") });
+  chmodSync(folder, 0o755);
+  expect(await overSocket(server.path)).toBeDefined();
+});
 
-describe("a line that is no request gets an error, and the next one its answer", () => {
-  const proto = '{"id":3,"verb":"start","args":{"lifecycle":"parcel","data":{"__proto__":{"address":"x"}}}}';
+/** Writes bytes as they are, and resolves to what came back when the connection is closed. */
+async function raw(bytes: string | Buffer): Promise<string> {
+  const socket = connect(server.path).on("error", () => {});
+  socket.write(bytes);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function post(path: string, body: string): string {
+  const length = Buffer.byteLength(body);
+  return `POST ${path} HTTP/1.1\r\nhost: pawl\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`;
+}
+
+const start = "/api/lifecycles/parcel/instances";
+
+describe("what is no request gets an error, and the next one its answer", () => {
   test.each([
-    ["garbage", "}{ not json\n", null, "not JSON"],
-    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00, 0x0a]), null, "not JSON"],
-    ["another kind of JSON", "[1]\n", null, "A request is a JSON object"],
-    ["a line of 2 MiB", `${"x".repeat(2 * 1024 * 1024)}\n`, null, "1 MiB"],
-    ["a nest of brackets", `${"[".repeat(500_000)}\n`, null, "not JSON"],
-    [
-      "a nest of brackets in order",
-      `{"id":3,"verb":"counts","args":${'{"a":'.repeat(90_000)}1${"}".repeat(90_000)}}\n`,
-      3,
-      "",
-    ],
-    ["no verb", '{"id":3}\n', 3, "`verb` must be a text"],
-    ["an unknown verb", '{"id":3,"verb":"stop"}\n', 3, 'There is no verb "stop"'],
-    ["a verb that every object has", '{"id":3,"verb":"constructor"}\n', 3, "There is no verb"],
-    ["arguments that are a list", '{"id":3,"verb":"find","args":[]}\n', 3, "`args` must be an object"],
-    [
-      "an argument that nobody knows",
-      '{"id":3,"verb":"find","args":{"lifecycle":"parcel","sate":"packed"}}\n',
-      3,
-      'Did you mean "state"?',
-    ],
-    [
-      "a lifecycle that every object has",
-      '{"id":3,"verb":"counts","args":{"lifecycle":"toString"}}\n',
-      3,
-      "There is no lifecycle",
-    ],
-    ["a hidden prototype", `${proto}\n`, 3, "__proto__"],
-    ["an id that is an object", '{"id":{},"verb":"counts"}\n', null, "`id` must be"],
-  ])("%s", async (_name, bytes, id, told) => {
-    const client = new RawClient(server.path);
-    client.write(bytes);
-    client.write(request);
-    const answers = await client.answers(2);
-    expect(answers.find((one) => one.id !== 7)).toEqual({
-      id,
-      error: {
-        code: expect.stringMatching(/_invalid$|_unknown$/),
-        message: expect.stringContaining(told),
-        details: expect.anything(),
-      },
-    });
-    expect(answers.find((one) => one.id === 7)).toEqual(answer);
+    ["garbage", "}{ not HTTP\r\n\r\n", "400"],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00, 0x0a]), "400"],
+    ["a body that is no JSON", post(start, "}{"), "The request is not JSON"],
+    ["another kind of JSON", post(start, "[1]"), "The body must be a JSON object"],
+    ["a body of 2 MiB", post(start, `"${"x".repeat(2 * 1024 * 1024)}"`), "1 MiB is the most"],
+    ["a nest of brackets", post(start, "[".repeat(500_000)), "The request is not JSON"],
+    ["an unknown path", post("/api/constructor", "{}"), "not_found"],
+    ["an argument that nobody knows", post(start, '{"dta":{}}'), "does not take `dta`"],
+    ["an argument that every object has", post(start, '{"constructor":{}}'), "does not take `constructor`"],
+    ["a lifecycle that every object has", post("/api/lifecycles/toString/instances", "{}"), "There is no lifecycle"],
+    ["a hidden prototype", post(start, '{"data":{"__proto__":{"address":"x"}}}'), "__proto__"],
+  ])("%s", async (_name, bytes, told) => {
+    expect(await raw(bytes)).toContain(told);
+    const call = await clientOf(server.path);
+    expect(await call("counts", { lifecycle: "parcel" })).toMatchObject({ packed: 1 });
     expect(({} as Record<string, unknown>).address).toBeUndefined();
-    client.end();
-  });
-
-  test("nothing at all", async () => {
-    const client = new RawClient(server.path);
-    client.write(`\n\r\n  \n${request}`);
-    expect(await client.answers(1)).toEqual([answer]);
-    client.end();
   });
 });
 
-test("a request in pieces is one, and two in one piece are two", async () => {
-  const client = new RawClient(server.path);
-  for (const byte of request) client.write(byte);
-  await client.answers(1);
-  client.write(request + request);
-  expect(await client.answers(3)).toEqual([answer, answer, answer]);
-  client.end();
+test("who comes over the socket is admin, and acts for whom they name or for nobody", async () => {
+  const call = await clientOf(server.path);
+  const named = await call("start", { lifecycle: "parcel", data: { address: "Elm 4" }, actor: "ada" });
+  expect(await call("journal", { id: named.id })).toMatchObject([{ actor: "ada" }]);
+  const unnamed = await call("start", { lifecycle: "parcel", data: { address: "Elm 5" } });
+  expect(await call("journal", { id: unnamed.id })).toMatchObject([{ actor: null }]);
+  expect(await call("tokens", {})).toEqual([]);
+  for (const { id } of [named, unnamed]) await call("send", { id, event: "ship" });
 });
 
 test("a client that goes away in the middle harms nobody", async () => {
-  const rude = new RawClient(server.path);
-  rude.write(`${JSON.stringify({ id: 1, verb: "wait", args: { lifecycle: "parcel", key: "p1", timeout: "1h" } })}\n`);
-  rude.write(request);
-  await rude.answers(1);
-  rude.write('{"id":2,');
-  rude.end();
-  const client = (await LocalClient.connect(server.path))!;
-  expect(await client.call("get", { lifecycle: "parcel", key: "p1" })).toMatchObject({ state: "packed" });
-  client.close();
+  const rude = connect(server.path).on("error", () => {});
+  rude.write("GET /api/lifecycles/parcel/keys/p1/wait?timeout=1h HTTP/1.1\r\nhost: pawl\r\n\r\n");
+  rude.write("POST /api/lifecy");
+  const call = await clientOf(server.path);
+  await call("counts", { lifecycle: "parcel" });
+  rude.destroy();
+  expect(await call("get", { lifecycle: "parcel", key: "p1" })).toMatchObject({ state: "packed" });
 });
 
 test("errors arrive with their code and details", async () => {
-  const client = (await LocalClient.connect(server.path))!;
-  const refused = client.call("send", { lifecycle: "parcel", key: "p1", event: "recover" });
+  const call = await clientOf(server.path);
+  const refused = call("send", { lifecycle: "parcel", key: "p1", event: "recover" });
   await expect(refused).rejects.toMatchObject({
     code: "transition_refused",
     details: { blockers: [expect.anything()] },
   });
-  await expect(client.call("get", { lifecycle: "x".repeat(1024 * 1024) })).rejects.toMatchObject({
-    code: "option_invalid",
-  });
-  client.close();
+  const large = call("start", { lifecycle: "parcel", data: { address: "x".repeat(1024 * 1024) } });
+  await expect(large).rejects.toMatchObject({ code: "value_unstorable" });
 });
 
 test("closing ends a wait, answers it, and removes the file", async () => {
-  const client = (await LocalClient.connect(server.path))!;
-  const waiting = client.call("wait", { lifecycle: "parcel", key: "p1", timeout: "1h" });
-  await client.call("counts", { lifecycle: "parcel" });
-  const [, error] = await Promise.all([server.close(), waiting.catch((thrown: unknown) => thrown)]);
+  const call = await clientOf(server.path);
+  const began = vi.spyOn(t.pawl, "wait");
+  const waiting = call("wait", { lifecycle: "parcel", key: "p1", timeout: "1h" }).catch((thrown: unknown) => thrown);
+  await vi.waitFor(() => expect(began).toHaveBeenCalled());
+  began.mockRestore();
+  const [, error] = await Promise.all([server.close(), waiting]);
   expect(error).toMatchObject({ code: "closed" });
   expect(existsSync(server.path)).toBe(false);
-  expect(await LocalClient.connect(server.path)).toBeUndefined();
+  expect(await overSocket(server.path)).toBeUndefined();
+  await expect(call("counts", { lifecycle: "parcel" })).rejects.toMatchObject({ code: "outcome_unknown" });
   server = await listenLocally(t.pawl, folder);
 });
 
@@ -188,9 +138,8 @@ describe.skipIf(process.platform === "win32")("the file of the socket", () => {
     const killed = createServer().listen(join(other, "db.sock"));
     await new Promise((resolve) => killed.once("listening", resolve));
     const second = await listenLocally(t.pawl, other);
-    const client = (await LocalClient.connect(second.path))!;
-    expect(await client.call("counts", { lifecycle: "parcel" })).toEqual({ packed: 1 });
-    client.close();
+    const call = await clientOf(second.path);
+    expect(await call("counts", { lifecycle: "parcel" })).toMatchObject({ packed: 1 });
     await second.close();
     killed.close();
     rmSync(other, { recursive: true });

@@ -64,8 +64,6 @@ declare global {
   const pino: Theirs;
 
   // Not exported by Pawl: named in doc comments of its own files only.
-  const dispatch: typeof import("../../src/http/dispatch.ts").dispatch;
-  const parseRequest: typeof import("../../src/http/request.ts").parseRequest;
   const openPglite: typeof import("../../src/store/pglite/open.ts").openPglite;
   const sql: typeof import("../../src/store/port/db.ts").sql;
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { constant, folderArchive, job, lifecycle, memoryBroker, PermanentError } from "pawl";
 import { testPawl } from "pawl/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { callIn } from "../../src/cli/transport/reach.ts";
 import { carryOn } from "../../src/dead-letters/operations.ts";
-import { dispatch } from "../../src/http/dispatch.ts";
+import type { RouteName } from "../../src/http/routes/routes.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
@@ -278,8 +279,7 @@ test("a client without lifecycle values can do the same by name", async () => {
   const archive = folderArchive(folder);
   await using t = await testPawl({ lifecycles: [order], deadLetters: { archive } });
   // biome-ignore lint/suspicious/noExplicitAny: it is JSON.
-  const ask = async (verb: string, args: object = {}): Promise<any> =>
-    dispatch(t.pawl, { verb, args: new Map(Object.entries(args)) });
+  const ask = async (verb: RouteName, args: Record<string, unknown> = {}): Promise<any> => callIn(t.pawl)(verb, args);
   await fail(t, 4);
   const [{ fingerprint }] = await ask("deadGroups", { lifecycle: "order" });
   const from = new Date(0).toISOString();
@@ -289,7 +289,7 @@ test("a client without lifecycle values can do the same by name", async () => {
   expect(await ask("tickets", { status: "taken", takenBy: "ada" })).toMatchObject([{ id: one.id }]);
   await ask("resolveTicket", { id: two.id, actor: "ada", reason: "known" });
   const begun = await ask("requeueDeadLetters", { id: [one.id, two.id], actor: "ada", rate: 1 });
-  expect(await ask("operation", { id: begun.id, carryOn: true })).toMatchObject({ status: "running", done: 1 });
+  expect(await ask("carryOnOperation", { id: begun.id })).toMatchObject({ status: "running", done: 1 });
   expect(await ask("abortOperation", { id: begun.id, reason: "no" })).toMatchObject({ status: "aborted" });
   const { id } = await ask("discardDeadLetters", { because: "attempts_used_up", origin: "packing" });
   expect(await ask("operation", { id, carryOn: true })).toMatchObject({ outcomes: { discarded: 3 } });

@@ -4,7 +4,8 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { papers } from "../../examples/crowd/papers.ts";
 import { courseOf, team } from "../../examples/crowd/workers.ts";
-import { LocalClient } from "../../src/cli/transport/local-client.ts";
+import { callOver } from "../../src/cli/transport/client.ts";
+import { overSocket } from "../../src/cli/transport/socket-carrier.ts";
 import { build, newProject, type Project, root } from "../cli/pawl-command.ts";
 
 const example = join(root, "examples/crowd");
@@ -40,22 +41,21 @@ test("a reader is the crowd: reads one receipt right and one wrong", async () =>
   const here = [...config, "--folder", "own"];
   const running = await project.start(...here);
   expect(running.stdout).toContain("queue next crowd-receipt-readers --labeler me --start");
-  const socket = (await LocalClient.connect(project.path("own/db.sock")))!;
+  const call = callOver((await overSocket(project.path("own/db.sock")))!);
   const [queue, labeler] = ["crowd-receipt-readers", "me"];
   const { assignment } = await project.json<Next>("queue", "next", queue, "--labeler", labeler, "--start", ...here);
   const right = JSON.stringify({ total: 12.84, tax: 0.84 });
   await project.json("queue", "answer", assignment.id, right, "--labeler", labeler, ...here);
-  await socket.call("wait", { lifecycle: "receipt", key: "you-r-01", until: "read" });
-  const { assignment: next } = (await socket.call("next", { queue, labeler })) as Next;
-  await socket.call("startAssignment", { id: next.id, labeler });
-  await socket.call("submitLabel", { id: next.id, labeler, label: { total: 99, tax: 1 } });
+  await call("wait", { lifecycle: "receipt", key: "you-r-01", until: "read" });
+  const { assignment: next } = (await call("next", { queue, labeler })) as Next;
+  await call("startAssignment", { id: next.id, labeler });
+  await call("submitLabel", { id: next.id, labeler, label: { total: 99, tax: 1 } });
   await vi.waitFor(async () => {
-    const found = await socket.call("submissions", { state: "rejected" });
+    const found = await call("submissions", { state: "rejected" });
     expect(found).toMatchObject([
       { worker: "me", feedback: expect.stringContaining("The tax does not fit the total.") },
     ]);
   }, 30_000);
-  socket.close();
   await running.end();
 }, 120_000);
 

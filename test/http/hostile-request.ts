@@ -1,6 +1,6 @@
 import { namesIn, type Route, rightsFor } from "../../src/http/api/route.ts";
 import type { Schema } from "../../src/http/api/schema.ts";
-import { beside } from "../../src/http/routes/other-operations.ts";
+import { otherOperations } from "../../src/http/routes/other-operations.ts";
 import { routes } from "../../src/http/routes/routes.ts";
 import type { Random } from "../faults/harm/random.ts";
 
@@ -299,7 +299,7 @@ export function hostileRequest(random: Random, targets: Targets, bearer: string 
   };
 
   const segments = new Map(namesIn(route?.path ?? "").map((name) => [name, segment(name)]));
-  const other = random.pick(beside);
+  const other = random.pick(otherOperations);
   const ownPath =
     route === undefined
       ? isOneIn(3)
@@ -328,7 +328,7 @@ export function hostileRequest(random: Random, targets: Targets, bearer: string 
 
   const isRead = method === "GET" || method === "HEAD";
   const body = isOneIn(10) ? random.pick(bodies) : written(Object.fromEntries(given));
-  const query = isRead ? queryOf(random, given, route?.verb === "wait") : isOneIn(20) ? "?actor=the-admin" : "";
+  const query = isRead ? queryOf(random, given, route?.waits === true) : isOneIn(20) ? "?actor=the-admin" : "";
   const isOwn =
     route !== undefined && method === ownMethod && [...segments.values()].every(({ meant }) => meant !== undefined);
   return {

@@ -3,8 +3,7 @@ import { httpApp } from "pawl/http";
 import { type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { dispatch } from "../../src/http/dispatch.ts";
-import { parseRequest } from "../../src/http/request.ts";
+import { callIn } from "../../src/cli/transport/reach.ts";
 
 const pictures = queue("pictures", { label: z.object({ animal: z.enum(["cat", "dog"]) }) });
 const receipts = crowd("receipts", { label: z.object({ total: z.number() }), marketplace: "here", autoApprove: false });
@@ -125,8 +124,7 @@ describe("Pawl's own lifecycles", () => {
         ["receive", { id, event: "close", dedupe: "d" }],
         ["receive", { lifecycle: name, key: "k", event: "close", dedupe: "d", error: { message: "no" } }],
       ] as const) {
-        const request = parseRequest(JSON.stringify({ verb, args }));
-        await expect(dispatch(t.pawl, request), `${verb} ${name}`).rejects.toMatchObject(refused);
+        await expect(callIn(t.pawl)(verb, args), `${verb} ${name}`).rejects.toMatchObject(refused);
       }
     }
   });

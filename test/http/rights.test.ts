@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { namesIn, type Route, rightsFor } from "../../src/http/api/route.ts";
 import type { Schema } from "../../src/http/api/schema.ts";
-import { beside } from "../../src/http/routes/other-operations.ts";
+import { otherOperations } from "../../src/http/routes/other-operations.ts";
 import { routes } from "../../src/http/routes/routes.ts";
 
 type Role = "viewer" | "service" | "operator" | "admin" | "labeler";
@@ -93,7 +93,7 @@ const values: Readonly<Record<string, string>> = {
 };
 
 function pathOf(route: Route, whose: Whose, event: string): string {
-  const isDesk = [route.may].flat().includes("label") && route.path.includes("{id}");
+  const isDesk = [route.right].flat().includes("label") && route.path.includes("{id}");
   const id = isDesk ? ids[whose] : whose === "internal" ? ids.internal : ids.instance;
   const lifecycleName = whose === "internal" ? "pawl_sample" : "essay";
   return route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -114,7 +114,7 @@ async function ask(role: Role | undefined, route: Route, whose: Whose, event = "
   const path = pathOf(route, whose, event);
   const isGet = route.method === "get";
   const query = isGet ? `?${new URLSearchParams(bodyOf(route) as Record<string, string>)}` : "";
-  const wait = route.verb === "wait" ? `${query === "?" ? "?" : `${query}&`}timeout=1ms` : query;
+  const wait = route.waits === true ? `${query === "?" ? "?" : `${query}&`}timeout=1ms` : query;
   const response = await app.request(`/api${path}${wait}`, {
     method: route.method.toUpperCase(),
     headers: role === undefined ? { "content-type": "application/json" } : headers.get(role)!,
@@ -125,8 +125,8 @@ async function ask(role: Role | undefined, route: Route, whose: Whose, event = "
 }
 
 /** Requests that would end what later ones need are asked last. */
-function endsSomething({ verb }: Route): boolean {
-  return ["revokeToken", "revokeSession", "deactivateQueue", "pause", "submitLabel", "skipAssignment"].includes(verb);
+function endsSomething({ name }: Route): boolean {
+  return ["revokeToken", "revokeSession", "deactivateQueue", "pause", "submitLabel", "skipAssignment"].includes(name);
 }
 
 describe("who may what", () => {
@@ -139,7 +139,7 @@ describe("who may what", () => {
 
   test("every route asks a stranger to come in", async () => {
     for (const route of routes) expect((await ask(undefined, route, "own")).status, route.path).toBe(401);
-    const open = beside.filter(({ may }) => may === null).map(({ method, path }) => `${method} ${path}`);
+    const open = otherOperations.filter(({ may }) => may === null).map(({ method, path }) => `${method} ${path}`);
     expect(open.sort()).toEqual([
       "delete /api/session",
       "get /api/session",
@@ -165,7 +165,7 @@ describe("who may what", () => {
         for (const whose of kinds) {
           const told = await ask(role, route, whose, event);
           const what = `${role} ${route.method} ${pathOf(route, whose, event)} (${whose}): ${told.status} ${told.text}`;
-          expect(told.status, what).toBeLessThan(500 + (route.verb === "wait" ? 5 : 0));
+          expect(told.status, what).toBeLessThan(500 + (route.waits === true ? 5 : 0));
           if (!isAllowed) expect([told.status, told.code], what).toEqual([403, "not_allowed"]);
           else if (isClosed(route, whose)) expect([told.status, told.code], what).toEqual([403, "not_allowed"]);
           else if (isOthers(role, route, whose)) expect([403, 404], what).toContain(told.status);
@@ -176,8 +176,8 @@ describe("who may what", () => {
   });
 
   /** Nobody starts or moves what is Pawl's own. */
-  function isClosed({ verb, path }: Route, whose: Whose): boolean {
-    return whose === "internal" && ["start", "send", "receive"].includes(verb) && /\{(?:id|lifecycle)\}/.test(path);
+  function isClosed({ name, path }: Route, whose: Whose): boolean {
+    return whose === "internal" && /^(?:start|send|receive)(?:ByKey)?$/.test(name) && /\{(?:id|lifecycle)\}/.test(path);
   }
 
   /** A labeler finds nothing of somebody else's work. */

@@ -2,7 +2,8 @@ import { queue } from "pawl";
 import { testPawl } from "pawl/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { dispatch } from "../../src/http/dispatch.ts";
+import { callIn } from "../../src/cli/transport/reach.ts";
+import type { RouteName } from "../../src/http/routes/routes.ts";
 
 type Answer = Record<string, unknown> & { id: string; assignment: { id: string }; label: { id: string } };
 
@@ -14,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-async function ask(verb: string, args: Record<string, unknown> = {}): Promise<Answer> {
-  return (await dispatch(t.pawl, { verb, args: new Map(Object.entries(args)) })) as Answer;
+async function ask(verb: RouteName, args: Record<string, unknown> = {}): Promise<Answer> {
+  return (await callIn(t.pawl)(verb, args)) as Answer;
 }
 
 test("everything about people can be asked for by name, and is plain JSON", async () => {
@@ -36,10 +37,9 @@ test("everything about people can be asked for by name, and is plain JSON", asyn
     { key: "one", data: { url: "1.png" } },
     { key: "two", data: { url: "2.png" }, gold: { animal: "cat" } },
   ];
-  expect(await ask("addSamples", { queue: "pictures", samples, actor: "lea" })).toMatchObject([
-    { key: "one" },
-    { key: "two" },
-  ]);
+  const added = (await ask("addSamples", { queue: "pictures", samples, actor: "lea" })) as unknown as Answer[];
+  expect(added).toMatchObject([{ key: "one" }, { key: "two" }]);
+  const [, two] = added;
   const { assignment, ...given } = await ask("next", { queue: "pictures", labeler: "ben" });
   expect(given).toMatchObject({ resumed: false, sample: { key: "one", data: { url: "1.png" } } });
   const { id } = assignment;
@@ -81,7 +81,7 @@ test("everything about people can be asked for by name, and is plain JSON", asyn
     labels: [{}, {}],
     assignments: [{}, {}, {}, {}],
   });
-  expect(await ask("closeSample", { queue: "pictures", key: "two", actor: "lea" })).toMatchObject({ state: "closed" });
+  expect(await ask("closeSample", { id: two!.id, actor: "lea" })).toMatchObject({ state: "closed" });
   expect(await ask("queueMetrics", { queue: "pictures" })).toMatchObject({ total: 4 });
   expect(await ask("queueMetrics", { queue: "pictures", by: "labeler", labeler: "ben" })).toMatchObject([
     { labeler: "ben" },
@@ -98,9 +98,9 @@ test.each([
   ["next", { queue: "nowhere", labeler: "ada" }, "queue_unknown"],
   ["submitLabel", { id: "x", labeler: "ada" }, "option_invalid"],
   ["sample", { queue: "pictures", key: "none" }, "sample_unknown"],
-  ["reopenSample", { queue: "pictures", key: "one", actor: "lea" }, "invalid_transition"],
+  ["reopenSample", { id: "01b8dd58-e200-7000-8000-000000000000", actor: "lea" }, "sample_unknown"],
   ["acceptLabel", { id: "01b8dd58-e200-7000-8000-000000000000", actor: "lea" }, "label_unknown"],
   ["addSamples", { queue: "pictures", samples: "none" }, "option_invalid"],
 ])("%s with %j is refused with %s", async (verb, args, code) => {
-  await expect(ask(verb, args)).rejects.toMatchObject({ code });
+  await expect(ask(verb as RouteName, args)).rejects.toMatchObject({ code });
 });

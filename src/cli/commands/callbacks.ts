@@ -1,9 +1,12 @@
 import type { Command } from "commander";
-import type { CallbackAnswer, InstanceAnswer } from "../answers.ts";
-import { wholeNumber } from "../arguments.ts";
+import type { CallbackAnswer } from "../../http/contract.ts";
+import { instanceArgs, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
-import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../show/terminal.ts";
+import { ago } from "../show/moments.ts";
+import { type Column, type Paint, printJson, printPage, type Terminal, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
+import { instanceNamed } from "./instance/instance-argument.ts";
+import { reached } from "./reached.ts";
 
 interface Wanted {
   readonly id?: string;
@@ -38,9 +41,7 @@ export function addCallbacks(program: Command, act: Act): void {
     .argument("<id>")
     .action(
       act((context, _, id) =>
-        reached(context, async (pawl) =>
-          show(context.terminal, (await pawl.call("callback", { id })) as CallbackAnswer),
-        ),
+        reached(context, async (pawl) => show(context.terminal, await pawl.call("callback", { id }))),
       ),
     );
   callbacks
@@ -56,44 +57,43 @@ export function addCallbacks(program: Command, act: Act): void {
     );
 }
 
-async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../transport/with-pawl.ts");
-  await withPawl(context, {}, work);
-}
-
-async function list({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
-  const found = (await pawl.call("callbacks", args)) as CallbackAnswer[];
-  if (terminal.json) printJson(terminal, found);
-  else if (found.length === 0 && terminal.isTty) terminal.note("There are none.");
-  else printTable(terminal, found, await makeColumns());
-  if (found.length === args.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
+async function list(
+  { terminal }: Context,
+  pawl: Reached,
+  { lifecycle, key, id, ...filter }: Wanted & { lifecycle: string | undefined; key: string | undefined },
+): Promise<undefined> {
+  const found =
+    key === undefined && id === undefined
+      ? await pawl.call("callbacks", { lifecycle, ...filter })
+      : await pawl.call("callbacksOfInstance", {
+          ...(await instanceNamed(pawl, lifecycle, instanceArgs(key, id))),
+          ...filter,
+        });
+  printPage(terminal, found, columns, { limit: filter.limit, none: "There are none." });
 }
 
 async function accept({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
   const { instanceLine } = await import("../show/instance.ts");
-  const instance = (await pawl.call("acceptLate", args)) as InstanceAnswer;
+  const instance = await pawl.call("acceptLate", args);
   if (terminal.json) printJson(terminal, instance);
   else terminal.print(instanceLine(terminal, instance));
 }
 
-async function makeColumns(): Promise<Column<CallbackAnswer>[]> {
-  const { ago } = await import("../show/instance.ts");
-  return [
-    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
-    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
-    { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
-    { title: "event", text: (one) => one.event },
-    { title: "what", text: (one) => (one.error === null ? "result" : "error") },
-    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
-    {
-      title: "late",
-      text: (one) => (one.isLate ? "late" : ""),
-      shown: (one, paint) => (one.isLate ? paint.yellow("late") : ""),
-    },
-    { title: "dedupe", text: (one) => one.dedupe, shown: (one) => visible(one.dedupe) },
-    { title: "received", text: (one) => one.receivedAt, shown: (one) => ago(one.receivedAt) },
-  ];
-}
+const columns: readonly Column<CallbackAnswer>[] = [
+  { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+  { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+  { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
+  { title: "event", text: (one) => one.event },
+  { title: "what", text: (one) => (one.error === null ? "result" : "error") },
+  { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+  {
+    title: "late",
+    text: (one) => (one.isLate ? "late" : ""),
+    shown: (one, paint) => (one.isLate ? paint.yellow("late") : ""),
+  },
+  { title: "dedupe", text: (one) => one.dedupe, shown: (one) => visible(one.dedupe) },
+  { title: "received", text: (one) => one.receivedAt, shown: (one) => ago(one.receivedAt) },
+];
 
 function coloured(status: CallbackAnswer["status"], paint: Paint): string {
   if (status === "applied" || status === "accepted") return paint.green(status);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Act } from "../program.ts";
 import { printJson, visible } from "../show/terminal.ts";
+import { reached } from "./reached.ts";
 
 export function addExplain(program: Command, act: Act): void {
   program
@@ -10,11 +11,11 @@ export function addExplain(program: Command, act: Act): void {
     .argument("<id>", "its id; with a key, its lifecycle")
     .argument("[key]")
     .action(
-      act(async ({ terminal, ...context }, _, first, key) => {
-        const { withPawl } = await import("../transport/with-pawl.ts");
+      act((context, _, first, key) => {
+        const { terminal } = context;
         const args = key === undefined ? { id: first } : { lifecycle: first, key };
-        return await withPawl({ terminal, ...context }, {}, async (pawl) => {
-          const explained = (await pawl.call("explainRecovery", args)) as { sentences: readonly string[] };
+        return reached(context, async (pawl) => {
+          const explained = await pawl.call("explainRecovery", args);
           if (terminal.json) printJson(terminal, explained);
           else for (const sentence of explained.sentences) terminal.print(visible(sentence));
           return undefined;

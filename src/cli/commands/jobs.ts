@@ -1,9 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { AttemptAnswer, InstanceAnswer, JobAnswer, MoveAnswer } from "../answers.ts";
+import type { JobAnswer } from "../../http/contract.ts";
 import { instanceArgs, jsonValue, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
-import type { Reached, ReachOptions } from "../transport/reach.ts";
+import { ago, fromNow, when } from "../show/moments.ts";
+import { type Column, type Paint, printJson, printPage, printTable, visible } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
+import { instanceNamed } from "./instance/instance-argument.ts";
+import { reached } from "./reached.ts";
 
 interface ListOptions {
   readonly status?: string;
@@ -30,9 +33,7 @@ export function addJobs(program: Command, act: Act): void {
     .option("--status <status>", "only those that are pending, running, done or error")
     .option("--limit <count>", "at most so many", wholeNumber, 50)
     .option("--after <id>", "go on after the last one of the page before")
-    .action(
-      act<ListOptions>((context, options, job) => reached(context, {}, (pawl) => list(context, pawl, options, job))),
-    );
+    .action(act<ListOptions>((context, options, job) => reached(context, (pawl) => list(context, pawl, options, job))));
   jobs
     .command("show")
     .description("show how a job stands, and all that happened to it")
@@ -41,7 +42,7 @@ export function addJobs(program: Command, act: Act): void {
     .option("--id <id>", "by its id instead of its key")
     .action(
       act<{ id?: string }>((context, { id }, job, key) =>
-        reached(context, {}, (pawl) => show(context, pawl, job!, instanceArgs(key, id))),
+        reached(context, (pawl) => show(context, pawl, job!, instanceArgs(key, id))),
       ),
     );
   jobs
@@ -57,26 +58,14 @@ export function addJobs(program: Command, act: Act): void {
     .option("--reason <text>", "why")
     .action(
       act<EnqueueOptions>((context, options, job) =>
-        reached(context, { create: true }, (pawl) => enqueue(context, pawl, job!, options)),
+        reached(context, (pawl) => enqueue(context, pawl, job!, options), { create: true }),
       ),
     );
 }
 
-async function reached(
-  context: Context,
-  how: ReachOptions,
-  work: (pawl: Reached) => Promise<void>,
-): Promise<undefined> {
-  const { withPawl } = await import("../transport/with-pawl.ts");
-  await withPawl(context, how, work);
-}
-
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions, job?: string): Promise<void> {
-  const found = (await pawl.call("jobs", { job, ...options })) as JobAnswer[];
-  if (terminal.json) printJson(terminal, found);
-  else if (found.length === 0 && terminal.isTty) terminal.note("No such job.");
-  else printTable(terminal, found, await makeColumns());
-  if (found.length === options.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
+  const found = await pawl.call("jobs", { job, ...options });
+  printPage(terminal, found, columns, { limit: options.limit, none: "No such job." });
 }
 
 async function show(
@@ -85,44 +74,38 @@ async function show(
   job: string,
   which: { key: string } | { id: string },
 ): Promise<void> {
-  const status = (await pawl.call("job", { job, ...which })) as JobAnswer | null;
-  const instance = { lifecycle: job, ...which };
-  // Also the answer when there is none: with what to do about it.
-  const history = (await pawl.call("journal", { ...instance, attempts: true })) as (MoveAnswer | AttemptAnswer)[];
-  const one = (await pawl.call("get", instance)) as InstanceAnswer;
+  const instance = await instanceNamed(pawl, job, which);
+  const history = await pawl.call("journal", { ...instance, attempts: true });
+  const status = await pawl.call("job", { job, ...which });
+  const one = await pawl.call("get", instance);
   if (terminal.json) {
     printJson(terminal, { ...status, payload: one.data, history });
     return;
   }
   const { printHistory, printInstance } = await import("../show/instance.ts");
-  printTable(terminal, [status!], await makeColumns());
+  printTable(terminal, [status], columns);
   if (terminal.isTty) printInstance(terminal, one, { history });
   else printHistory(terminal, history);
 }
 
 async function enqueue({ terminal }: Context, pawl: Reached, job: string, options: EnqueueOptions): Promise<void> {
-  const { id, created } = (await pawl.call("enqueue", { job, ...options })) as { id: string; created: boolean };
-  const status = (await pawl.call("job", { job, id })) as JobAnswer;
+  const { id, created } = await pawl.call("enqueue", { job, ...options });
+  const status = await pawl.call("job", { job, id });
   if (terminal.json) printJson(terminal, { ...status, created });
-  else printTable(terminal, [status], await makeColumns());
+  else printTable(terminal, [status], columns);
   if (!created) terminal.note("It was there already: its key is taken.");
 }
 
-async function makeColumns(): Promise<Column<JobAnswer>[]> {
-  const { ago, fromNow } = await import("../show/instance.ts");
-  const moment = (at: string | null, shown: (at: string) => string, paint: Paint) =>
-    at === null ? paint.dim("–") : shown(at);
-  return [
-    { title: "job", text: (one) => one.job, shown: (one, paint) => paint.bold(one.job) },
-    { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
-    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
-    { title: "attempt", text: (one) => String(one.attempt ?? ""), alignRight: true },
-    { title: "enqueued", text: (one) => one.enqueuedAt, shown: (one) => ago(one.enqueuedAt) },
-    { title: "runs", text: (one) => one.runsAt ?? "", shown: (one, paint) => moment(one.runsAt, fromNow, paint) },
-    { title: "ended", text: (one) => one.endedAt ?? "", shown: (one, paint) => moment(one.endedAt, ago, paint) },
-    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
-  ];
-}
+const columns: readonly Column<JobAnswer>[] = [
+  { title: "job", text: (one) => one.job, shown: (one, paint) => paint.bold(one.job) },
+  { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
+  { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+  { title: "attempt", text: (one) => String(one.attempt ?? ""), alignRight: true },
+  { title: "enqueued", text: (one) => one.enqueuedAt, shown: (one) => ago(one.enqueuedAt) },
+  { title: "runs", text: (one) => one.runsAt ?? "", shown: (one, paint) => when(one.runsAt, fromNow, paint) },
+  { title: "ended", text: (one) => one.endedAt ?? "", shown: (one, paint) => when(one.endedAt, ago, paint) },
+  { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+];
 
 function coloured(status: JobAnswer["status"], paint: Paint): string {
   if (status === "done") return paint.green(status);

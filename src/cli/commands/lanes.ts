@@ -1,8 +1,10 @@
 import type { Command } from "commander";
-import type { LaneAnswer } from "../answers.ts";
+import type { LaneAnswer } from "../../http/contract.ts";
 import type { Act, Context } from "../program.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import { ago, roughly } from "../show/moments.ts";
+import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
+import { reached } from "./reached.ts";
 
 interface Cause {
   readonly actor?: string;
@@ -15,7 +17,16 @@ export function addLanes(program: Command, act: Act): void {
     .description("show the lanes in which work waits: how much there is, what holds it back, what is paused and why")
     .option("--internal", "also the empty lanes of Pawl's own lifecycles")
     .action(
-      act<{ internal?: boolean }>((context, { internal }) => reached(context, (pawl) => list(context, pawl, internal))),
+      act<{ internal?: boolean }>((context, { internal }) =>
+        reached(context, async (pawl) =>
+          printList(
+            context.terminal,
+            await pawl.call("lanes", { internal }),
+            columns,
+            "Nothing that is declared here needs a worker.",
+          ),
+        ),
+      ),
     );
   program
     .command("pause")
@@ -41,70 +52,56 @@ export function addLanes(program: Command, act: Act): void {
       act<Cause>((context, cause, lane) =>
         reached(context, async (pawl) => {
           const wasPaused = await pawl.call("resume", { lane, ...cause });
-          await tell(context, pawl, lane!, wasPaused === true ? "Resumed" : "Not paused");
+          await tell(context, pawl, lane!, wasPaused ? "Resumed" : "Not paused");
         }),
       ),
     );
 }
 
-async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../transport/with-pawl.ts");
-  await withPawl(context, {}, work);
-}
-
-async function list({ terminal }: Context, pawl: Reached, internal: boolean | undefined): Promise<void> {
-  const lanes = (await pawl.call("lanes", { internal })) as LaneAnswer[];
-  if (terminal.json) printJson(terminal, lanes);
-  else if (lanes.length === 0 && terminal.isTty) terminal.note("Nothing that is declared here needs a worker.");
-  else printTable(terminal, lanes, await makeColumns());
-}
-
 /** What was done, and how the lanes that it was done to stand. */
 async function tell({ terminal }: Context, pawl: Reached, name: string, done: string): Promise<void> {
   const [lifecycle = "", part = ""] = name.replace(/@\d+/, "").split(/(?=[/:])/);
-  const lanes = ((await pawl.call("lanes", { internal: true })) as LaneAnswer[]).filter(
+  const lanes = (await pawl.call("lanes", { internal: true })).filter(
     (one) => one.lifecycle === lifecycle && (part === "" || one.lane.endsWith(part)),
   );
   if (terminal.json) printJson(terminal, lanes);
   else {
     terminal.note(`${done}: ${visible(name)}.`);
-    printTable(terminal, lanes, await makeColumns());
+    printTable(terminal, lanes, columns);
   }
 }
 
-async function makeColumns(): Promise<Column<LaneAnswer>[]> {
-  const { ago, roughly } = await import("../show/instance.ts");
-  const number = (text: string, paint: Paint) => (text === "0" ? paint.dim(text) : text);
-  const counted = (title: string, of: (one: LaneAnswer) => number): Column<LaneAnswer> => ({
-    title,
-    text: (one) => String(of(one)),
-    shown: (one, paint) => number(String(of(one)), paint),
+const number = (text: string, paint: Paint) => (text === "0" ? paint.dim(text) : text);
+const counted = (title: string, of: (one: LaneAnswer) => number): Column<LaneAnswer> => ({
+  title,
+  text: (one) => String(of(one)),
+  shown: (one, paint) => number(String(of(one)), paint),
+  alignRight: true,
+});
+
+const columns: readonly Column<LaneAnswer>[] = [
+  {
+    title: "lane",
+    text: (one) => one.lane,
+    shown: (one, paint) => (one.closed === null ? paint.bold(one.lane) : paint.yellow(one.lane)),
+  },
+  counted("ready", (one) => one.ready),
+  counted("scheduled", (one) => one.scheduled),
+  counted("running", (one) => one.running),
+  {
+    title: "oldest",
+    text: (one) => String(one.oldestMs ?? ""),
+    shown: (one, paint) => (one.oldestMs === null ? paint.dim("–") : roughly(one.oldestMs)),
     alignRight: true,
-  });
-  return [
-    {
-      title: "lane",
-      text: (one) => one.lane,
-      shown: (one, paint) => (one.closed === null ? paint.bold(one.lane) : paint.yellow(one.lane)),
-    },
-    counted("ready", (one) => one.ready),
-    counted("scheduled", (one) => one.scheduled),
-    counted("running", (one) => one.running),
-    {
-      title: "oldest",
-      text: (one) => String(one.oldestMs ?? ""),
-      shown: (one, paint) => (one.oldestMs === null ? paint.dim("–") : roughly(one.oldestMs)),
-      alignRight: true,
-    },
-    { title: "limit", text: (one) => String(one.limit ?? ""), alignRight: true },
-    { title: "rate", text: (one) => one.rate ?? "", alignRight: true },
-    {
-      title: "closed",
-      text: ({ closed }) => (closed === null ? "" : `${closed.since} ${closed.actor ?? ""} ${closed.reason}`),
-      shown: ({ closed }, paint) =>
-        closed === null
-          ? ""
-          : `${paint.yellow(ago(closed.since))} ${closed.actor === null ? "" : `by ${visible(closed.actor)}: `}${visible(closed.reason)}`,
-    },
-  ];
-}
+  },
+  { title: "limit", text: (one) => String(one.limit ?? ""), alignRight: true },
+  { title: "rate", text: (one) => one.rate ?? "", alignRight: true },
+  {
+    title: "closed",
+    text: ({ closed }) => (closed === null ? "" : `${closed.since} ${closed.actor ?? ""} ${closed.reason}`),
+    shown: ({ closed }, paint) =>
+      closed === null
+        ? ""
+        : `${paint.yellow(ago(closed.since))} ${closed.actor === null ? "" : `by ${visible(closed.actor)}: `}${visible(closed.reason)}`,
+  },
+];

@@ -1,10 +1,14 @@
 import type { Command } from "commander";
 import { PawlError } from "../../base/errors.ts";
-import type { MessageAnswer, OutboxAnswer, OutboxTypeAnswer } from "../answers.ts";
+import type { MessageAnswer, OutboxAnswer } from "../../http/contract.ts";
 import { several, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
+import { ago } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
+import { reached } from "./reached.ts";
+
+type OutboxTypeAnswer = OutboxAnswer["types"][number];
 
 interface ListOptions {
   readonly status?: readonly string[];
@@ -50,19 +54,13 @@ export function addOutbox(program: Command, act: Act): void {
   }
 }
 
-async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../transport/with-pawl.ts");
-  await withPawl(context, {}, work);
-}
-
 async function status({ terminal }: Context, pawl: Reached): Promise<void> {
-  const answer = (await pawl.call("outbox", {})) as OutboxAnswer;
+  const answer = await pawl.call("outbox", {});
   if (terminal.json) {
     printJson(terminal, answer);
     return;
   }
-  const { ago } = await import("../show/instance.ts");
-  printTable(terminal, answer.types, typeColumns(ago));
+  printTable(terminal, answer.types, typeColumns);
   const { pending, dead, unrouted, oldestPendingMs } = answer.lag;
   const waited = oldestPendingMs === null ? "" : `, the oldest for ${Math.round(oldestPendingMs / 1_000)} s`;
   const stray = unrouted === 0 ? "" : ` ${unrouted} are of types that no broker takes.`;
@@ -70,18 +68,18 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
 }
 
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions): Promise<void> {
-  const messages = (await pawl.call("messages", { ...options })) as MessageAnswer[];
+  const messages = await pawl.call("messages", { ...options });
   if (terminal.json) printJson(terminal, messages);
-  else printTable(terminal, messages, messageColumns((await import("../show/instance.ts")).ago));
+  else printTable(terminal, messages, messageColumns);
 }
 
 async function decide(
   { terminal }: Context,
   pawl: Reached,
-  verb: string,
+  verb: "requeue" | "discard",
   args: Record<string, unknown>,
 ): Promise<void> {
-  const { messages } = (await pawl.call(`${verb}Messages`, args)) as { messages: number };
+  const { messages } = await pawl.call(`${verb}Messages`, args);
   if (terminal.json) printJson(terminal, { messages });
   else
     terminal.print(`${messages} ${messages === 1 ? "message" : "messages"} ${verb}${verb.endsWith("e") ? "d" : "ed"}.`);
@@ -94,45 +92,41 @@ function deadArgs(ids: readonly string[], { type, all }: DecideOptions): Record<
   throw new PawlError("option_invalid", "Say which dead messages are meant: their ids, --type TYPE, or --all.");
 }
 
-function typeColumns(ago: (moment: string) => string): Column<OutboxTypeAnswer>[] {
-  return [
-    { title: "type", text: (one) => one.type, shown: (one, paint) => paint.bold(visible(one.type)) },
-    { title: "pending", text: (one) => String(one.pending), alignRight: true },
-    {
-      title: "held",
-      text: (one) => String(one.held),
-      shown: (one, paint) => counted(one.held, paint.yellow, paint),
-      alignRight: true,
-    },
-    {
-      title: "dead",
-      text: (one) => String(one.dead),
-      shown: (one, paint) => counted(one.dead, paint.red, paint),
-      alignRight: true,
-    },
-    {
-      title: "oldest",
-      text: (one) => one.oldestPendingAt ?? "",
-      shown: (one, paint) => (one.oldestPendingAt === null ? paint.dim("–") : ago(one.oldestPendingAt)),
-    },
-  ];
-}
+const typeColumns: readonly Column<OutboxTypeAnswer>[] = [
+  { title: "type", text: (one) => one.type, shown: (one, paint) => paint.bold(visible(one.type)) },
+  { title: "pending", text: (one) => String(one.pending), alignRight: true },
+  {
+    title: "held",
+    text: (one) => String(one.held),
+    shown: (one, paint) => counted(one.held, paint.yellow, paint),
+    alignRight: true,
+  },
+  {
+    title: "dead",
+    text: (one) => String(one.dead),
+    shown: (one, paint) => counted(one.dead, paint.red, paint),
+    alignRight: true,
+  },
+  {
+    title: "oldest",
+    text: (one) => one.oldestPendingAt ?? "",
+    shown: (one, paint) => (one.oldestPendingAt === null ? paint.dim("–") : ago(one.oldestPendingAt)),
+  },
+];
 
 function counted(count: number, colour: (text: string) => string, paint: Paint): string {
   return count === 0 ? paint.dim("0") : colour(String(count));
 }
 
-function messageColumns(ago: (moment: string) => string): Column<MessageAnswer>[] {
-  return [
-    { title: "id", text: (one) => one.id },
-    { title: "type", text: (one) => one.type },
-    { title: "about", text: (one) => `${one.aggregate.type} ${one.aggregate.id}` },
-    { title: "status", text: (one) => (one.behind ? "behind" : one.status), shown: shownStatus },
-    { title: "failed", text: (one) => String(one.retryCount), alignRight: true },
-    { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
-    { title: "error", text: (one) => one.error ?? "" },
-  ];
-}
+const messageColumns: readonly Column<MessageAnswer>[] = [
+  { title: "id", text: (one) => one.id },
+  { title: "type", text: (one) => one.type },
+  { title: "about", text: (one) => `${one.aggregate.type} ${one.aggregate.id}` },
+  { title: "status", text: (one) => (one.behind ? "behind" : one.status), shown: shownStatus },
+  { title: "failed", text: (one) => String(one.retryCount), alignRight: true },
+  { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
+  { title: "error", text: (one) => one.error ?? "" },
+];
 
 function shownStatus(one: MessageAnswer, paint: Paint): string {
   if (one.status === "dead") return paint.red("dead");

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
-import type { InstanceAnswer, ScheduleAnswer } from "../answers.ts";
+import type { ScheduleAnswer } from "../../http/contract.ts";
 import type { Act, Context } from "../program.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../show/terminal.ts";
+import { ago, fromNow, when } from "../show/moments.ts";
+import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
+import { reached } from "./reached.ts";
 
 export function addSchedules(program: Command, act: Act): void {
   const schedules = program
@@ -11,7 +13,13 @@ export function addSchedules(program: Command, act: Act): void {
   schedules
     .command("list", { isDefault: true })
     .description("list the schedules: when they are due next, and what came of their last tick")
-    .action(act((context) => reached(context, (pawl) => list(context, pawl))));
+    .action(
+      act((context) =>
+        reached(context, async (pawl) =>
+          printList(context.terminal, await pawl.call("schedules", {}), columns, "No schedule is declared or kept."),
+        ),
+      ),
+    );
   schedules
     .command("pause")
     .description("run nothing of a schedule until it is resumed")
@@ -45,7 +53,7 @@ export function addSchedules(program: Command, act: Act): void {
     .action(
       act((context, _, schedule) =>
         reached(context, async (pawl) => {
-          const started = (await pawl.call("runScheduleNow", { schedule })) as InstanceAnswer;
+          const started = await pawl.call("runScheduleNow", { schedule });
           const { instanceLine } = await import("../show/instance.ts");
           if (context.terminal.json) printJson(context.terminal, started);
           else context.terminal.print(instanceLine(context.terminal, started));
@@ -54,41 +62,22 @@ export function addSchedules(program: Command, act: Act): void {
     );
 }
 
-async function reached(context: Context, work: (pawl: Reached) => Promise<void>): Promise<undefined> {
-  const { withPawl } = await import("../transport/with-pawl.ts");
-  await withPawl(context, {}, work);
-}
-
-async function list({ terminal }: Context, pawl: Reached): Promise<void> {
-  const all = (await pawl.call("schedules", {})) as ScheduleAnswer[];
-  if (terminal.json) printJson(terminal, all);
-  else if (all.length === 0 && terminal.isTty) terminal.note("No schedule is declared or kept.");
-  else printTable(terminal, all, await makeColumns());
-}
-
 /** How a schedule stands after what was done to it. */
 async function tell({ terminal }: Context, pawl: Reached, name: string): Promise<void> {
-  const one = ((await pawl.call("schedules", {})) as ScheduleAnswer[]).filter((each) => each.name === name);
+  const one = (await pawl.call("schedules", {})).filter((each) => each.name === name);
   if (terminal.json) printJson(terminal, one[0] ?? null);
-  else printTable(terminal, one, await makeColumns());
+  else printTable(terminal, one, columns);
 }
 
-async function makeColumns(): Promise<Column<ScheduleAnswer>[]> {
-  const { ago, fromNow } = await import("../show/instance.ts");
-  return [
-    { title: "schedule", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
-    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
-    { title: "due", text: (one) => one.timing },
-    { title: "starts", text: (one) => one.starts },
-    { title: "next", text: (one) => one.nextAt ?? "", shown: (one, paint) => whenOr(one.nextAt, fromNow, paint) },
-    { title: "last", text: (one) => one.last?.at ?? "", shown: (one, paint) => whenOr(one.last?.at, ago, paint) },
-    { title: "result", text: resultOf, shown: (one, paint) => shownResult(one, paint) },
-  ];
-}
-
-function whenOr(moment: string | null | undefined, shown: (moment: string) => string, paint: Paint): string {
-  return moment == null ? paint.dim("–") : shown(moment);
-}
+const columns: readonly Column<ScheduleAnswer>[] = [
+  { title: "schedule", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
+  { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+  { title: "due", text: (one) => one.timing },
+  { title: "starts", text: (one) => one.starts },
+  { title: "next", text: (one) => one.nextAt ?? "", shown: (one, paint) => when(one.nextAt, fromNow, paint) },
+  { title: "last", text: (one) => one.last?.at ?? "", shown: (one, paint) => when(one.last?.at, ago, paint) },
+  { title: "result", text: resultOf, shown: (one, paint) => shownResult(one, paint) },
+];
 
 function resultOf({ last }: ScheduleAnswer): string {
   if (last === null) return "";

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import type { LifecycleAnswer, StateAnswer } from "../answers.ts";
+import type { LifecycleAnswer, StateAnswer } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { type Column, type Paint, printJson, printTable } from "../show/terminal.ts";
+import { reached } from "./reached.ts";
 
 interface Row extends StateAnswer {
   readonly lifecycle: string;
@@ -13,10 +14,9 @@ export function addStatus(program: Command, act: Act): void {
     .command("status")
     .description("show how many instances stand in which state")
     .action(
-      act(async (context) => {
-        const { withPawl } = await import("../transport/with-pawl.ts");
-        return await withPawl(context, {}, async (pawl) => {
-          const lifecycles = (await pawl.call("lifecycles", {})) as LifecycleAnswer[];
+      act((context) =>
+        reached(context, async (pawl) => {
+          const lifecycles = await pawl.call("lifecycles", {});
           const { terminal } = context;
           if (terminal.json) printJson(terminal, { pid: pawl.pid ?? null, lifecycles });
           else
@@ -33,8 +33,8 @@ export function addStatus(program: Command, act: Act): void {
             terminal.note(terminal.paintNotes.dim(`\n  ${how}`));
           }
           return undefined;
-        });
-      }),
+        }),
+      ),
     );
 }
 

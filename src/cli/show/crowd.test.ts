@@ -1,6 +1,6 @@
 import picocolors from "picocolors";
 import { expect, test } from "vitest";
-import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../crowd-answers.ts";
+import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../http/contract.ts";
 import { crowdColumns, printJob, submissionColumns } from "./crowd.ts";
 import type { Column, Terminal } from "./terminal.ts";
 

@@ -1,5 +1,5 @@
-import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../crowd-answers.ts";
-import { ago } from "./instance.ts";
+import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../http/contract.ts";
+import { ago } from "./moments.ts";
 import { type Column, type Paint, pad, type Terminal, visible } from "./terminal.ts";
 
 export const crowdColumns: readonly Column<CrowdAnswer>[] = [

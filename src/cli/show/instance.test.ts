@@ -1,6 +1,6 @@
 import picocolors from "picocolors";
 import { expect, test } from "vitest";
-import type { CallbackAnswer, ChildrenAnswer, InstanceAnswer } from "../answers.ts";
+import type { CallbackAnswer, ChildrenAnswer, InstanceAnswer } from "../../http/contract.ts";
 import { printInstance } from "./instance.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -35,7 +35,8 @@ function printed(one: Partial<InstanceAnswer>, children?: ChildrenAnswer, late: 
     from: null,
     to: "solving",
     at,
-    source: "call",
+    source: "call" as const,
+    definition: 1,
     actor: null,
     reason: null,
     payload: null,
@@ -59,8 +60,8 @@ test("an instance shows whose child it is, how far its step is, and its own chil
       failed: 2,
       discarded: 0,
       first: [
-        { id: "c1", lifecycle: "solve", key: "q1", state: "failed", outcome: "failure" },
-        { id: "c2", lifecycle: "solve", key: null, state: "checking", outcome: null },
+        { id: "c1", lifecycle: "solve", key: "q1", state: "failed", outcome: "failure", data: {} },
+        { id: "c2", lifecycle: "solve", key: null, state: "checking", outcome: null, data: {} },
       ],
     },
   );

@@ -4,8 +4,9 @@ import type {
   ChildrenAnswer,
   InstanceAnswer,
   MoveAnswer,
-  PermissionAnswer,
-} from "../answers.ts";
+  PermittedAnswer,
+} from "../../http/contract.ts";
+import { ago, roughly } from "./moments.ts";
 import { type Column, type Paint, pad, printTable, type Terminal, visible } from "./terminal.ts";
 
 type Entry = MoveAnswer | AttemptAnswer;
@@ -22,29 +23,6 @@ export function shownState(one: Pick<InstanceAnswer, "state" | "outcome">, paint
   if (one.outcome === "success") return paint.green(one.state);
   if (one.outcome === "failure" || one.state === "failed") return paint.red(one.state);
   return one.outcome === "discarded" ? paint.dim(one.state) : paint.cyan(one.state);
-}
-
-const units = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
-] as const;
-
-/** A length of time in its largest unit: 3d, 4h, 12m, 8s. */
-export function roughly(ms: number): string {
-  const [unit, size] = units.find(([, each]) => ms >= each) ?? ["s", 1_000];
-  return `${Math.floor(ms / size)}${unit}`;
-}
-
-export function ago(moment: string): string {
-  const ms = Date.now() - Date.parse(moment);
-  return ms < 1_000 ? "now" : `${roughly(ms)} ago`;
-}
-
-export function fromNow(moment: string): string {
-  const ms = Date.parse(moment) - Date.now();
-  return ms < 1_000 ? "now" : `in ${roughly(ms)}`;
 }
 
 /** The history for a program: one line an entry. */
@@ -69,7 +47,7 @@ export function printInstance(
   about: {
     readonly history: readonly Entry[];
     readonly children?: ChildrenAnswer;
-    readonly permitted?: readonly PermissionAnswer[];
+    readonly permitted?: readonly PermittedAnswer[];
     readonly late?: readonly CallbackAnswer[];
   },
 ): void {
@@ -116,7 +94,7 @@ function printLate(terminal: Terminal, { id, event, receivedAt, status, error, p
 
 const endedAs = { success: "ended well", failure: "ended badly", discarded: "given up" };
 
-function printData(terminal: Terminal, data: Readonly<Record<string, unknown>> | null): void {
+function printData(terminal: Terminal, data: unknown): void {
   const fields = Object.entries(data ?? {});
   if (fields.length === 0) return;
   const widest = Math.max(...fields.map(([name]) => name.length));
@@ -217,13 +195,14 @@ function detailOf(entry: AttemptAnswer): string {
   return error?.message ?? reason ?? JSON.stringify(detail);
 }
 
-function printPermitted(terminal: Terminal, permitted: readonly PermissionAnswer[]): void {
+function printPermitted(terminal: Terminal, permitted: readonly PermittedAnswer[]): void {
   const { dim, green } = terminal.paint;
   const yes = permitted.filter((one) => one.permitted !== "no").map((one) => one.event);
   terminal.print(`\n  ${dim("takes now")}  ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);
-  for (const { event, permitted: may, blockers = [] } of permitted) {
-    const reasons = visible(blockers.map((one) => one.reason).join("; "));
-    if (may === "no") terminal.print(dim(`  not now    ${event}: ${reasons}`));
+  for (const one of permitted) {
+    if (one.permitted !== "no") continue;
+    const reasons = visible(one.blockers.map(({ reason }) => reason).join("; "));
+    terminal.print(dim(`  not now    ${one.event}: ${reasons}`));
   }
 }
 

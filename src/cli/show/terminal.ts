@@ -70,6 +70,35 @@ export function printTable<Row>(terminal: Terminal, rows: readonly Row[], column
   print(terminal, rows, columns);
 }
 
+/** A list: JSON, or a table; a person reads instead why it is empty. */
+export function printList<Row>(
+  terminal: Terminal,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  none?: string,
+): undefined {
+  if (terminal.json) printJson(terminal, rows);
+  else if (rows.length === 0 && terminal.isTty && none !== undefined) terminal.note(none);
+  else printTable(terminal, rows, columns);
+}
+
+/** The same of one page of a list. */
+export function printPage<Row extends { readonly id: string }>(
+  terminal: Terminal,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { limit, none }: { readonly limit: number; readonly none: string },
+): undefined {
+  printList(terminal, rows, columns, none);
+  if (rows.length === limit && terminal.isTty) terminal.note(`  More may follow: --after ${rows.at(-1)!.id}`);
+}
+
+/** One thing: JSON, or a table of one row. */
+export function printOne<Row>(terminal: Terminal, row: Row, columns: readonly Column<Row>[]): undefined {
+  if (terminal.json) printJson(terminal, row);
+  else printTable(terminal, [row], columns);
+}
+
 function printTsv<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): void {
   terminal.print(columns.map((column) => column.title.replaceAll(" ", "_")).join("\t"));
   for (const row of rows) terminal.print(columns.map((column) => visible(column.text(row))).join("\t"));

@@ -4,17 +4,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PawlError } from "../../base/errors.ts";
 import { createPawl } from "../../create.ts";
-import { dispatch } from "../../http/dispatch.ts";
+import { localApp } from "../../http/app.ts";
 import type { Pawl } from "../../pawl.ts";
 import { missingConfig, type Settings } from "../project/settings.ts";
 import { readFailure } from "../show/failure.ts";
-import { LocalClient } from "./local-client.ts";
+import { type Call, type Carrier, callOver } from "./client.ts";
+import { overSocket } from "./socket-carrier.ts";
 
 /** A Pawl within reach, in this process or in another. */
 export interface Reached {
   /** The process that was found running; undefined when the database was opened for this command alone. */
   readonly pid: number | undefined;
-  call(verb: string, args: Readonly<Record<string, unknown>>): Promise<unknown>;
+  readonly call: Call;
   close(): Promise<void>;
 }
 
@@ -52,8 +53,8 @@ export async function reach(settings: Settings, options: ReachOptions = {}): Pro
     } catch (error) {
       const holder = holderOf(error);
       if (holder === undefined) throw error;
-      const client = holder.socket === undefined ? undefined : await LocalClient.connect(holder.socket);
-      if (client !== undefined) return inProcess(holder.pid, client);
+      const running = holder.socket === undefined ? undefined : await overSocket(holder.socket);
+      if (running !== undefined) return { pid: holder.pid, call: callOver(running), close: async () => {} };
       if (performance.now() > endAt) throw notListening(settings.folder, holder.pid);
       await sleep(lookAgainMs);
     }
@@ -80,15 +81,15 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
 }
 
 function inThisProcess(pawl: Pawl): Reached {
-  return {
-    pid: undefined,
-    call: (verb, args) => dispatch(pawl, { verb, args: new Map(Object.entries(args)) }),
-    close: () => pawl.close(),
-  };
+  return { pid: undefined, call: callIn(pawl), close: () => pawl.close() };
 }
 
-function inProcess(pid: number, client: LocalClient): Reached {
-  return { pid, call: (verb, args) => client.call(verb, args), close: async () => client.close() };
+/** Calls the operations of a Pawl of this process: the same requests, without a connection. */
+export function callIn(pawl: Pawl): Call {
+  const app = localApp(pawl, { throws: true });
+  const headers = { "content-type": "application/json" };
+  const send: Carrier["send"] = async ({ method, path, body = null }) => app.request(path, { method, body, headers });
+  return callOver({ place: "this process", send });
 }
 
 export interface Holder {

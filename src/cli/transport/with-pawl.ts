@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Context } from "../program.ts";
 import { loadSettings, remoteOf } from "../project/settings.ts";
 import { Interrupted } from "../show/failure.ts";
+import { callOver, overUrl } from "./client.ts";
 import { type Reached, type ReachOptions, reach } from "./reach.ts";
 
 /** Does some work with the Pawl of the settings, then lets go of it; Ctrl-C ends the work, not the manners. */
@@ -15,7 +16,7 @@ export async function withPawl<T>(
   const pawl =
     remote === undefined
       ? await reach(await loadSettings(context.flags, context.env, context.cwd), { onWarning, ...options })
-      : (await import("./http-client.ts")).reachOverHttp(remote.url, remote.token);
+      : { pid: undefined, call: callOver(overUrl(remote.url, remote.token)), close: async () => {} };
   const listening = new AbortController();
   const interrupted = once(process, "SIGINT", listening).then(() => {
     throw new Interrupted();

@@ -13,7 +13,7 @@ export function fromText(name: string, schema: Schema, values: readonly string[]
   return (kinds.includes("number") || kinds.includes("integer")) && isNumber ? Number(value) : value;
 }
 
-/** Refuses what is of another kind than the schema says. What is inside of it, the verb knows better. */
+/** Refuses what is of another kind than the schema says. What is inside of it, the call knows better. */
 export function checkKind(name: string, schema: Schema, value: unknown): void {
   if (value === null || value === undefined) return;
   const kinds = kindsOf(schema);
@@ -28,6 +28,16 @@ export function checkKind(name: string, schema: Schema, value: unknown): void {
     if (one === null) throw invalid(`\`${name}\` holds null, which is nothing.`);
     checkKind(name, schema.items, one);
   }
+}
+
+/** Moments arrive as texts; a call is given dates. */
+export function toMoment(name: string, { format }: Schema, value: unknown): unknown {
+  if (format !== "date-time") return value;
+  const moment = new Date(value as string);
+  // The database knows other first and last days than JavaScript does; nobody means either.
+  const isUsual = moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
+  if (!isUsual) throw invalid(`\`${name}\` must be a moment such as 2026-01-31T12:00:00Z.`);
+  return moment;
 }
 
 const words: Readonly<Record<string, string>> = {

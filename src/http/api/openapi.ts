@@ -1,10 +1,9 @@
 import { ownVersion } from "../../version.ts";
-import { takesOf } from "../dispatch.ts";
 import type { Problem } from "../problem.ts";
-import { type Beside, beside } from "../routes/other-operations.ts";
+import { type OtherOperation, otherOperations } from "../routes/other-operations.ts";
 import { routes } from "../routes/routes.ts";
-import { besideOf, repeatKeys } from "./gather.ts";
-import { namesIn, operationOf, type Route } from "./route.ts";
+import { repeatKeys } from "./arguments.ts";
+import { namesIn, type Route } from "./route.ts";
 import { about, listOf, named, record, type Schema, shape, text, whole } from "./schema.ts";
 
 type Document = Readonly<Record<string, unknown>>;
@@ -34,14 +33,15 @@ export function openapi(base = ""): Document {
     const path = `/api${route.path}`;
     paths[path] = { ...paths[path], [route.method]: operation(route, schemas) };
   }
-  for (const one of beside) paths[one.path] = { ...paths[one.path], [one.method]: operationBeside(one, schemas) };
+  for (const one of otherOperations)
+    paths[one.path] = { ...paths[one.path], [one.method]: otherOperation(one, schemas) };
   const content = { "application/problem+json": { schema: schemas.referTo(problem) } };
   return {
     openapi: "3.1.0",
     info: { title: "Pawl", version: ownVersion(), summary: "A durable lifecycle engine.", description: introduction },
     servers: [{ url: base === "" ? "/" : base, description: "Where Pawl is mounted." }],
     security: [{ token: [] }, { session: [] }],
-    tags: [...new Set([...routes, ...beside].map((one) => one.tag))].map((name) => ({ name })),
+    tags: [...new Set([...routes, ...otherOperations].map((one) => one.tag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -95,38 +95,35 @@ class Schemas {
   }
 }
 
-function rightsIn({ may, reserved }: Route): string {
-  const needed = `Needs the right to ${[may].flat().join(" or ")}.`;
+function rightsIn({ right, reserved }: Route): string {
+  const needed = `Needs the right to ${[right].flat().join(" or ")}.`;
   if (reserved === undefined) return needed;
   const values = reserved.values.map((value) => `\`${value}\``).join(", ");
-  return `${needed} The ${reserved.name}s ${values} need the right to ${reserved.may}.`;
+  return `${needed} The ${reserved.name}s ${values} need the right to ${reserved.right}.`;
 }
 
 function operation(route: Route, schemas: Schemas): Document {
-  const takes = takesOf(route.verb);
-  const taken = Object.entries({ ...route.takes, ...besideIn(takes) }).map(([name, schema]): [string, Schema] => [
-    name,
-    schemas.referTo(schema),
-  ]);
+  const { takes = {} } = route;
+  const taken = Object.entries(takes).map(([name, schema]): [string, Schema] => [name, schemas.referTo(schema)]);
   const isGet = route.method === "get";
   const parameters = [
     ...namesIn(route.path).map((name) => pathParameter(name, pathNames[name] ?? `The name of the ${name}.`)),
-    ...(isGet ? taken : []).map(([name, schema]) => queryParameter(name, schema, route.needs?.includes(name) ?? false)),
-    ...(!isGet && repeatKeys.some((name) => takes.includes(name)) ? [repeatHeader] : []),
+    ...(isGet ? taken : []).map(([name, schema]) => queryParameter(name, schema, requiredOf(route).includes(name))),
+    ...(!isGet && repeatKeys.some((name) => name in takes) ? [repeatHeader] : []),
   ];
   return {
-    operationId: operationOf(route),
+    operationId: route.name,
     tags: [route.tag],
     summary: route.summary,
     description: rightsIn(route),
-    "x-rights": [route.may].flat(),
+    "x-rights": [route.right].flat(),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isGet || taken.length === 0 ? {} : { requestBody: bodyOf(route, taken) }),
-    responses: responsesOf(json, schemas.referTo(route.answers)),
+    responses: responsesOf(json, schemas.referTo(route.answer)),
   };
 }
 
-function operationBeside(one: Beside, schemas: Schemas): Document {
+function otherOperation(one: OtherOperation, schemas: Schemas): Document {
   const { operation: operationId, tag, summary, may, inPath = {}, inQuery = {}, body, type = json, answers } = one;
   const parameters = [
     ...Object.entries(inPath).map(([name, description]) => pathParameter(name, description)),
@@ -154,13 +151,9 @@ function responsesOf(type: string, schema: Schema): Document {
   };
 }
 
-/** What a verb takes without its route saying so. */
-function besideIn(takes: readonly string[]): Record<string, Schema> {
-  const known: Record<string, Schema> = {
-    actor: about(text, "In whose name, where a service or an admin speaks for others; else whoever has come in."),
-    idempotencyKey: about(text, "The same as the header `Idempotency-Key`."),
-  };
-  return Object.fromEntries(besideOf(takes).map((name) => [name, known[name]!]));
+/** What a request must hold in its query or body: who calls is known, and a repeat key may be a header. */
+function requiredOf({ needs = [] }: Route): readonly string[] {
+  return needs.filter((name) => !["actor", "labeler", ...repeatKeys].includes(name));
 }
 
 const pathNames: Readonly<Record<string, string>> = {
@@ -194,11 +187,13 @@ const repeatHeader = {
 };
 
 function bodyOf(route: Route, taken: readonly (readonly [string, Schema])[]): Document {
+  const required = requiredOf(route);
+  const isRequired = required.length > 0;
   const schema = {
     type: "object",
     properties: Object.fromEntries(taken),
     additionalProperties: false,
-    ...(route.needs && { required: route.needs }),
+    ...(isRequired && { required }),
   };
-  return { required: route.needs !== undefined, content: { [json]: { schema } } };
+  return { required: isRequired, content: { [json]: { schema } } };
 }

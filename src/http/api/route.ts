@@ -1,29 +1,85 @@
 import type { Permission } from "../../access/roles.ts";
-import type { Schema } from "./schema.ts";
+import type { Pawl } from "../../pawl.ts";
+import type { Schema, TypeOf } from "./schema.ts";
 
 /**
- * One way into Pawl over HTTP: a method and a path, the verb that answers, and what it takes. Names in braces come from
- * the path; the others from the query of a GET, and from the JSON body of all else.
+ * One operation of the API: a method and a path, the right that it needs, its arguments, its answer, and the call of
+ * `Pawl`. Arguments in braces come from the path; the others from the query of a GET, and from the JSON body of all else.
  */
-export interface Route {
-  readonly method: "get" | "post" | "put" | "delete";
-  /** Such as `/instances/{id}/events/{event}`, seen from `/api`. */
+export interface Route<Name extends string = string, Answer = unknown> {
+  /** Unique; the operation id of the document, and how the command line calls it. */
+  readonly name: Name;
+  readonly method: Method;
+  /** Such as `/instances/{id}/events/{event}`, below `/api`. */
   readonly path: string;
-  readonly verb: string;
-  /** Its name among all routes, where the verb answers more than one. */
-  readonly operation?: string;
   /** The right that is needed; of several, any. */
-  readonly may: Permission | readonly Permission[];
-  /** Values of a name in the path that need another right instead. */
-  readonly reserved?: Reserved;
+  readonly right: Permission | readonly Permission[];
   readonly tag: Tag;
   readonly summary: string;
-  readonly takes?: Readonly<Record<string, Schema>>;
-  /** Of what is not in the path, what cannot be left out. */
+  readonly takes?: Takes;
+  /** Of what is not in the path, what cannot be left out; `actor` and `labeler` default to who calls. */
   readonly needs?: readonly string[];
-  /** What the path itself says, such as which decision is meant. */
-  readonly says?: Readonly<Record<string, unknown>>;
-  readonly answers: Schema;
+  /** Values of a name in the path that need another right instead. */
+  readonly reserved?: Reserved;
+  /** It answers when something has happened: it counts as a stream, and has no time limit. */
+  readonly waits?: true;
+  /** It can take longer than a client waits for other answers. */
+  readonly isSlow?: true;
+  readonly answer: Schema<Answer>;
+  readonly call: (pawl: Pawl, args: never, caller: Caller) => unknown;
+}
+
+type Method = "get" | "post" | "put" | "delete";
+export type Takes = Readonly<Record<string, Schema>>;
+
+/** What a call may need to know besides its arguments. */
+export interface Caller {
+  /** Aborted when the caller is gone, or the server closes. */
+  readonly signal: AbortSignal;
+  /** Where this Pawl answers over HTTP, if a caller cannot know it. */
+  readonly url: string | undefined;
+  /** Who the caller is, if the caller may see nothing but their own work. */
+  readonly labeler: string | undefined;
+}
+
+/** The arguments of a call: moments are dates, and what is not needed may be undefined. */
+export type Arguments<Path extends string, T extends Takes, Needs> = {
+  readonly [Name in NamesIn<Path>]: string;
+} & { readonly [Name in keyof T as Name extends Needs ? Name : never]: ArgumentOf<T[Name]> } & {
+  readonly [Name in keyof T as Name extends Needs ? never : Name]?: ArgumentOf<T[Name]>;
+};
+
+type ArgumentOf<S> = S extends { readonly format: "date-time" } ? Date : TypeOf<S>;
+
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
+/** A row without its method, name, path and right. */
+export interface Row<Path extends string, T extends Takes, Needs extends keyof T & string, Answer>
+  extends Pick<Route, "summary" | "reserved" | "waits" | "isSlow"> {
+  readonly takes?: T;
+  readonly needs?: readonly Needs[];
+  readonly answer: Schema<Answer>;
+  readonly call: (pawl: Pawl, args: Arguments<Path, T, Needs>, caller: Caller) => unknown;
+}
+
+/** Functions that write the rows of a feature, one for each method. */
+export function routesOf(tag: Tag) {
+  const rowOf =
+    (method: Method) =>
+    <
+      const Name extends string,
+      const Path extends string,
+      // biome-ignore lint/complexity/noBannedTypes: a row that takes nothing has no names at all.
+      T extends Takes = {},
+      const Needs extends keyof T & string = never,
+      Answer = unknown,
+    >(
+      name: Name,
+      path: Path,
+      right: Route["right"],
+      row: Row<Path, T, Needs, Answer>,
+    ): Route<Name, Answer> => ({ name, method, path, right, tag, ...row });
+  return { get: rowOf("get"), post: rowOf("post"), put: rowOf("put"), remove: rowOf("delete") };
 }
 
 export type Tag =
@@ -45,22 +101,16 @@ export type Tag =
 export interface Reserved {
   readonly name: string;
   readonly values: readonly string[];
-  readonly may: Permission;
+  readonly right: Permission;
 }
 
 /** The rights of which one is needed for a request with these values in its path. */
-export function rightsFor({ may, reserved }: Route, inPath: (name: string) => unknown): readonly Permission[] {
+export function rightsFor({ right, reserved }: Route, inPath: (name: string) => unknown): readonly Permission[] {
   const isReserved = reserved?.values.includes(String(inPath(reserved.name))) ?? false;
-  return isReserved ? [reserved!.may] : [may].flat();
+  return isReserved ? [reserved!.right] : [right].flat();
 }
 
 /** The names that a path holds, in their order. */
 export function namesIn(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-}
-
-/** What makes a route known by one name: its verb, and where two paths lead to it, how they differ. */
-export function operationOf(route: Route): string {
-  const name = route.operation ?? route.verb;
-  return namesIn(route.path).includes("key") ? `${name}ByKey` : name;
 }

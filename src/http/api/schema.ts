@@ -1,7 +1,12 @@
+import type { Duration } from "../../base/duration.ts";
 import type { Json } from "../../base/json.ts";
 
-/** A JSON Schema, as OpenAPI 3.1 has them. */
-export interface Schema {
+declare const type: unique symbol;
+
+/** A JSON Schema, as OpenAPI 3.1 has them, of values of the type `T`. */
+export interface Schema<out T = unknown> {
+  /** For the compiler alone. */
+  readonly [type]?: T;
   readonly type?: string | readonly string[];
   /** Its name among the schemas of the document; without one it stands wherever it is used. */
   readonly title?: string;
@@ -16,6 +21,9 @@ export interface Schema {
   readonly $ref?: string;
 }
 
+/** The type of the values that a schema describes, as JSON carries them. */
+export type TypeOf<S> = S extends Schema<infer T> ? T : never;
+
 /** A value as it is after its way over the wire: moments are texts. */
 export type Wire<T> = T extends Date
   ? string
@@ -27,37 +35,37 @@ export type Wire<T> = T extends Date
         ? { [Key in keyof T]: Wire<T[Key]> }
         : T;
 
-export const text: Schema = { type: "string" };
-export const number: Schema = { type: "number" };
-export const whole: Schema = { type: "integer" };
-export const flag: Schema = { type: "boolean" };
-export const moment: Schema = { type: "string", format: "date-time" };
-export const id: Schema = { type: "string", format: "uuid" };
+export const text: Schema<string> = { type: "string" };
+export const number: Schema<number> = { type: "number" };
+export const whole: Schema<number> = { type: "integer" };
+export const flag: Schema<boolean> = { type: "boolean" };
+export const moment: Schema<string> & { readonly format: "date-time" } = { type: "string", format: "date-time" };
+export const id: Schema<string> = { type: "string", format: "uuid" };
 /** Any JSON. */
 export const anything: Schema = {};
 /** A JSON object whose keys are the user's own. */
-export const record: Schema = { type: "object", additionalProperties: true };
+export const record: Schema<Record<string, unknown>> = { type: "object", additionalProperties: true };
 /** A length of time: milliseconds, or a text such as `10m`. */
-export const duration: Schema = {
+export const duration: Schema<Duration> = {
   type: ["string", "number"],
   description: "Milliseconds, or a text such as `90s`, `10m`, `2h`, `60d`.",
 };
-/** A verb that has nothing to tell. */
-export const nothing: Schema = { type: "null" };
+/** The answer of a call that returns nothing. */
+export const nothing: Schema<null> = { type: "null" };
 
-export function oneOf(...values: readonly string[]): Schema {
+export function oneOf<const T extends string>(...values: readonly T[]): Schema<T> {
   return { type: "string", enum: values };
 }
 
-export function listOf(items: Schema): Schema {
+export function listOf<T>(items: Schema<T>): Schema<T[]> {
   return { type: "array", items };
 }
 
-export function mapOf(values: Schema): Schema {
+export function mapOf<T>(values: Schema<T>): Schema<Record<string, T>> {
   return { type: "object", additionalProperties: values };
 }
 
-export function orNull(schema: Schema): Schema {
+export function orNull<T>(schema: Schema<T>): Schema<T | null> {
   if (schema.title !== undefined) return { anyOf: [schema, { type: "null" }] };
   if (schema.enum !== undefined) return { ...schema, type: ["string", "null"], enum: [...schema.enum, null] };
   if (typeof schema.type === "string") return { ...schema, type: [schema.type, "null"] };
@@ -65,27 +73,29 @@ export function orNull(schema: Schema): Schema {
 }
 
 /** One of several shapes. */
-export function anyOf(...schemas: readonly Schema[]): Schema {
+export function anyOf<const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> {
   return { anyOf: schemas };
 }
 
 /** A schema with a name of its own in the document. */
-export function named(title: string, schema: Schema): Schema {
+export function named<S extends Schema>(title: string, schema: S): S {
   return { ...schema, title };
 }
 
 /** An object that has more than another. */
-export function withMore<T>(schema: Schema, more: { readonly [Key in keyof T]-?: Schema }): Schema {
-  const added = more as Readonly<Record<string, Schema>>;
+export function withMore<T, More extends Readonly<Record<string, Schema>>>(
+  schema: Schema<T>,
+  more: More,
+): Schema<T & { readonly [Name in keyof More]: TypeOf<More[Name]> }> {
   return {
     type: "object",
-    properties: { ...schema.properties, ...added },
-    required: [...(schema.required ?? []), ...Object.keys(added)],
+    properties: { ...schema.properties, ...more },
+    required: [...(schema.required ?? []), ...Object.keys(more)],
     additionalProperties: false,
   };
 }
 
-export function about(schema: Schema, description: string): Schema {
+export function about<S extends Schema>(schema: S, description: string): S {
   return { ...schema, description };
 }
 
@@ -98,7 +108,7 @@ type Optional<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never 
 export function shape<T>(
   properties: { readonly [Key in keyof T]-?: Schema },
   optional?: readonly Optional<T>[],
-): Schema {
+): Schema<T> {
   const all = properties as Readonly<Record<string, Schema>>;
   const left = (optional ?? []) as readonly string[];
   return {

@@ -1,6 +1,20 @@
-import type { Route } from "../api/route.ts";
-import { about, duration, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "../api/schema.ts";
+import { routesOf } from "../api/route.ts";
+import {
+  about,
+  duration,
+  id,
+  listOf,
+  moment,
+  named,
+  nothing,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  withMore,
+} from "../api/schema.ts";
 import type { OpenSessionAnswer, SignInAnswer, TokenAnswer } from "../contract.ts";
+import { actor } from "./arguments.ts";
 
 const role = oneOf("viewer", "operator", "admin", "labeler", "service");
 
@@ -34,70 +48,49 @@ const visitor = {
   labeler: about(text, "Who a labeler is in the queues; `name` unless given."),
 };
 
-export const accessRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/tokens",
-    verb: "tokens",
-    may: "administer",
-    tag: "Access",
+const { get, post, remove } = routesOf("Access");
+
+export const accessRoutes = [
+  get("tokens", "/tokens", "administer", {
     summary: "The tokens that were given out, oldest first, without their secrets.",
-    answers: listOf(token),
-  },
-  {
-    method: "post",
-    path: "/tokens",
-    verb: "createToken",
-    may: "administer",
-    tag: "Access",
+    answer: listOf(token),
+    call: ({ access }) => access.tokens(),
+  }),
+  post("createToken", "/tokens", "administer", {
     summary: "Make a token. Its secret is told here and never again.",
-    takes: { ...visitor, lasts: about(duration, "Until it is revoked unless given.") },
+    takes: { ...visitor, lasts: about(duration, "Until it is revoked unless given."), ...actor },
     needs: ["name", "role"],
-    answers: {
-      ...token,
-      properties: { ...token.properties, secret: text },
-      required: [...token.required!, "secret"],
-    },
-  },
-  {
-    method: "delete",
-    path: "/tokens/{id}",
-    verb: "revokeToken",
-    may: "administer",
-    tag: "Access",
+    answer: withMore(token, { secret: text }),
+    call: ({ access }, token) => access.createToken(token),
+  }),
+  remove("revokeToken", "/tokens/{id}", "administer", {
     summary: "Take a token back: it and the sessions that it opened count no more.",
-    answers: nothing,
-  },
-  {
-    method: "get",
-    path: "/sessions",
-    verb: "sessions",
-    may: "administer",
-    tag: "Access",
+    takes: actor,
+    answer: nothing,
+    call: ({ access }, { id, actor }) => access.revokeToken(id, { actor }),
+  }),
+  get("sessions", "/sessions", "administer", {
     summary: "The browsers that are signed in, by links and with tokens, oldest first.",
-    answers: listOf(session),
-  },
-  {
-    method: "delete",
-    path: "/sessions/{id}",
-    verb: "revokeSession",
-    may: "administer",
-    tag: "Access",
+    answer: listOf(session),
+    call: ({ access }) => access.sessions(),
+  }),
+  remove("revokeSession", "/sessions/{id}", "administer", {
     summary: "End a session: its browser has to sign in anew, and its live streams end.",
-    answers: nothing,
-  },
-  {
-    method: "post",
-    path: "/sign-in-codes",
-    verb: "signInCode",
-    may: "administer",
-    tag: "Access",
+    takes: actor,
+    answer: nothing,
+    call: ({ access }, { id, actor }) => access.revokeSession(id, { actor }),
+  }),
+  post("signInCode", "/sign-in-codes", "administer", {
     summary: "Make a link that signs somebody in once, within a quarter of an hour.",
     takes: visitor,
     needs: ["name", "role"],
-    answers: shape<SignInAnswer>({
+    answer: shape<SignInAnswer>({
       path: about(text, "Seen from where Pawl is mounted."),
       url: about(orNull(text), "Where the process that answers has its pages, if it knows."),
     }),
-  },
+    call: async ({ access }, visitor, { url = null }) => ({
+      path: `/sign-in/${await access.createCode(visitor)}`,
+      url,
+    }),
+  }),
 ];

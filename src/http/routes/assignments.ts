@@ -1,70 +1,57 @@
-import type { Route } from "../api/route.ts";
+import { PawlError } from "../../base/errors.ts";
+import { routesOf } from "../api/route.ts";
 import { about, anything, text } from "../api/schema.ts";
+import { repeat } from "./arguments.ts";
 import { assignment, next, submitted } from "./people-answer.ts";
 
-const tag = "Desk";
 /** Whoever labels works as himself; somebody else who may label says for whom. */
 const labeler = about(text, "For whom; a labeler is always himself.");
 
-export const deskRoutes: readonly Route[] = [
-  {
-    method: "post",
-    path: "/queues/{queue}/next",
-    verb: "next",
-    may: "label",
-    tag,
+const { get, post } = routesOf("Desk");
+
+export const deskRoutes = [
+  post("next", "/queues/{queue}/next", "label", {
     summary: "The next piece of work for a labeler, or why there is none.",
     takes: { labeler },
-    answers: next,
-  },
-  {
-    method: "get",
-    path: "/assignments/{id}",
-    verb: "assignment",
-    may: ["look", "label"],
-    tag,
+    needs: ["labeler"],
+    answer: next,
+    call: ({ people }, { queue, labeler }) => people.next(queue, labeler),
+  }),
+  get("assignment", "/assignments/{id}", ["look", "label"], {
     summary: "An assignment as it stands. A labeler sees only his own.",
-    answers: assignment,
-  },
-  {
-    method: "post",
-    path: "/assignments/{id}/start",
-    verb: "startAssignment",
-    may: "label",
-    tag,
+    answer: assignment,
+    call: async ({ people }, { id }, { labeler }) => {
+      const found = await people.assignment(id);
+      if (labeler === undefined || found.labelerId === labeler) return found;
+      throw new PawlError("assignment_unknown", `There is no assignment ${id}.`, { id });
+    },
+  }),
+  post("startAssignment", "/assignments/{id}/start", "label", {
     summary: "Begin: from now on the time runs.",
-    takes: { labeler },
-    answers: assignment,
-  },
-  {
-    method: "post",
-    path: "/assignments/{id}/submit",
-    verb: "submitLabel",
-    may: "label",
-    tag,
+    takes: { labeler, ...repeat },
+    needs: ["labeler"],
+    answer: assignment,
+    call: ({ people }, { id, labeler, ...options }) => people.start(id, labeler, options),
+  }),
+  post("submitLabel", "/assignments/{id}/submit", "label", {
     summary: "Hand in a label. After the deadline it is kept as late.",
-    takes: { label: anything, labeler },
-    needs: ["label"],
-    answers: submitted,
-  },
-  {
-    method: "post",
-    path: "/assignments/{id}/skip",
-    verb: "skipAssignment",
-    may: "label",
-    tag,
+    takes: { label: anything, labeler, ...repeat },
+    needs: ["label", "labeler"],
+    answer: submitted,
+    call: ({ people }, { id, labeler, label, ...options }) => people.submit(id, labeler, label, options),
+  }),
+  post("skipAssignment", "/assignments/{id}/skip", "label", {
     summary: "Do not label it; somebody else gets it.",
-    takes: { reason: text, labeler },
-    answers: assignment,
-  },
-  {
-    method: "post",
-    path: "/assignments/{id}/extend",
-    verb: "extendAssignment",
-    may: "label",
-    tag,
+    takes: { reason: text, labeler, ...repeat },
+    needs: ["labeler"],
+    answer: assignment,
+    call: ({ people }, { id, labeler, ...options }) => people.skip(id, labeler, options),
+  }),
+  post("extendAssignment", "/assignments/{id}/extend", "label", {
     summary: "Still at it: its time begins again.",
-    takes: { labeler },
-    answers: assignment,
-  },
+    takes: { labeler, ...repeat },
+    needs: ["labeler"],
+    answer: assignment,
+    call: ({ people }, { id, labeler, ...options }) => people.extend(id, labeler, options),
+  }),
 ];

@@ -1,9 +1,7 @@
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import type { BreakerAnswer, FlipAnswer } from "../contract.ts";
 import { cause } from "./arguments.ts";
-
-const tag = "Breakers";
 
 const state = oneOf("closed", "open", "half_open");
 
@@ -39,45 +37,31 @@ const flip = named(
   }),
 );
 
-export const breakerRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/breakers",
-    verb: "breakers",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Breakers");
+
+export const breakerRoutes = [
+  get("breakers", "/breakers", "look", {
     summary: "How the breakers of outside dependencies stand, over all processes.",
-    answers: listOf(breaker),
-  },
-  {
-    method: "get",
-    path: "/breakers/{breaker}/flips",
-    verb: "breakerFlips",
-    may: "look",
-    tag,
+    answer: listOf(breaker),
+    call: (pawl) => pawl.breakers(),
+  }),
+  get("breakerFlips", "/breakers/{breaker}/flips", "look", {
     summary: "When and why a breaker opened and closed, newest first.",
     takes: { limit: whole },
-    answers: listOf(flip),
-  },
-  {
-    method: "post",
-    path: "/breakers/{breaker}/force",
-    verb: "forceBreaker",
-    may: "operate",
-    tag,
+    answer: listOf(flip),
+    call: (pawl, { breaker, limit }) => pawl.breakerFlips(breaker, { limit }),
+  }),
+  post("forceBreaker", "/breakers/{breaker}/force", "operate", {
     summary: "Hold a breaker open or closed in all processes, until it is released.",
     takes: { to: oneOf("open", "closed"), ...cause },
     needs: ["to", "reason"],
-    answers: breaker,
-  },
-  {
-    method: "post",
-    path: "/breakers/{breaker}/release",
-    verb: "releaseBreaker",
-    may: "operate",
-    tag,
+    answer: breaker,
+    call: (pawl, { breaker, to, ...cause }) => pawl.forceBreaker(breaker, to, cause),
+  }),
+  post("releaseBreaker", "/breakers/{breaker}/release", "operate", {
     summary: "Let a breaker find its own way again.",
     takes: cause,
-    answers: breaker,
-  },
+    answer: breaker,
+    call: (pawl, { breaker, ...cause }) => pawl.forceBreaker(breaker, null, cause),
+  }),
 ];

@@ -1,27 +1,13 @@
-import type { Route } from "../api/route.ts";
-import {
-  about,
-  anything,
-  flag,
-  id,
-  listOf,
-  moment,
-  named,
-  oneOf,
-  orNull,
-  type Schema,
-  shape,
-  text,
-  whole,
-} from "../api/schema.ts";
+import { routesOf } from "../api/route.ts";
+import { about, anything, flag, id, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import type { CallbackAnswer, ReceivedAnswer } from "../contract.ts";
-import { cause, page } from "./arguments.ts";
+import { after, cause, page } from "./arguments.ts";
 import { instance } from "./instance-answer.ts";
+import { lifecycleIfNamed, unknown } from "./targets.ts";
 
-const tag = "Callbacks";
 export const callbackStatus = oneOf("waiting", "applied", "kept", "rejected", "refused", "accepted");
 
-export const callback: Schema = named(
+export const callback = named(
   "Callback",
   shape<CallbackAnswer>({
     id,
@@ -43,7 +29,7 @@ export const callback: Schema = named(
   }),
 );
 
-export const received: Schema = shape<ReceivedAnswer>({
+export const received = shape<ReceivedAnswer>({
   id,
   accepted: about(flag, "It counts, or may: it was applied, waits for its instance, or was kept as late."),
   late: flag,
@@ -53,34 +39,27 @@ export const received: Schema = shape<ReceivedAnswer>({
   receivedAt: moment,
 });
 
-export const callbackRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/callbacks",
-    verb: "callbacks",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Callbacks");
+
+export const callbackRoutes = [
+  get("callbacks", "/callbacks", "look", {
     summary: "What came in from outside, newest first, by pages.",
     takes: { lifecycle: text, status: callbackStatus, late: flag, ...page },
-    answers: listOf(callback),
-  },
-  {
-    method: "get",
-    path: "/callbacks/{id}",
-    verb: "callback",
-    may: "look",
-    tag,
+    answer: listOf(callback),
+    call: (pawl, { lifecycle, after: last, ...filter }) =>
+      pawl.callbacks({ ...filter, lifecycle: lifecycleIfNamed(pawl, lifecycle), after: after(last) }),
+  }),
+  get("callback", "/callbacks/{id}", "look", {
     summary: "One callback.",
-    answers: callback,
-  },
-  {
-    method: "post",
-    path: "/callbacks/{id}/accept",
-    verb: "acceptLate",
-    may: "operate",
-    tag,
+    answer: callback,
+    call: async (pawl, { id }) =>
+      (await pawl.callback(id)) ??
+      unknown("callback_unknown", `There is no callback with the id ${id}.`, { callback: id }),
+  }),
+  post("acceptLate", "/callbacks/{id}/accept", "operate", {
     summary: "Accept a result that came after the deadline and was kept.",
     takes: cause,
-    answers: instance,
-  },
+    answer: instance,
+    call: (pawl, { id, ...cause }) => pawl.acceptLate(id, cause),
+  }),
 ];

@@ -10,7 +10,6 @@ import {
   number,
   oneOf,
   orNull,
-  type Schema,
   shape,
   text,
   whole,
@@ -42,7 +41,7 @@ export const submissionState = oneOf(
   "discarded",
 );
 
-export const crowd: Schema = named(
+export const crowd = named(
   "Crowd",
   shape<CrowdAnswer>({
     name: text,
@@ -55,7 +54,7 @@ export const crowd: Schema = named(
   }),
 );
 
-export const job: Schema = named(
+export const job = named(
   "CrowdJob",
   shape<CrowdJobAnswer>({
     id,
@@ -75,7 +74,7 @@ export const job: Schema = named(
   }),
 );
 
-export const submission: Schema = named(
+export const submission = named(
   "Submission",
   shape<SubmissionAnswer>({
     id,
@@ -96,7 +95,7 @@ export const submission: Schema = named(
   }),
 );
 
-export const astray: Schema = shape<AstrayAnswer>({
+export const astray = shape<AstrayAnswer>({
   kind: oneOf("posting", "job"),
   marketplace: text,
   posting: text,

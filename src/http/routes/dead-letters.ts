@@ -1,4 +1,5 @@
-import type { Route } from "../api/route.ts";
+import type { Pawl } from "../../pawl.ts";
+import { routesOf } from "../api/route.ts";
 import {
   about,
   anything,
@@ -25,10 +26,9 @@ import type {
   PreviewAnswer,
   RestoredAnswer,
 } from "../contract.ts";
-import { cause, page } from "./arguments.ts";
+import { after, cause, page } from "./arguments.ts";
 import { operation } from "./operations.ts";
-
-const tag = "Dead letters";
+import { lifecycleIfNamed, unknown } from "./targets.ts";
 
 const kind = oneOf("instance", "effect", "message", "broker");
 const letterStatus = oneOf("open", "requeued", "discarded", "archived");
@@ -110,13 +110,10 @@ const archive = shape<ArchiveAnswer>({
   createdAt: moment,
 });
 
-export const deadRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/dead-letters",
-    verb: "deadLetters",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Dead letters");
+
+export const deadRoutes = [
+  get("deadLetters", "/dead-letters", "look", {
     summary: "What was given up, newest first, by pages; what waits for a decision unless told otherwise.",
     takes: {
       lifecycle: text,
@@ -124,106 +121,82 @@ export const deadRoutes: readonly Route[] = [
       fingerprint: about(text, "Of those that are open, those of one group."),
       ...page,
     },
-    answers: listOf(letter),
-  },
-  {
-    method: "get",
-    path: "/dead-letters/{id}",
-    verb: "deadLetter",
-    may: "look",
-    tag,
+    answer: listOf(letter),
+    call: (pawl, { lifecycle, after: last, ...filter }) =>
+      pawl.deadLetters(lifecycleIfNamed(pawl, lifecycle), { ...filter, after: after(last) }),
+  }),
+  get("deadLetter", "/dead-letters/{id}", "look", {
     summary: "One dead letter.",
-    answers: letter,
-  },
-  {
-    method: "post",
-    path: "/dead-letters/{id}/requeue",
-    verb: "requeue",
-    may: "operate",
-    tag,
+    answer: letter,
+    call: async (pawl, { id }) =>
+      (await pawl.deadLetter(id)) ??
+      unknown("dead_letter_unknown", `There is no dead letter with the id ${id}.`, { deadLetter: id }),
+  }),
+  post("requeue", "/dead-letters/{id}/requeue", "operate", {
     summary: "Take up again what a dead letter is about, if wanted with other data.",
     takes: { data: record, restart: about(flag, "Begin anew, instead of where it failed."), ...cause },
-    answers: letter,
-  },
-  {
-    method: "post",
-    path: "/dead-letters/{id}/discard",
-    verb: "discardDeadLetter",
-    may: "operate",
-    tag,
+    answer: letter,
+    call: (pawl, { id, ...options }) => pawl.requeue(id, options),
+  }),
+  post("discardDeadLetter", "/dead-letters/{id}/discard", "operate", {
     summary: "Decide that nothing more is to be done about a dead letter.",
     takes: cause,
-    answers: letter,
-  },
-  {
-    method: "get",
-    path: "/dead-groups",
-    verb: "deadGroups",
-    may: "look",
-    tag,
+    answer: letter,
+    call: (pawl, { id, ...cause }) => pawl.discard(id, cause),
+  }),
+  get("deadGroups", "/dead-groups", "look", {
     summary: "Open dead letters by what they have in common, the largest group first.",
     takes: { ...filter, limit: whole },
-    answers: listOf(group),
-  },
-  {
-    method: "post",
-    path: "/dead-letters/preview",
-    verb: "previewDeadLetters",
-    may: "look",
-    tag,
+    answer: listOf(group),
+    call: ({ dead }, { limit, ...filter }) =>
+      dead.groups(
+        Object.keys(filter).length === 0 ? { all: true } : filterOf(filter),
+        limit === undefined ? {} : { limit },
+      ),
+  }),
+  post("previewDeadLetters", "/dead-letters/preview", "look", {
     summary: "What a decision about many would come to, as things are. Nothing is changed.",
     takes: { decision: oneOf("requeue", "discard"), restart: flag, ...filter },
     needs: ["decision"],
-    answers: preview,
-  },
-  {
-    method: "post",
-    path: "/dead-letters/requeue",
-    verb: "requeueDeadLetters",
-    may: "operate",
-    tag,
+    answer: preview,
+    call: ({ dead }, { decision, restart, ...filter }) => dead.preview(decision, filterOf(filter), { restart }),
+  }),
+  post("requeueDeadLetters", "/dead-letters/requeue", "operate", {
     summary: "Take up many again; it becomes an operation, which the workers carry out.",
     takes: { ...filter, restart: flag, rate, ...cause },
-    answers: operation,
-  },
-  {
-    method: "post",
-    path: "/dead-letters/discard",
-    verb: "discardDeadLetters",
-    may: "operate",
-    tag,
+    answer: operation,
+    call: ({ dead }, { rate, restart, reason, actor, ...filter }) =>
+      dead.requeue(filterOf(filter), { rate, restart, reason, actor }),
+  }),
+  post("discardDeadLetters", "/dead-letters/discard", "operate", {
     summary: "Discard many; it becomes an operation, which the workers carry out.",
     takes: { ...filter, rate, ...cause },
-    answers: operation,
-  },
-  {
-    method: "post",
-    path: "/dead-letters/archive",
-    verb: "archiveDeadLetters",
-    may: "operate",
-    tag,
+    answer: operation,
+    call: ({ dead }, { rate, reason, actor, ...filter }) => dead.discard(filterOf(filter), { rate, reason, actor }),
+  }),
+  post("archiveDeadLetters", "/dead-letters/archive", "operate", {
     summary: "Archive what is old.",
     takes: { olderThan: duration },
-    answers: shape<ArchivedAnswer>({ letters: whole, files: whole }),
-  },
-  {
-    method: "get",
-    path: "/archives",
-    verb: "archives",
-    may: "look",
-    tag,
+    answer: shape<ArchivedAnswer>({ letters: whole, files: whole }),
+    call: ({ dead }, options) => dead.archive(options),
+  }),
+  get("archives", "/archives", "look", {
     summary: "The files of archived dead letters, newest first.",
     takes: { limit: whole },
-    answers: listOf(archive),
-  },
-  {
-    method: "post",
-    path: "/archives/restore",
-    verb: "restoreDeadLetters",
-    may: "operate",
-    tag,
+    answer: listOf(archive),
+    call: ({ dead }, options) => dead.archives(options),
+  }),
+  post("restoreDeadLetters", "/archives/restore", "operate", {
     summary: "Bring archived dead letters back: some, those of files, or all.",
     takes: { file: listOf(text), id: listOf(id), all: flag },
-    answers: shape<RestoredAnswer>({ files: whole, restored: whole, there: whole, gone: whole }),
-  },
+    answer: shape<RestoredAnswer>({ files: whole, restored: whole, there: whole, gone: whole }),
+    call: ({ dead }, which) => dead.restore(which as Parameters<typeof dead.restore>[0]),
+  }),
 ];
+
+type Filter = Parameters<Pawl["dead"]["requeue"]>[0];
+
+/** The reason of a letter is called `because` here: `reason` is why one decides. */
+function filterOf({ because, all, ...filter }: { readonly because?: string; readonly all?: boolean }): Filter {
+  return { ...filter, ...(because !== undefined && { reason: because }), ...(all === true && { all }) } as Filter;
+}

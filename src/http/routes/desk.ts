@@ -1,4 +1,4 @@
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import {
   about,
   anything,
@@ -10,7 +10,6 @@ import {
   number,
   orNull,
   record,
-  type Schema,
   shape,
   text,
   whole,
@@ -18,10 +17,9 @@ import {
 import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
 import { assignment } from "./people-answer.ts";
 
-const tag = "Desk";
 const labeler = about(text, "For whom; a labeler is always himself.");
 
-const queue: Schema = named(
+const queue = named(
   "DeskQueue",
   shape<DeskQueueAnswer>({
     name: text,
@@ -42,32 +40,27 @@ const queue: Schema = named(
   }),
 );
 
-const draft: Schema = shape<DraftAnswer>({ value: anything, at: moment });
+const draft = shape<DraftAnswer>({ value: anything, at: moment });
 
 /** What a labeler finds at his desk, and what he has entered so far. */
-export const ownWorkRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/desk",
-    verb: "desk",
-    may: "label",
-    tag,
+const { get, put } = routesOf("Desk");
+
+export const ownWorkRoutes = [
+  get("desk", "/desk", "label", {
     summary: "The queues in which a labeler may work: what waits, what is in hand, what was done today and how fast.",
     takes: {
       labeler,
       since: about(moment, "From when on to count what was done; from midnight, by UTC, unless given."),
     },
-    answers: shape<DeskAnswer>({ labeler: text, now: moment, queues: listOf(queue) }),
-  },
-  {
-    method: "get",
-    path: "/desk/assignments/{id}",
-    verb: "deskWork",
-    may: "label",
-    tag,
+    needs: ["labeler"],
+    answer: shape<DeskAnswer>({ labeler: text, now: moment, queues: listOf(queue) }),
+    call: ({ people }, { labeler, since }) => people.desk(labeler, { since }),
+  }),
+  get("deskWork", "/desk/assignments/{id}", "label", {
     summary: "An assignment of one's own with its sample, what was entered so far, and what it is to correct.",
     takes: { labeler },
-    answers: shape<DeskWorkAnswer>({
+    needs: ["labeler"],
+    answer: shape<DeskWorkAnswer>({
       assignment,
       sample: shape<DeskWorkAnswer["sample"]>({ id, key: orNull(text), data: anything }),
       draft: orNull(draft),
@@ -80,26 +73,20 @@ export const ownWorkRoutes: readonly Route[] = [
       ),
       now: moment,
     }),
-  },
-  {
-    method: "get",
-    path: "/assignments/{id}/draft",
-    verb: "draft",
-    may: "label",
-    tag,
+    call: ({ people }, { id, labeler }) => people.deskWork(id, labeler),
+  }),
+  get("draft", "/assignments/{id}/draft", "label", {
     summary: "What its labeler has entered and not handed in; null where that is nothing.",
     takes: { labeler },
-    answers: orNull(draft),
-  },
-  {
-    method: "put",
-    path: "/assignments/{id}/draft",
-    verb: "keepDraft",
-    may: "label",
-    tag,
+    needs: ["labeler"],
+    answer: orNull(draft),
+    call: ({ people }, { id, labeler }) => people.draft(id, labeler),
+  }),
+  put("keepDraft", "/assignments/{id}/draft", "label", {
     summary: "Keep what was entered so far, while the assignment is in hand. It goes with the label.",
     takes: { draft: about(anything, "Any JSON; the desk keeps its form in it."), labeler },
-    needs: ["draft"],
-    answers: draft,
-  },
+    needs: ["draft", "labeler"],
+    answer: draft,
+    call: ({ people }, { id, labeler, draft }) => people.keepDraft(id, labeler, draft),
+  }),
 ];

@@ -29,7 +29,7 @@ import type {
 const outcome = orNull(oneOf("success", "failure", "discarded"));
 
 /** One piece of work. */
-export const instance: Schema = named(
+export const instance = named(
   "Instance",
   shape<InstanceAnswer>(
     {
@@ -67,10 +67,7 @@ export const instance: Schema = named(
   ),
 );
 
-export const started: Schema = named(
-  "Started",
-  withMore<{ created: boolean }>(instance, { created: about(flag, "False when its key was taken.") }),
-);
+export const started = named("Started", withMore(instance, { created: about(flag, "False when its key was taken.") }));
 
 const move = named(
   "Move",
@@ -106,7 +103,7 @@ const attempt = named(
   }),
 );
 
-export const journal: Schema = listOf(anyOf(move, attempt));
+export const journal = listOf(anyOf(move, attempt));
 
 type Refused = Extract<PermittedAnswer, { permitted: "no" }>;
 
@@ -123,17 +120,17 @@ const blockers = listOf(
   ),
 );
 
-export const permitted: Schema = named(
+export const permitted = named(
   "Permitted",
   shape<Omit<Refused, "permitted" | "blockers"> & { permitted: string; blockers?: unknown }>(
     { event: text, permitted: oneOf("yes", "no", "depends"), blockers: about(blockers, "Why not.") },
     ["blockers"],
-  ),
+  ) as Schema<PermittedAnswer>,
 );
 
 type Child = ChildrenAnswer["first"][number];
 
-export const children: Schema = shape<ChildrenAnswer>({
+export const children = shape<ChildrenAnswer>({
   total: whole,
   open: whole,
   succeeded: whole,
@@ -170,7 +167,7 @@ const retry = anyOf(
   shape<Extract<Retry, { kind: "caught" }>>({ kind: oneOf("caught"), to: text }),
 );
 
-export const recovery: Schema = named(
+export const recovery = named(
   "Recovery",
   shape<RecoveryAnswer>({
     id,

@@ -1,9 +1,13 @@
+import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { builtInEvents } from "../../definition/model.ts";
-import type { Route } from "../api/route.ts";
+import type { GivenError, InstanceRef } from "../../given.ts";
+import type { Pawl } from "../../pawl.ts";
+import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes } from "../api/route.ts";
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
-import { cause, page } from "./arguments.ts";
+import { actor, after, cause, page, repeat } from "./arguments.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
 import { children, instance, journal, permitted, recovery, started } from "./instance-answer.ts";
+import { lifecycleNamed, statesOf, type Target, targetOf } from "./targets.ts";
 
 const sending = {
   payload: anything,
@@ -12,111 +16,134 @@ const sending = {
   at: moment,
 };
 
+const { get, post } = routesOf("Instances");
+
 /** Each of these is found by the instance's id, and by its lifecycle and key. */
-function ofInstance(route: Omit<Route, "tag" | "path"> & { readonly path: string }): Route[] {
+function ofInstance<
+  const Name extends string,
+  const Place extends string,
+  // biome-ignore lint/complexity/noBannedTypes: a row that takes nothing has no names at all.
+  T extends Takes = {},
+  const Needs extends keyof T & string = never,
+  Answer = unknown,
+>(
+  method: "get" | "post",
+  name: Name,
+  place: Place,
+  right: Route["right"],
+  row: Omit<Row<Place, T, Needs, Answer>, "call"> & {
+    readonly call: (pawl: Pawl, target: Target, args: Arguments<Place, T, Needs>, caller: Caller) => unknown;
+  },
+): [Route<Name, Answer>, Route<`${Name}ByKey`, Answer>] {
+  const call: Route["call"] = async (
+    pawl,
+    { id, lifecycle, key, ...args }: { id?: string; lifecycle?: string; key?: string },
+    caller,
+  ) => row.call(pawl, await targetOf(pawl, { id, lifecycle, key }), args as Arguments<Place, T, Needs>, caller);
+  const route = { ...row, method, right, tag: "Instances", call } as const;
   return [
-    { ...route, tag: "Instances", path: `/instances/{id}${route.path}` },
-    { ...route, tag: "Instances", path: `/lifecycles/{lifecycle}/keys/{key}${route.path}` },
+    { ...route, name, path: `/instances/{id}${place}` },
+    { ...route, name: `${name}ByKey`, path: `/lifecycles/{lifecycle}/keys/{key}${place}` },
   ];
 }
 
-export const instanceRoutes: readonly Route[] = [
-  {
-    method: "post",
-    path: "/lifecycles/{lifecycle}/instances",
-    verb: "start",
-    may: "send",
-    tag: "Instances",
+/**
+ * The calls without their types: what a definition would let the compiler check is checked at run time for a client by
+ * name, as it is for every call.
+ */
+interface Untyped {
+  start(lifecycle: AnyLifecycle, options: object): Promise<unknown>;
+  send(lifecycle: AnyLifecycle, ref: InstanceRef, event: string, payload: unknown, options: object): Promise<unknown>;
+}
+
+export const instanceRoutes = [
+  post("start", "/lifecycles/{lifecycle}/instances", "send", {
     summary: "Start an instance. The same key again answers with the instance that has it.",
     takes: { key: text, data: record, ...cause },
-    answers: started,
-  },
-  {
-    method: "get",
-    path: "/lifecycles/{lifecycle}/instances",
-    verb: "find",
-    may: "look",
-    tag: "Instances",
+    answer: started,
+    call: (pawl, { lifecycle, ...options }) =>
+      (pawl as unknown as Untyped).start(lifecycleNamed(pawl, lifecycle), options),
+  }),
+  get("find", "/lifecycles/{lifecycle}/instances", "look", {
     summary: "The instances of a lifecycle, newest first, by pages.",
     takes: { state: listOf(text), parent: id, failure: text, ...page },
-    answers: listOf(instance),
-  },
-  ...ofInstance({ method: "get", path: "", verb: "get", may: "look", summary: "One instance.", answers: instance }),
-  ...ofInstance({
-    method: "get",
-    path: "/journal",
-    verb: "journal",
-    may: "look",
+    answer: listOf(instance),
+    call: (pawl, { lifecycle: name, state, parent, after: last, ...filter }) => {
+      const lifecycle = lifecycleNamed(pawl, name);
+      return pawl.find(lifecycle, {
+        ...filter,
+        state: statesOf(lifecycle, state),
+        parent: after(parent),
+        after: after(last),
+      });
+    },
+  }),
+  ...ofInstance("get", "get", "", "look", {
+    summary: "One instance.",
+    answer: instance,
+    call: (pawl, { lifecycle, ref }) => pawl.get(lifecycle, ref),
+  }),
+  ...ofInstance("get", "journal", "/journal", "look", {
     summary: "All moves of an instance, in their order; with `attempts` also what was tried without moving it.",
     takes: { attempts: flag },
-    answers: journal,
+    answer: journal,
+    call: (pawl, { lifecycle, ref }, { attempts }) =>
+      attempts === true ? pawl.journal(lifecycle, ref, { attempts }) : pawl.journal(lifecycle, ref),
   }),
-  ...ofInstance({
-    method: "get",
-    path: "/permitted",
-    verb: "permitted",
-    may: "look",
+  ...ofInstance("get", "permitted", "/permitted", "look", {
     summary: "What may be sent now: yes, no with the reasons, or it depends on the payload.",
-    answers: listOf(permitted),
+    takes: actor,
+    answer: listOf(permitted),
+    call: (pawl, { lifecycle, ref }, { actor }) => pawl.permitted(lifecycle, ref, { actor }),
   }),
-  ...ofInstance({
-    method: "get",
-    path: "/children",
-    verb: "children",
-    may: "look",
+  ...ofInstance("get", "children", "/children", "look", {
     summary: "How many children of its present run stand how, and the first of them.",
     takes: { limit: whole },
-    answers: children,
+    answer: children,
+    call: (pawl, { lifecycle, ref }, { limit }) => pawl.children(lifecycle, ref, { limit }),
   }),
-  ...ofInstance({
-    method: "get",
-    path: "/recovery",
-    verb: "explainRecovery",
-    may: "look",
+  ...ofInstance("get", "explainRecovery", "/recovery", "look", {
     summary: "Where a failed instance would go on, and why there.",
-    answers: recovery,
+    answer: recovery,
+    call: (pawl, { lifecycle, ref }) => pawl.explainRecovery(lifecycle, ref),
   }),
-  ...ofInstance({
-    method: "get",
-    path: "/wait",
-    verb: "wait",
-    may: "look",
+  ...ofInstance("get", "wait", "/wait", "look", {
     summary: "Answers when the instance stands in one of these states, or has ended when none is named.",
     takes: { until: listOf(text), timeout: duration },
-    answers: instance,
+    waits: true,
+    answer: instance,
+    call: (pawl, { lifecycle, ref }, { until, timeout }, { signal }) =>
+      pawl.wait(lifecycle, ref, { until: statesOf(lifecycle, until), timeout, signal }),
   }),
-  ...ofInstance({
-    method: "get",
-    path: "/callbacks",
-    verb: "callbacks",
-    operation: "callbacksOfInstance",
-    may: "look",
+  ...ofInstance("get", "callbacksOfInstance", "/callbacks", "look", {
     summary: "What came in from outside for one instance, newest first, by pages.",
     takes: { status: callbackStatus, late: flag, ...page },
-    answers: listOf(callback),
+    answer: listOf(callback),
+    call: (pawl, { lifecycle, ref }, { after: last, ...filter }) =>
+      pawl.callbacks({ ...filter, lifecycle, instance: ref, after: after(last) }),
   }),
-  ...ofInstance({
-    method: "post",
-    path: "/events/{event}",
-    verb: "send",
-    may: "send",
-    reserved: { name: "event", values: builtInEvents, may: "operate" },
+  ...ofInstance("post", "send", "/events/{event}", "send", {
     summary: "Send an event.",
-    takes: { ...sending, ...cause },
-    answers: instance,
+    reserved: { name: "event", values: builtInEvents, right: "operate" },
+    takes: { ...sending, ...cause, ...repeat },
+    answer: instance,
+    call: (pawl, { lifecycle, ref }, { event, payload, ...options }) =>
+      (pawl as unknown as Untyped).send(lifecycle, ref, event, payload, options),
   }),
-  ...ofInstance({
-    method: "post",
-    path: "/callbacks/{event}",
-    verb: "receive",
-    may: "send",
+  ...ofInstance("post", "receive", "/callbacks/{event}", "send", {
     summary:
       "Bring a result from outside, or the word that it failed. It is stored first, and the same one twice counts once.",
     takes: {
       payload: anything,
       error: record,
       dedupe: about(text, "What its sender calls it; or as `Idempotency-Key`."),
+      ...actor,
     },
-    answers: received,
+    needs: ["dedupe"],
+    answer: received,
+    call: (pawl, { lifecycle, ref }, { event, payload, error, dedupe, actor }) =>
+      error === undefined
+        ? pawl.receive(lifecycle, ref, event, payload, { dedupe, actor })
+        : pawl.receiveError(lifecycle, ref, event, error as unknown as GivenError, { dedupe, actor }),
   }),
 ];

@@ -1,4 +1,4 @@
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import {
   about,
   anything,
@@ -14,10 +14,9 @@ import {
   whole,
 } from "../api/schema.ts";
 import type { JobAnswer } from "../contract.ts";
-import { cause, page } from "./arguments.ts";
+import { after, cause, page } from "./arguments.ts";
 import { started } from "./instance-answer.ts";
-
-const tag = "Jobs";
+import { jobNamed } from "./targets.ts";
 
 const jobStatus = oneOf("pending", "running", "done", "error");
 
@@ -35,41 +34,27 @@ const job = named(
   }),
 );
 
-export const jobRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/jobs",
-    verb: "jobs",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Jobs");
+
+export const jobRoutes = [
+  get("jobs", "/jobs", "look", {
     summary: "Jobs, newest first, by pages.",
     takes: { job: text, status: jobStatus, ...page },
-    answers: listOf(job),
-  },
-  {
-    method: "get",
-    path: "/jobs/{job}/{id}",
-    verb: "job",
-    may: "look",
-    tag,
+    answer: listOf(job),
+    call: (pawl, { job, after: last, ...filter }) =>
+      pawl.jobs({ ...filter, job: job === undefined ? undefined : jobNamed(pawl, job), after: after(last) }),
+  }),
+  get("job", "/jobs/{job}/{id}", "look", {
     summary: "One job.",
-    answers: job,
-  },
-  {
-    method: "get",
-    path: "/jobs/{job}/keys/{key}",
-    verb: "job",
-    may: "look",
-    tag,
+    answer: job,
+    call: (pawl, { job, id }) => pawl.jobStatus(jobNamed(pawl, job), { id }),
+  }),
+  get("jobByKey", "/jobs/{job}/keys/{key}", "look", {
     summary: "One job, by its key.",
-    answers: job,
-  },
-  {
-    method: "post",
-    path: "/jobs/{job}",
-    verb: "enqueue",
-    may: "send",
-    tag,
+    answer: job,
+    call: (pawl, { job, key }) => pawl.jobStatus(jobNamed(pawl, job), key),
+  }),
+  post("enqueue", "/jobs/{job}", "send", {
     summary: "Enqueue a job. The same key again answers with the open one that has it.",
     takes: {
       payload: anything,
@@ -79,6 +64,7 @@ export const jobRoutes: readonly Route[] = [
       at: moment,
       ...cause,
     },
-    answers: started,
-  },
+    answer: started,
+    call: (pawl, { job, payload = {}, ...options }) => pawl.enqueue(jobNamed(pawl, job), payload, options),
+  }),
 ];

@@ -1,4 +1,9 @@
-import type { Route } from "../api/route.ts";
+import { PawlError } from "../../base/errors.ts";
+import type { AnyLifecycle } from "../../definition/language/face.ts";
+import { readLane } from "../../definition/model.ts";
+import type { LanesOptions } from "../../given.ts";
+import type { Pawl } from "../../pawl.ts";
+import { routesOf } from "../api/route.ts";
 import {
   about,
   flag,
@@ -16,8 +21,7 @@ import {
 } from "../api/schema.ts";
 import type { LaneAnswer, WorkerAnswer } from "../contract.ts";
 import { cause } from "./arguments.ts";
-
-const tag = "Workers";
+import { lifecycleNamed } from "./targets.ts";
 
 const lane = named(
   "Lane",
@@ -63,45 +67,57 @@ const worker = named(
   }),
 );
 
-export const workRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/lanes",
-    verb: "lanes",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Workers");
+
+export const laneRoutes = [
+  get("lanes", "/lanes", "look", {
     summary: "The lanes in which work waits: how much there is in each, and what holds it back.",
     takes: { internal: about(flag, "Also the empty ones of Pawl's own lifecycles.") },
-    answers: listOf(lane),
-  },
-  {
-    method: "post",
-    path: "/lanes/{lane}/pause",
-    verb: "pause",
-    may: "operate",
-    tag,
+    answer: listOf(lane),
+    call: (pawl, { internal }) => pawl.lanes({ internal }),
+  }),
+  post("pause", "/lanes/{lane}/pause", "operate", {
     summary: "Let nothing more be claimed from a lane: `lifecycle`, `lifecycle/state` or `lifecycle:after`.",
     takes: cause,
     needs: ["reason"],
-    answers: nothing,
-  },
-  {
-    method: "post",
-    path: "/lanes/{lane}/resume",
-    verb: "resume",
-    may: "operate",
-    tag,
+    answer: nothing,
+    call: (pawl, { lane: name, ...cause }) => pawl.pause(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
+  }),
+  post("resume", "/lanes/{lane}/resume", "operate", {
     summary: "Let work go on; tells whether it was paused.",
     takes: cause,
-    answers: flag,
-  },
-  {
-    method: "get",
-    path: "/workers",
-    verb: "workers",
-    may: "look",
-    tag,
+    answer: flag,
+    call: (pawl, { lane: name, ...cause }) => pawl.resume(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
+  }),
+  get("workers", "/workers", "look", {
     summary: "The workers of all processes, as they were at their last sign of life.",
-    answers: listOf(worker),
-  },
+    answer: listOf(worker),
+    call: (pawl) => pawl.workers(),
+  }),
 ];
+
+/** `essay`, `essay/grading` or `essay:after`. A version may be named, as in a list of lanes, and makes no difference. */
+function laneNamed(name: string): { readonly lifecycle: string; readonly part: string } {
+  const read = readLane(name);
+  if (read !== undefined) return read;
+  throw new PawlError(
+    "option_invalid",
+    `"${name.slice(0, 200)}" names no lane. Write lifecycle, lifecycle/state or lifecycle:after.`,
+  );
+}
+
+function lifecycleIn(pawl: Pawl, lane: string): AnyLifecycle {
+  return lifecycleNamed(pawl, laneNamed(lane).lifecycle);
+}
+
+function lanesIn(lane: string): LanesOptions<AnyLifecycle> {
+  const { lifecycle, part } = laneNamed(lane);
+  if (part === "") return {};
+  if (part === ":send") {
+    throw new PawlError(
+      "option_invalid",
+      `What is sent to \`${lifecycle}\` waits when all of it is paused: write ${lifecycle}.`,
+    );
+  }
+  return part === ":after" ? { effects: true } : { state: part.slice(1) };
+}

@@ -1,6 +1,9 @@
-import type { Route } from "../api/route.ts";
+import { diagram, diagramSvg } from "../../definition/diagram.ts";
+import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, mapOf, named, oneOf, orNull, shape, text, type Wire, whole } from "../api/schema.ts";
 import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
+import { lifecyclesOf } from "./lifecycle-answer.ts";
+import { lifecycleNamed } from "./targets.ts";
 
 const state = named(
   "State",
@@ -31,34 +34,27 @@ const lifecycle = named(
   shape<Wire<LifecycleAnswer>>({ name: text, version: whole, initial: text, job: flag, states: listOf(state) }),
 );
 
-export const lifecycleRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/lifecycles",
-    verb: "lifecycles",
-    may: "look",
-    tag: "Lifecycles",
+const { get } = routesOf("Lifecycles");
+
+export const lifecycleRoutes = [
+  get("lifecycles", "/lifecycles", "look", {
     summary: "The lifecycles that this process declares, with how many instances stand in each state.",
     takes: { internal: about(flag, "Also Pawl's own lifecycles: samples, assignments, and what crowds are asked.") },
-    answers: listOf(lifecycle),
-  },
-  {
-    method: "get",
-    path: "/lifecycles/{lifecycle}/counts",
-    verb: "counts",
-    may: "look",
-    tag: "Lifecycles",
+    answer: listOf(lifecycle),
+    call: (pawl, { internal }) => lifecyclesOf(pawl, internal === true),
+  }),
+  get("counts", "/lifecycles/{lifecycle}/counts", "look", {
     summary: "How many instances stand in each state.",
-    answers: mapOf(whole),
-  },
-  {
-    method: "get",
-    path: "/lifecycles/{lifecycle}/diagram",
-    verb: "diagram",
-    may: "look",
-    tag: "Lifecycles",
+    answer: mapOf(whole),
+    call: (pawl, { lifecycle }) => pawl.counts(lifecycleNamed(pawl, lifecycle)),
+  }),
+  get("diagram", "/lifecycles/{lifecycle}/diagram", "look", {
     summary: "The lifecycle as a drawing, or as the source of one.",
     takes: { format: oneOf("svg", "mermaid", "dot"), builtIns: flag },
-    answers: text,
-  },
+    answer: text,
+    call: (pawl, { lifecycle: name, format = "mermaid", builtIns }) => {
+      const lifecycle = lifecycleNamed(pawl, name);
+      return format === "svg" ? diagramSvg(lifecycle, { builtIns }) : diagram(lifecycle, format, { builtIns });
+    },
+  }),
 ];

@@ -9,7 +9,6 @@ import {
   named,
   number,
   orNull,
-  type Schema,
   shape,
   text,
   whole,
@@ -19,7 +18,7 @@ import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer
 const share = orNull(number);
 const rates = { completionRate: share, skipRate: share, expireRate: share };
 
-export const metrics: Schema = named(
+export const metrics = named(
   "Metrics",
   shape<MetricsAnswer>({
     total: whole,
@@ -44,7 +43,7 @@ export const metrics: Schema = named(
   }),
 );
 
-export const queueLoad: Schema = named(
+export const queueLoad = named(
   "QueueLoad",
   shape<QueueLoadAnswer>({
     queue: text,
@@ -64,7 +63,7 @@ const field = shape<QualityAnswer["agreement"]["fields"][string]>({
   alpha: about(share, "Krippendorff's alpha: agreement beyond chance."),
 });
 
-export const quality: Schema = named(
+export const quality = named(
   "Quality",
   shape<QualityAnswer>({
     agreement: shape<QualityAnswer["agreement"]>({
@@ -86,7 +85,7 @@ export const quality: Schema = named(
   }),
 );
 
-export const exportedLabel: Schema = shape<ExportedLabelAnswer>(
+export const exportedLabel = shape<ExportedLabelAnswer>(
   {
     id,
     sample: shape<ExportedLabelAnswer["sample"]>({ id, key: orNull(text), data: anything }),

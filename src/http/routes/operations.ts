@@ -1,4 +1,4 @@
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import {
   about,
   flag,
@@ -11,18 +11,15 @@ import {
   oneOf,
   orNull,
   record,
-  type Schema,
   shape,
   text,
   whole,
 } from "../api/schema.ts";
 import type { OperationAnswer, TicketAnswer } from "../contract.ts";
-import { cause, page } from "./arguments.ts";
-
-const tag = "Operations";
+import { actor, cause, page } from "./arguments.ts";
 
 /** A decision about many dead letters, and how far it is. */
-export const operation: Schema = named(
+export const operation = named(
   "Operation",
   shape<OperationAnswer>({
     id,
@@ -64,75 +61,50 @@ const ticket = named(
   }),
 );
 
-export const operationRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/operations",
-    verb: "operations",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Operations");
+
+export const operationRoutes = [
+  get("operations", "/operations", "look", {
     summary: "Decisions about many dead letters, newest first, and how far they are.",
     takes: { limit: whole },
-    answers: listOf(operation),
-  },
-  {
-    method: "get",
-    path: "/operations/{id}",
-    verb: "operation",
-    may: "look",
-    tag,
+    answer: listOf(operation),
+    call: ({ dead }, options) => dead.operations(options),
+  }),
+  get("operation", "/operations/{id}", "look", {
     summary: "One operation.",
-    answers: operation,
-  },
-  {
-    method: "post",
-    path: "/operations/{id}/abort",
-    verb: "abortOperation",
-    may: "operate",
-    tag,
+    answer: operation,
+    call: ({ dead }, { id }) => dead.operation(id),
+  }),
+  post("abortOperation", "/operations/{id}/abort", "operate", {
     summary: "Begin nothing more of an operation. What it has done stays done.",
     takes: cause,
-    answers: operation,
-  },
-  {
-    method: "post",
-    path: "/operations/{id}/carry-on",
-    verb: "operation",
-    operation: "carryOnOperation",
-    may: "operate",
-    tag,
+    answer: operation,
+    call: ({ dead }, { id, ...cause }) => dead.abort(id, cause),
+  }),
+  post("carryOnOperation", "/operations/{id}/carry-on", "operate", {
     summary: "Do the next batch of an operation now, if its pace allows.",
-    says: { carryOn: true },
-    answers: operation,
-  },
-  {
-    method: "get",
-    path: "/tickets",
-    verb: "tickets",
-    may: "look",
-    tag,
+    answer: operation,
+    call: ({ dead }, { id }) => dead.carryOn(id),
+  }),
+  get("tickets", "/tickets", "look", {
     summary: "Dead letters that want somebody, the oldest first.",
     takes: { status: oneOf("open", "taken", "resolved"), takenBy: text, ...page },
-    answers: listOf(ticket),
-  },
-  {
-    method: "post",
-    path: "/tickets/{id}/take",
-    verb: "takeTicket",
-    may: "operate",
-    tag,
+    answer: listOf(ticket),
+    call: ({ dead }, { after: last, ...filter }) =>
+      dead.tickets(last === undefined ? filter : { ...filter, after: { id: last } }),
+  }),
+  post("takeTicket", "/tickets/{id}/take", "operate", {
     summary: "Look after a ticket. One that another has taken is refused.",
-    answers: ticket,
-  },
-  {
-    method: "post",
-    path: "/tickets/{id}/resolve",
-    verb: "resolveTicket",
-    may: "operate",
-    tag,
+    takes: actor,
+    needs: ["actor"],
+    answer: ticket,
+    call: ({ dead }, { id, actor }) => dead.take(id, { actor }),
+  }),
+  post("resolveTicket", "/tickets/{id}/resolve", "operate", {
     summary: "Nothing is left to be looked at; the dead letter itself stays as it is.",
     takes: cause,
-    needs: ["reason"],
-    answers: ticket,
-  },
+    needs: ["reason", "actor"],
+    answer: ticket,
+    call: ({ dead }, { id, ...decision }) => dead.resolve(id, decision),
+  }),
 ];

@@ -16,8 +16,8 @@ import {
 import type { ReceivedAnswer, SessionAnswer } from "../contract.ts";
 import { callbackStatus } from "./callbacks.ts";
 
-/** What is answered beside the routes of the verbs, for the document alone: each of them is mounted where it is answered. */
-export interface Beside {
+/** An operation that is no row of the table: it is mounted where it is answered, and listed here for the document alone. */
+export interface OtherOperation {
   readonly method: "get" | "post" | "delete";
   readonly path: string;
   readonly operation: string;
@@ -58,7 +58,7 @@ const brought = shape<{ payload?: unknown; error?: unknown; dedupe?: string }>(
   ["payload", "error", "dedupe"],
 );
 
-export const beside: readonly Beside[] = [
+export const otherOperations: readonly OtherOperation[] = [
   {
     method: "post",
     path: "/callbacks/{token}",

@@ -1,4 +1,5 @@
-import type { Route } from "../api/route.ts";
+import type { Pawl } from "../../pawl.ts";
+import { routesOf } from "../api/route.ts";
 import {
   about,
   anything,
@@ -16,7 +17,6 @@ import {
 } from "../api/schema.ts";
 import type { DecidedMessagesAnswer, MessageAnswer, OutboxAnswer } from "../contract.ts";
 
-const tag = "Outbox";
 const dead = { id: listOf(id), type: text, all: flag };
 
 const status = oneOf("pending", "published", "dead", "discarded");
@@ -58,44 +58,32 @@ const message = named(
 
 const decided = shape<DecidedMessagesAnswer>({ messages: about(whole, "How many.") });
 
-export const outboxRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/outbox",
-    verb: "outbox",
-    may: "look",
-    tag,
+type DeadMessages = Parameters<Pawl["outbox"]["requeue"]>[0];
+
+const { get, post } = routesOf("Outbox");
+
+export const outboxRoutes = [
+  get("outbox", "/outbox", "look", {
     summary: "How far behind the relays are, in all and by type of message.",
-    answers: outbox,
-  },
-  {
-    method: "get",
-    path: "/messages",
-    verb: "messages",
-    may: "look",
-    tag,
+    answer: outbox,
+    call: async ({ outbox: all }) => ({ lag: await all.lag(), types: await all.status() }),
+  }),
+  get("messages", "/messages", "look", {
     summary: "Messages, the oldest first: those that are to be sent and the dead ones unless told otherwise.",
     takes: { status: listOf(status), type: text, limit: whole },
-    answers: listOf(message),
-  },
-  {
-    method: "post",
-    path: "/messages/requeue",
-    verb: "requeueMessages",
-    may: "operate",
-    tag,
+    answer: listOf(message),
+    call: ({ outbox: all }, filter) => all.messages(filter),
+  }),
+  post("requeueMessages", "/messages/requeue", "operate", {
     summary: "Let dead messages be tried anew, in their old place.",
     takes: dead,
-    answers: decided,
-  },
-  {
-    method: "post",
-    path: "/messages/discard",
-    verb: "discardMessages",
-    may: "operate",
-    tag,
+    answer: decided,
+    call: async ({ outbox: all }, which) => ({ messages: await all.requeue(which as DeadMessages) }),
+  }),
+  post("discardMessages", "/messages/discard", "operate", {
     summary: "Give dead messages up for good, so that those behind them go on.",
     takes: dead,
-    answers: decided,
-  },
+    answer: decided,
+    call: async ({ outbox: all }, which) => ({ messages: await all.discard(which as DeadMessages) }),
+  }),
 ];

@@ -1,7 +1,8 @@
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import { about, listOf, moment, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import type { OverviewAnswer } from "../contract.ts";
 import { instance } from "./instance-answer.ts";
+import { lifecycleNamed } from "./targets.ts";
 
 const need = shape<OverviewAnswer["needs"][number]>({
   what: oneOf("breakers", "dead_letters", "timers", "workers", "lanes", "schedules", "outbox", "waiting"),
@@ -25,35 +26,25 @@ const overview = shape<OverviewAnswer>({
   needs: listOf(need),
 });
 
-export const overviewRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/overview",
-    verb: "overview",
-    may: "look",
-    tag: "Lifecycles",
+const { get } = routesOf("Instances");
+
+export const overviewRoutes = [
+  routesOf("Lifecycles").get("overview", "/overview", "look", {
     summary: "How everything stands, in a few numbers, and what somebody should look at.",
-    answers: overview,
-  },
-  {
-    method: "get",
-    path: "/lifecycles/{lifecycle}/states/{state}/oldest",
-    verb: "oldest",
-    may: "look",
-    tag: "Instances",
+    answer: overview,
+    call: (pawl) => pawl.overview(),
+  }),
+  get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "look", {
     summary: "Of the instances that stand in a state, those that were started first.",
     takes: { limit: whole },
-    answers: listOf(instance),
-  },
-  {
-    method: "get",
-    path: "/search",
-    verb: "search",
-    may: "look",
-    tag: "Instances",
+    answer: listOf(instance),
+    call: (pawl, { lifecycle, state, limit }) => pawl.oldest(lifecycleNamed(pawl, lifecycle), state, { limit }),
+  }),
+  get("search", "/search", "look", {
     summary: "The instance that has this id, or those of all lifecycles whose key begins so.",
     takes: { text, limit: whole },
     needs: ["text"],
-    answers: listOf(instance),
-  },
+    answer: listOf(instance),
+    call: (pawl, { text, limit }) => pawl.search(text, { limit }),
+  }),
 ];

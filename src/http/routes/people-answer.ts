@@ -32,7 +32,7 @@ import type {
 export const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
 export const sampleState = oneOf("open", "agreed", "exhausted", "unassignable", "withdrawn", "closed");
 
-export const queue: Schema = named(
+export const queue = named(
   "Queue",
   shape<QueueAnswer>({
     name: text,
@@ -62,7 +62,7 @@ export const queue: Schema = named(
   }),
 );
 
-export const labeler: Schema = named(
+export const labeler = named(
   "Labeler",
   shape<LabelerAnswer>({
     id: text,
@@ -73,7 +73,7 @@ export const labeler: Schema = named(
   }),
 );
 
-export const assignment: Schema = named(
+export const assignment = named(
   "Assignment",
   shape<AssignmentAnswer>({
     id,
@@ -96,7 +96,7 @@ export const assignment: Schema = named(
   }),
 );
 
-export const label: Schema = named(
+export const label = named(
   "Label",
   shape<LabelAnswer>({
     id,
@@ -114,7 +114,7 @@ export const label: Schema = named(
   }),
 );
 
-export const sample: Schema = named(
+export const sample = named(
   "Sample",
   shape<SampleAnswer>(
     {
@@ -139,18 +139,16 @@ export const sample: Schema = named(
   ),
 );
 
-type Beside = Pick<SampleHistoryAnswer, "assignments" | "labels">;
-
-export const sampleHistory: Schema = named(
+export const sampleHistory: Schema<SampleHistoryAnswer> = named(
   "SampleHistory",
-  withMore<Beside>(sample, { assignments: listOf(assignment), labels: listOf(label) }),
+  withMore(sample, { assignments: listOf(assignment), labels: listOf(label) }),
 );
 
 type Given = Omit<Extract<NextAnswer, { assignment: object }>, "why">;
 type Empty = Pick<Extract<NextAnswer, { assignment: null }>, "assignment" | "why">;
 
 /** What a labeler is given, or why there is nothing for him. */
-export const next: Schema = named(
+export const next = named(
   "Next",
   anyOf(
     shape<Given>({
@@ -172,7 +170,7 @@ export const next: Schema = named(
   ),
 );
 
-export const submitted: Schema = shape<SubmittedAnswer>({
+export const submitted = shape<SubmittedAnswer>({
   assignment,
   label: shape<SubmittedAnswer["label"]>({ id, value: anything, at: moment }),
   late: about(flag, "It came after the deadline, and counts only if a lead accepts it."),

@@ -1,4 +1,5 @@
 import type { Route } from "../api/route.ts";
+import type { TypeOf } from "../api/schema.ts";
 import { accessRoutes } from "./access.ts";
 import { deskRoutes } from "./assignments.ts";
 import { breakerRoutes } from "./breakers.ts";
@@ -8,7 +9,7 @@ import { deadRoutes } from "./dead-letters.ts";
 import { ownWorkRoutes } from "./desk.ts";
 import { instanceRoutes } from "./instances.ts";
 import { jobRoutes } from "./jobs.ts";
-import { workRoutes } from "./lanes.ts";
+import { laneRoutes } from "./lanes.ts";
 import { lifecycleRoutes } from "./lifecycles.ts";
 import { operationRoutes } from "./operations.ts";
 import { outboxRoutes } from "./outbox.ts";
@@ -17,8 +18,7 @@ import { queueRoutes } from "./queues.ts";
 import { sampleRoutes } from "./samples.ts";
 import { scheduleRoutes } from "./schedules.ts";
 
-/** Every way into Pawl over HTTP. */
-export const routes: readonly Route[] = [
+const rows = [
   ...overviewRoutes,
   ...lifecycleRoutes,
   ...instanceRoutes,
@@ -31,9 +31,19 @@ export const routes: readonly Route[] = [
   ...deskRoutes,
   ...ownWorkRoutes,
   ...crowdRoutes,
-  ...workRoutes,
+  ...laneRoutes,
   ...breakerRoutes,
   ...outboxRoutes,
   ...scheduleRoutes,
   ...accessRoutes,
 ];
+
+/** Every operation of the API. */
+export const routes: readonly Route[] = rows;
+
+type Rows = (typeof rows)[number];
+
+export type RouteName = Rows["name"];
+
+/** What the operation of this name answers. */
+export type AnswerOf<Name extends RouteName> = TypeOf<Extract<Rows, { readonly name: Name }>["answer"]>;

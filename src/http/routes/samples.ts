@@ -1,13 +1,11 @@
 import type { Pawl } from "../../pawl.ts";
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
 import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
-import { cause, page } from "./arguments.ts";
+import { actor, after, cause, page, repeat } from "./arguments.ts";
 import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState } from "./people-answer.ts";
 
 type NewSample = Parameters<Pawl["people"]["add"]>[1];
-
-const tag = "People";
 
 const added = shape<AddedSampleAnswer>({
   id,
@@ -25,127 +23,87 @@ const given = shape<NewSample>(
   ["key", "priority", "overlap", "gold"],
 );
 
-export const sampleRoutes: readonly Route[] = [
-  {
-    method: "post",
-    path: "/queues/{queue}/samples",
-    verb: "addSamples",
-    may: "send",
-    tag,
+const { get, post } = routesOf("People");
+
+export const sampleRoutes = [
+  post("addSamples", "/queues/{queue}/samples", "send", {
     summary: "Add samples to a queue. A key that is there already gives back that sample.",
     takes: { samples: listOf(given), ...cause },
     needs: ["samples"],
-    answers: listOf(added),
-  },
-  {
-    method: "get",
-    path: "/queues/{queue}/samples",
-    verb: "samples",
-    may: "look",
-    tag,
+    answer: listOf(added),
+    call: ({ people }, { queue, samples, ...cause }) => people.addMany(queue, samples, cause),
+  }),
+  get("samples", "/queues/{queue}/samples", "look", {
     summary: "The samples of a queue, newest first, by pages.",
     takes: { state: sampleState, ...page },
-    answers: listOf(sample),
-  },
-  {
-    method: "get",
-    path: "/queues/{queue}/keys/{key}",
-    verb: "sample",
-    may: "look",
-    tag,
+    answer: listOf(sample),
+    call: ({ people }, { queue, after: last, ...filter }) => people.samples(queue, { ...filter, after: after(last) }),
+  }),
+  get("sampleByKey", "/queues/{queue}/keys/{key}", "look", {
     summary: "A sample by its key, with every assignment and label.",
-    answers: sampleHistory,
-  },
-  {
-    method: "get",
-    path: "/samples/{id}",
-    verb: "sample",
-    may: "look",
-    tag,
+    answer: sampleHistory,
+    call: ({ people }, which) => people.sample(which),
+  }),
+  get("sample", "/samples/{id}", "look", {
     summary: "A sample, with every assignment and label.",
-    answers: sampleHistory,
-  },
-  {
-    method: "post",
-    path: "/samples/{id}/reopen",
-    verb: "reopenSample",
-    may: "operate",
-    tag,
+    answer: sampleHistory,
+    call: ({ people }, { id }) => people.sample(id),
+  }),
+  post("reopenSample", "/samples/{id}/reopen", "operate", {
     summary: "Hand out again a sample that was given up.",
     takes: { attempts: whole, ...cause },
-    answers: sampleHistory,
-  },
-  {
-    method: "post",
-    path: "/samples/{id}/assign",
-    verb: "assignSample",
-    may: "operate",
-    tag,
+    needs: ["actor"],
+    answer: sampleHistory,
+    call: ({ people }, { id, ...options }) => people.reopen(id, options),
+  }),
+  post("assignSample", "/samples/{id}/assign", "operate", {
     summary: "Give a sample to a named labeler, who finds it on the desk.",
     takes: { to: about(text, "The labeler."), ...cause },
-    needs: ["to"],
-    answers: assignment,
-  },
-  {
-    method: "post",
-    path: "/samples/{id}/close",
-    verb: "closeSample",
-    may: "operate",
-    tag,
+    needs: ["to", "actor"],
+    answer: assignment,
+    call: ({ people }, { id, ...options }) => people.assign(id, options),
+  }),
+  post("closeSample", "/samples/{id}/close", "operate", {
     summary: "Take a sample out of its queue for good.",
     takes: cause,
-    answers: sampleHistory,
-  },
-  {
-    method: "get",
-    path: "/assignments",
-    verb: "assignments",
-    may: "look",
-    tag,
+    needs: ["actor"],
+    answer: sampleHistory,
+    call: ({ people }, { id, ...options }) => people.close(id, options),
+  }),
+  get("assignments", "/assignments", "look", {
     summary: "The assignments of a queue, newest first, by pages.",
     takes: { queue: text, labeler: text, status: assignmentStatus, ...page },
     needs: ["queue"],
-    answers: listOf(assignment),
-  },
-  {
-    method: "post",
-    path: "/assignments/{id}/release",
-    verb: "releaseAssignment",
-    may: "operate",
-    tag,
+    answer: listOf(assignment),
+    call: ({ people }, { queue, after: last, ...filter }) =>
+      people.assignments(queue, { ...filter, after: after(last) }),
+  }),
+  post("releaseAssignment", "/assignments/{id}/release", "operate", {
     summary: "Take an assignment back; it costs neither its labeler nor its sample a try.",
-    takes: cause,
-    answers: assignment,
-  },
-  {
-    method: "get",
-    path: "/labels",
-    verb: "labels",
-    may: "look",
-    tag,
+    takes: { ...cause, ...repeat },
+    needs: ["actor"],
+    answer: assignment,
+    call: ({ people }, { id, ...options }) => people.release(id, options),
+  }),
+  get("labels", "/labels", "look", {
     summary: "The labels of a queue, newest first, by pages; with `late` those that came late and wait for a word.",
     takes: { queue: text, late: flag, ...page },
     needs: ["queue"],
-    answers: listOf(label),
-  },
-  {
-    method: "post",
-    path: "/labels/{id}/accept",
-    verb: "acceptLabel",
-    may: "operate",
-    tag,
+    answer: listOf(label),
+    call: ({ people }, { queue, after: last, ...filter }) => people.labels(queue, { ...filter, after: after(last) }),
+  }),
+  post("acceptLabel", "/labels/{id}/accept", "operate", {
     summary: "Accept a label; one that came late counts from then on.",
-    takes: { comment: text },
-    answers: label,
-  },
-  {
-    method: "post",
-    path: "/labels/{id}/reject",
-    verb: "rejectLabel",
-    may: "operate",
-    tag,
+    takes: { comment: text, ...actor },
+    needs: ["actor"],
+    answer: label,
+    call: ({ people }, { id, ...review }) => people.accept(id, review),
+  }),
+  post("rejectLabel", "/labels/{id}/reject", "operate", {
     summary: "Reject a label: it counts no more, and its labeler gets the sample once more.",
-    takes: { comment: text },
-    answers: shape<RejectedAnswer>({ label, revision: orNull(assignment) }),
-  },
+    takes: { comment: text, ...actor },
+    needs: ["actor"],
+    answer: shape<RejectedAnswer>({ label, revision: orNull(assignment) }),
+    call: ({ people }, { id, ...review }) => people.reject(id, review),
+  }),
 ];

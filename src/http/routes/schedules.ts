@@ -1,10 +1,8 @@
-import type { Route } from "../api/route.ts";
+import { routesOf } from "../api/route.ts";
 import { about, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "../api/schema.ts";
 import type { ScheduleAnswer } from "../contract.ts";
 import { cause } from "./arguments.ts";
 import { started } from "./instance-answer.ts";
-
-const tag = "Schedules";
 
 const schedule = named(
   "Schedule",
@@ -29,42 +27,28 @@ const schedule = named(
   }),
 );
 
-export const scheduleRoutes: readonly Route[] = [
-  {
-    method: "get",
-    path: "/schedules",
-    verb: "schedules",
-    may: "look",
-    tag,
+const { get, post } = routesOf("Schedules");
+
+export const scheduleRoutes = [
+  get("schedules", "/schedules", "look", {
     summary: "The schedules that are declared or have been kept.",
-    answers: listOf(schedule),
-  },
-  {
-    method: "post",
-    path: "/schedules/{schedule}/pause",
-    verb: "pauseSchedule",
-    may: "operate",
-    tag,
+    answer: listOf(schedule),
+    call: (pawl) => pawl.schedules(),
+  }),
+  post("pauseSchedule", "/schedules/{schedule}/pause", "operate", {
     summary: "Let a schedule start nothing more.",
     takes: cause,
-    answers: nothing,
-  },
-  {
-    method: "post",
-    path: "/schedules/{schedule}/resume",
-    verb: "resumeSchedule",
-    may: "operate",
-    tag,
+    answer: nothing,
+    call: (pawl, { schedule: name, ...cause }) => pawl.pauseSchedule(name, cause),
+  }),
+  post("resumeSchedule", "/schedules/{schedule}/resume", "operate", {
     summary: "Let a schedule go on, with its next tick from now.",
-    answers: nothing,
-  },
-  {
-    method: "post",
-    path: "/schedules/{schedule}/run",
-    verb: "runScheduleNow",
-    may: "operate",
-    tag,
+    answer: nothing,
+    call: (pawl, { schedule: name }) => pawl.resumeSchedule(name),
+  }),
+  post("runScheduleNow", "/schedules/{schedule}/run", "operate", {
     summary: "Start at once what a schedule starts, beside its ticks.",
-    answers: started,
-  },
+    answer: started,
+    call: (pawl, { schedule: name }) => pawl.runScheduleNow(name),
+  }),
 ];

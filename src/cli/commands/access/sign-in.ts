@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { SignInAnswer } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
 import { checkedUrl, remoteOf } from "../../project/settings.ts";
 import { printJson, visible } from "../../show/terminal.ts";
@@ -26,7 +25,7 @@ export function addSignIn(program: Command, act: Act): void {
 async function signIn(context: Context, { role, name = ownName(context.env), at }: Given): Promise<undefined> {
   const { terminal, env } = context;
   const given = at === undefined ? remoteOf(context.flags, env)?.url : checkedUrl(at);
-  const made = (await reached(context, (pawl) => pawl.call("signInCode", { name, role }))) as SignInAnswer;
+  const made = await reached(context, (pawl) => pawl.call("signInCode", { name, role }));
   const link = `${given ?? made.url ?? standardUrl}${made.path}`;
   if (terminal.json) {
     printJson(terminal, { url: link, name, role });

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import type { OpenSessionAnswer, TokenAnswer } from "../../../http/contract.ts";
+import type { TokenAnswer } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
-import { type Column, type Paint, printJson, printTable, visible } from "../../show/terminal.ts";
+import { ago, fromNow, when } from "../../show/moments.ts";
+import { type Column, printJson, printList, visible } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
 
 interface Given {
@@ -46,10 +47,8 @@ export function addSession(program: Command, act: Act): void {
 
 async function listSessions(context: Context): Promise<undefined> {
   const { terminal } = context;
-  const all = (await reached(context, (pawl) => pawl.call("sessions", {}))) as OpenSessionAnswer[];
-  if (terminal.json) printJson(terminal, all);
-  else if (all.length === 0 && terminal.isTty) terminal.note("No browser is signed in.");
-  else printTable(terminal, all, await makeColumns());
+  const all = await reached(context, (pawl) => pawl.call("sessions", {}));
+  printList(terminal, all, columns, "No browser is signed in.");
 }
 
 async function revokeSession(context: Context, id: string): Promise<undefined> {
@@ -61,18 +60,14 @@ async function revokeSession(context: Context, id: string): Promise<undefined> {
 
 async function list(context: Context): Promise<undefined> {
   const { terminal } = context;
-  const all = (await reached(context, (pawl) => pawl.call("tokens", {}))) as TokenAnswer[];
-  if (terminal.json) printJson(terminal, all);
-  else if (all.length === 0 && terminal.isTty) terminal.note("No token was given out. Make one: pawl token create");
-  else printTable(terminal, all, await makeColumns());
+  const all = await reached(context, (pawl) => pawl.call("tokens", {}));
+  printList(terminal, all, columns, "No token was given out. Make one: pawl token create");
 }
 
 /** The secret alone on stdout, so that a script can keep it. */
 async function create(context: Context, args: Given & { readonly name: string }): Promise<undefined> {
   const { terminal } = context;
-  const made = (await reached(context, (pawl) => pawl.call("createToken", { ...args }))) as TokenAnswer & {
-    readonly secret: string;
-  };
+  const made = await reached(context, (pawl) => pawl.call("createToken", { ...args }));
   if (terminal.json) {
     printJson(terminal, made);
     return;
@@ -90,17 +85,12 @@ async function revoke(context: Context, id: string): Promise<undefined> {
   else terminal.note("It counts no more.");
 }
 
-async function makeColumns(): Promise<Column<TokenAnswer>[]> {
-  const { ago, fromNow } = await import("../../show/instance.ts");
-  const when = (moment: string | null, shown: (moment: string) => string, paint: Paint) =>
-    moment === null ? paint.dim("–") : shown(moment);
-  return [
-    { title: "id", text: (one) => one.id },
-    { title: "name", text: (one) => one.name, shown: (one, paint) => paint.bold(visible(one.name)) },
-    { title: "role", text: (one) => one.role },
-    { title: "labeler", text: (one) => one.labeler ?? "" },
-    { title: "made", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
-    { title: "ends", text: (one) => one.expiresAt ?? "", shown: (one, paint) => when(one.expiresAt, fromNow, paint) },
-    { title: "used", text: (one) => one.usedAt ?? "", shown: (one, paint) => when(one.usedAt, ago, paint) },
-  ];
-}
+const columns: readonly Column<TokenAnswer>[] = [
+  { title: "id", text: (one) => one.id },
+  { title: "name", text: (one) => one.name, shown: (one, paint) => paint.bold(visible(one.name)) },
+  { title: "role", text: (one) => one.role },
+  { title: "labeler", text: (one) => one.labeler ?? "" },
+  { title: "made", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
+  { title: "ends", text: (one) => one.expiresAt ?? "", shown: (one, paint) => when(one.expiresAt, fromNow, paint) },
+  { title: "used", text: (one) => one.usedAt ?? "", shown: (one, paint) => when(one.usedAt, ago, paint) },
+];

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
+import type { SubmissionAnswer } from "../../../http/contract.ts";
 import { jsonValue, quoted, several, wholeNumber } from "../../arguments.ts";
-import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../crowd-answers.ts";
 import type { Act, Context } from "../../program.ts";
-import { printJson, printTable } from "../../show/terminal.ts";
+import { crowdColumns, jobColumns, printJob, submissionColumns } from "../../show/crowd.ts";
+import { printJson, printList, printPage, printTable } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
 import { addCrowdDecisions } from "./decide.ts";
-import { jobArgs, jobMeant } from "./job-argument.ts";
+import { jobId, jobMeant, jobNamed } from "./job-argument.ts";
 import { addCrowdMarketplaces } from "./marketplaces.ts";
 
 interface Page {
@@ -41,7 +42,7 @@ export function addCrowd(program: Command, act: Act): void {
     .command("show")
     .description("show a job with what was submitted for it")
     .argument("<job>", jobMeant)
-    .action(act((context, _, job) => reached(context, (pawl) => show(context, pawl, jobArgs(job!)))));
+    .action(act((context, _, job) => reached(context, (pawl) => show(context, pawl, job!))));
   addPage(
     crowd
       .command("submissions")
@@ -51,10 +52,15 @@ export function addCrowd(program: Command, act: Act): void {
     .option("--job <job>", `only those for one job: ${jobMeant}`)
     .option("--state <state>", "only those in this state, such as errored; may be given several times", several)
     .action(
-      act<Page & { job?: string }>((context, { job, ...options }, name) => {
-        const which = job === undefined ? { crowd: name } : jobArgs(job);
-        return reached(context, (pawl) => submissions(context, pawl, { ...which, ...options }));
-      }),
+      act<Page & { job?: string }>((context, { job, ...page }, name) =>
+        reached(context, async (pawl) => {
+          const found =
+            job === undefined
+              ? await pawl.call("submissions", { crowd: name, ...page })
+              : await pawl.call("submissionsOfJob", { id: await jobId(pawl, job), ...page });
+          printPage(context.terminal, found, submissionColumns, { limit: page.limit, none: "There are none." });
+        }),
+      ),
     );
   crowd
     .command("ask")
@@ -65,10 +71,9 @@ export function addCrowd(program: Command, act: Act): void {
     .option("--actor <name>", "who asks")
     .option("--reason <text>", "why")
     .action(
-      act<Asking>(async (context, options, name) => {
-        const { withPawl } = await import("../../transport/with-pawl.ts");
-        return withPawl(context, { create: true }, (pawl) => ask(context, pawl, { crowd: name, ...options }));
-      }),
+      act<Asking>((context, options, name) =>
+        reached(context, (pawl) => ask(context, pawl, { crowd: name, ...options }), { create: true }),
+      ),
     );
   addCrowdDecisions(crowd, act);
   addCrowdMarketplaces(crowd, act);
@@ -81,33 +86,30 @@ function addPage(command: Command): Command {
 }
 
 async function list({ terminal }: Context, pawl: Reached): Promise<undefined> {
-  const all = (await pawl.call("crowds", {})) as CrowdAnswer[];
-  if (terminal.json) printJson(terminal, all);
-  else if (all.length === 0 && terminal.isTty) {
-    terminal.note("The config lists no crowd. Declare one with crowd(), and its marketplace with it.");
-  } else printTable(terminal, all, (await import("../../show/crowd.ts")).crowdColumns);
+  const all = await pawl.call("crowds", {});
+  const none = "The config lists no crowd. Declare one with crowd(), and its marketplace with it.";
+  printList(terminal, all, crowdColumns, none);
 }
 
-async function jobs({ terminal }: Context, pawl: Reached, args: Page & { crowd: string | undefined }) {
-  const found = (await pawl.call("crowdJobs", { ...args })) as CrowdJobAnswer[];
-  if (terminal.json) printJson(terminal, found);
-  else if (found.length === 0 && terminal.isTty) terminal.note("There are none. Ask a crowd: pawl crowd ask");
-  else printTable(terminal, found, (await import("../../show/crowd.ts")).jobColumns);
-  if (found.length === args.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
-  return undefined;
+/** Of one crowd, or of all of them as one list: ids rise with time, so the newest come first. */
+async function jobs({ terminal }: Context, pawl: Reached, { crowd, ...page }: Page & { crowd: string | undefined }) {
+  const crowds = crowd === undefined ? (await pawl.call("crowds", {})).map(({ name }) => name) : [crowd];
+  const lists = await Promise.all(crowds.map((each) => pawl.call("crowdJobs", { crowd: each, ...page })));
+  const found = lists.flat().sort((one, other) => (one.id < other.id ? 1 : -1));
+  const none = "There are none. Ask a crowd: pawl crowd ask";
+  return printPage(terminal, found.slice(0, page.limit), jobColumns, { limit: page.limit, none });
 }
 
 /** The most that are shown with a job; all of them: pawl crowd submissions --job. */
 const mostShown = 100;
 
-async function show({ terminal }: Context, pawl: Reached, which: ReturnType<typeof jobArgs>): Promise<undefined> {
-  const job = (await pawl.call("crowdJob", which)) as CrowdJobAnswer;
-  const found = (await pawl.call("submissions", { id: job.id, limit: mostShown })) as SubmissionAnswer[];
+async function show({ terminal }: Context, pawl: Reached, which: string): Promise<undefined> {
+  const job = await jobNamed(pawl, which);
+  const found = await pawl.call("submissionsOfJob", { id: job.id, limit: mostShown });
   if (terminal.json) {
     printJson(terminal, { ...job, submissions: found });
     return;
   }
-  const { jobColumns, printJob, submissionColumns } = await import("../../show/crowd.ts");
   if (terminal.isTty) printJob(terminal, job);
   else {
     printTable(terminal, [job], jobColumns);
@@ -127,16 +129,8 @@ function printWhatToDo(terminal: Context["terminal"], found: readonly Submission
   terminal.print(`  ${dim("Or do not:")}   pawl crowd reject ${open.id} --feedback ${quoted("why")}`);
 }
 
-async function submissions({ terminal }: Context, pawl: Reached, args: Page): Promise<undefined> {
-  const found = (await pawl.call("submissions", { ...args })) as SubmissionAnswer[];
-  if (terminal.json) printJson(terminal, found);
-  else if (found.length === 0 && terminal.isTty) terminal.note("There are none.");
-  else printTable(terminal, found, (await import("../../show/crowd.ts")).submissionColumns);
-  if (found.length === args.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
-}
-
 async function ask({ terminal }: Context, pawl: Reached, args: Asking & { crowd: string | undefined }) {
-  const asked = (await pawl.call("askCrowd", { ...args })) as CrowdJobAnswer & { created: boolean };
+  const asked = await pawl.call("askCrowd", { ...args });
   if (terminal.json) printJson(terminal, asked);
   else terminal.print(`${asked.id}  ${asked.created ? "asked" : `was asked already, and is ${asked.state}`}`);
   return undefined;

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { CrowdJobAnswer, SubmissionAnswer } from "../../crowd-answers.ts";
 import type { Act, Context } from "../../program.ts";
-import { printJson, printTable } from "../../show/terminal.ts";
+import { jobColumns, submissionColumns } from "../../show/crowd.ts";
+import { printJson, printOne } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
-import { jobArgs, jobMeant } from "./job-argument.ts";
+import { jobId, jobMeant } from "./job-argument.ts";
 
 interface Cause {
   readonly actor?: string;
@@ -34,7 +34,7 @@ export function addCrowdDecisions(crowd: Command, act: Act): void {
     ["discard", "discardCrowdJob", "end a job for good, also one that was never published; nothing more is decided"],
   ] as const) {
     addCause(crowd.command(name).description(does).argument("<job>", jobMeant)).action(
-      act<Cause>((context, options, job) => move(context, verb, { ...jobArgs(job!), ...options })),
+      act<Cause>((context, options, job) => move(context, verb, job!, options)),
     );
   }
   crowd
@@ -56,22 +56,23 @@ function addCause(command: Command): Command {
   return command.option("--actor <name>", "who decides it").option("--reason <text>", "why, for the journal");
 }
 
-function decide(context: Context, verb: string, args: Readonly<Record<string, unknown>>): Promise<undefined> {
-  const { terminal } = context;
-  return reached(context, async (pawl) => {
-    const one = (await pawl.call(verb, args)) as SubmissionAnswer;
-    if (terminal.json) printJson(terminal, one);
-    else printTable(terminal, [one], (await import("../../show/crowd.ts")).submissionColumns);
-    return undefined;
-  });
+function decide(
+  context: Context,
+  name: "approveSubmission" | "rejectSubmission" | "retrySubmission",
+  args: Readonly<Record<string, unknown>>,
+): Promise<undefined> {
+  return reached(context, async (pawl) => printOne(context.terminal, await pawl.call(name, args), submissionColumns));
 }
 
-function move(context: Context, verb: string, args: Readonly<Record<string, unknown>>): Promise<undefined> {
-  const { terminal } = context;
+function move(
+  context: Context,
+  name: "lookAtCrowdJob" | "closeCrowdJob" | "discardCrowdJob",
+  job: string,
+  cause: Cause,
+): Promise<undefined> {
   return reached(context, async (pawl) => {
-    const one = (await pawl.call(verb, args)) as CrowdJobAnswer;
-    if (terminal.json) printJson(terminal, one);
-    else printTable(terminal, [one], (await import("../../show/crowd.ts")).jobColumns);
+    const id = await jobId(pawl, job);
+    printOne(context.terminal, await pawl.call(name, { id, ...cause }), jobColumns);
     return undefined;
   });
 }
@@ -79,7 +80,7 @@ function move(context: Context, verb: string, args: Readonly<Record<string, unkn
 function pay(context: Context, args: Paying & { readonly id: string | undefined }): Promise<undefined> {
   const { terminal } = context;
   return reached(context, async (pawl) => {
-    const paid = (await pawl.call("payBonus", { ...args })) as { id: string; created: boolean };
+    const paid = await pawl.call("payBonus", { ...args });
     if (terminal.json) printJson(terminal, paid);
     else if (paid.created) terminal.print(`${paid.id}  ${args.amount} is on its way`);
     else terminal.print(`${paid.id}  was given already; another bonus needs another --key`);

@@ -1,8 +1,16 @@
+import type { CrowdJobAnswer } from "../../../http/contract.ts";
+import type { Reached } from "../../transport/reach.ts";
+
 /** How a command line names a crowd job. */
 export const jobMeant = "its id, or its crowd and key: receipts/r-42";
 
-/** Which job is meant. An id has no slash in it, and neither has the name of a crowd. */
-export function jobArgs(text: string): { readonly id: string } | { readonly crowd: string; readonly key: string } {
+/** The job that is meant. An id has no slash in it, and neither has the name of a crowd. */
+export function jobNamed(pawl: Reached, text: string): Promise<CrowdJobAnswer> {
   const slash = text.indexOf("/");
-  return slash === -1 ? { id: text } : { crowd: text.slice(0, slash), key: text.slice(slash + 1) };
+  const which = slash === -1 ? { id: text } : { crowd: text.slice(0, slash), key: text.slice(slash + 1) };
+  return pawl.call("crowdJob", which);
+}
+
+export async function jobId(pawl: Reached, text: string): Promise<string> {
+  return text.includes("/") ? (await jobNamed(pawl, text)).id : text;
 }

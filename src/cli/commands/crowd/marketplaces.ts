@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { AstrayAnswer, BalanceAnswer } from "../../crowd-answers.ts";
+import type { AstrayAnswer, BalanceAnswer } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
-import { type Column, printJson, printTable } from "../../show/terminal.ts";
+import { type Column, printJson, printList, printTable } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
 
@@ -30,18 +30,31 @@ export function addCrowdMarketplaces(crowd: Command, act: Act): void {
 }
 
 async function balance({ terminal }: Context, pawl: Reached, marketplace: string | undefined): Promise<undefined> {
-  const all = (await pawl.call("crowdBalance", { marketplace })) as BalanceAnswer[];
-  if (terminal.json) printJson(terminal, all);
-  else printTable(terminal, all, balanceColumns);
+  const all = await inEach(pawl, marketplace, (each) => pawl.call("marketplaceBalance", { marketplace: each }));
+  printList(terminal, all, balanceColumns);
 }
 
 async function reconcile({ terminal }: Context, pawl: Reached, options: Reconciling): Promise<number> {
-  const found = (await pawl.call("reconcileCrowds", { ...options })) as AstrayAnswer[];
+  const { marketplace, mend } = options;
+  const lists = await inEach(pawl, marketplace, (each) => pawl.call("reconcileCrowds", { marketplace: each, mend }));
+  const found = lists.flat();
   if (terminal.json) printJson(terminal, found);
   else if (found.length === 0) terminal.print("Nothing went astray.");
   else printTable(terminal, found, astrayColumns);
   if (found.length > 0 && options.mend !== true && terminal.isTty) terminal.note("  Set it right: --mend");
   return found.every(({ mended }) => mended) ? exitCodes.ok : exitCodes.failed;
+}
+
+/** In one marketplace, or in each on which a crowd is asked, one after the other. */
+async function inEach<T>(
+  pawl: Reached,
+  marketplace: string | undefined,
+  work: (marketplace: string) => Promise<T>,
+): Promise<T[]> {
+  const known = marketplace === undefined ? await pawl.call("crowds", {}) : [{ marketplace }];
+  const results: T[] = [];
+  for (const each of new Set(known.map((one) => one.marketplace))) results.push(await work(each));
+  return results;
 }
 
 const balanceColumns: readonly Column<BalanceAnswer>[] = [

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
+import type { ArchiveAnswer } from "../../../http/contract.ts";
 import { several, wholeNumber } from "../../arguments.ts";
-import type { ArchiveAnswer, RestoreAnswer } from "../../dead-answers.ts";
 import type { Act, Context } from "../../program.ts";
-import { type Column, printJson, printTable } from "../../show/terminal.ts";
+import { ago } from "../../show/moments.ts";
+import { type Column, printJson, printList } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
 
 interface RestoreOptions {
@@ -36,7 +37,7 @@ export function addArchive(dead: Command, act: Act): void {
 
 function archive({ terminal, ...context }: Context, args: Record<string, unknown>): Promise<undefined> {
   return reached({ terminal, ...context }, async (pawl) => {
-    const done = (await pawl.call("archiveDeadLetters", args)) as { letters: number; files: number };
+    const done = await pawl.call("archiveDeadLetters", args);
     if (terminal.json) printJson(terminal, done);
     else terminal.print(`${done.letters} dead letters were archived in ${done.files} files.`);
     return undefined;
@@ -44,18 +45,12 @@ function archive({ terminal, ...context }: Context, args: Record<string, unknown
 }
 
 function archives(context: Context, limit: number): Promise<undefined> {
-  return reached(context, async (pawl) => {
-    const files = (await pawl.call("archives", { limit })) as ArchiveAnswer[];
-    const { ago } = await import("../../show/instance.ts");
-    if (context.terminal.json) printJson(context.terminal, files);
-    else printTable(context.terminal, files, columns(ago));
-    return undefined;
-  });
+  return reached(context, async (pawl) => printList(context.terminal, await pawl.call("archives", { limit }), columns));
 }
 
 function restore({ terminal, ...context }: Context, args: Record<string, unknown>): Promise<undefined> {
   return reached({ terminal, ...context }, async (pawl) => {
-    const done = (await pawl.call("restoreDeadLetters", args)) as RestoreAnswer;
+    const done = await pawl.call("restoreDeadLetters", args);
     if (terminal.json) printJson(terminal, done);
     else
       terminal.print(
@@ -65,12 +60,10 @@ function restore({ terminal, ...context }: Context, args: Record<string, unknown
   });
 }
 
-function columns(ago: (moment: string) => string): Column<ArchiveAnswer>[] {
-  return [
-    { title: "file", text: (one) => one.name },
-    { title: "archive", text: (one) => one.archive },
-    { title: "letters", text: (one) => String(one.letters), alignRight: true },
-    { title: "bytes", text: (one) => String(one.bytes), alignRight: true },
-    { title: "archived", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
-  ];
-}
+const columns: readonly Column<ArchiveAnswer>[] = [
+  { title: "file", text: (one) => one.name },
+  { title: "archive", text: (one) => one.archive },
+  { title: "letters", text: (one) => String(one.letters), alignRight: true },
+  { title: "bytes", text: (one) => String(one.bytes), alignRight: true },
+  { title: "archived", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
+];

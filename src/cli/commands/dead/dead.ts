@@ -1,9 +1,18 @@
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { DeadLetterAnswer } from "../../answers.ts";
+import type { DeadLetterAnswer } from "../../../http/contract.ts";
 import { jsonValue, rateOf, wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
-import { type Column, type Paint, printJson, printTable, type Terminal, visible } from "../../show/terminal.ts";
+import { ago } from "../../show/moments.ts";
+import {
+  type Column,
+  type Paint,
+  printJson,
+  printOne,
+  printPage,
+  type Terminal,
+  visible,
+} from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
 import { addArchive } from "./archive.ts";
@@ -45,9 +54,7 @@ export function addDead(program: Command, act: Act): void {
     .argument("<id>")
     .action(
       act((context, _, id) =>
-        reached(context, async (pawl) =>
-          show(context.terminal, (await pawl.call("deadLetter", { id })) as DeadLetterAnswer),
-        ),
+        reached(context, async (pawl) => show(context.terminal, await pawl.call("deadLetter", { id }))),
       ),
     );
   addDecision(dead, "requeue", act)
@@ -90,43 +97,33 @@ function decideAny(
   if (data !== undefined && !isOne) throw new PawlError("option_invalid", "--data is for one dead letter, by its id.");
   return reached(context, async (pawl) => {
     if (!isOne) return decideMany(context, pawl, decision, which, { ...options, actor, reason, restart });
-    const verb = decision === "requeue" ? "requeue" : "discardDeadLetter";
-    return decide(context, pawl, verb, { id, actor, reason, ...(decision === "requeue" && { data, restart }) });
+    const letter =
+      decision === "requeue"
+        ? await pawl.call("requeue", { id, actor, reason, data, restart })
+        : await pawl.call("discardDeadLetter", { id, actor, reason });
+    return printOne(context.terminal, letter, columns);
   });
 }
 
-async function list({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<undefined> {
-  const found = (await pawl.call("deadLetters", args)) as DeadLetterAnswer[];
-  if (terminal.json) printJson(terminal, found);
-  else if (found.length === 0 && terminal.isTty) terminal.note("There are none.");
-  else printTable(terminal, found, await makeColumns());
-  if (found.length === args.limit && terminal.isTty) terminal.note(`  More may follow: --after ${found.at(-1)?.id}`);
-}
-
-async function decide(
+async function list(
   { terminal }: Context,
   pawl: Reached,
-  verb: string,
-  args: Record<string, unknown>,
+  args: Omit<Listing, "groups"> & { readonly lifecycle: string | undefined },
 ): Promise<undefined> {
-  const letter = (await pawl.call(verb, args)) as DeadLetterAnswer;
-  if (terminal.json) printJson(terminal, letter);
-  else printTable(terminal, [letter], await makeColumns());
+  const found = await pawl.call("deadLetters", args);
+  printPage(terminal, found, columns, { limit: args.limit, none: "There are none." });
 }
 
-async function makeColumns(): Promise<Column<DeadLetterAnswer>[]> {
-  const { ago } = await import("../../show/instance.ts");
-  return [
-    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
-    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
-    { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
-    { title: "kind", text: (one) => one.kind },
-    { title: "origin", text: (one) => one.origin },
-    { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
-    { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
-    { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
-  ];
-}
+const columns: readonly Column<DeadLetterAnswer>[] = [
+  { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+  { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+  { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
+  { title: "kind", text: (one) => one.kind },
+  { title: "origin", text: (one) => one.origin },
+  { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
+  { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
+  { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
+];
 
 function coloured(status: string, paint: Paint): string {
   return status === "open" ? paint.yellow(status) : status === "requeued" ? paint.green(status) : paint.dim(status);

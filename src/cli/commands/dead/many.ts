@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
+import type { DeadGroupAnswer, OperationAnswer, PreviewAnswer } from "../../../http/contract.ts";
 import { wholeNumber } from "../../arguments.ts";
-import type { GroupAnswer, OperationAnswer, PreviewAnswer } from "../../dead-answers.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
+import { ago } from "../../show/moments.ts";
 import { Progress } from "../../show/progress.ts";
-import { type Column, printJson, printTable, type Terminal, visible } from "../../show/terminal.ts";
+import { type Column, printJson, printList, printTable, type Terminal, visible } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
 
@@ -30,10 +31,7 @@ export async function printGroups(
   pawl: Reached,
   args: Record<string, unknown>,
 ): Promise<undefined> {
-  const groups = (await pawl.call("deadGroups", args)) as GroupAnswer[];
-  const { ago } = await import("../../show/instance.ts");
-  if (terminal.json) printJson(terminal, groups);
-  else printTable(terminal, groups, groupColumns(ago));
+  printList(terminal, await pawl.call("deadGroups", args), groupColumns);
 }
 
 /** Shows what it would come to, asks, begins it, and shows how far it is until it has ended. */
@@ -44,14 +42,14 @@ export async function decideMany(
   which: Record<string, unknown>,
   { dryRun = false, yes = false, detach = false, rate, restart, actor, reason }: ManyOptions,
 ): Promise<number | undefined> {
-  const preview = (await pawl.call("previewDeadLetters", { ...which, decision, restart })) as PreviewAnswer;
+  const preview = await pawl.call("previewDeadLetters", { ...which, decision, restart });
   if (dryRun && terminal.json) printJson(terminal, preview);
   else showPreview(terminal, decision, preview);
   if (dryRun || preview.letters === 0) return undefined;
   if (!yes && !(await agreed(terminal, decision, preview.letters))) return exitCodes.failed;
   const options = { rate, actor, reason, ...(decision === "requeue" && { restart }) };
   const verb = decision === "requeue" ? "requeueDeadLetters" : "discardDeadLetters";
-  const begun = (await pawl.call(verb, { ...which, ...options })) as OperationAnswer;
+  const begun = await pawl.call(verb, { ...which, ...options });
   if (detach) {
     printOperations(terminal, [begun]);
     return undefined;
@@ -85,7 +83,7 @@ async function follow(
       const { done, letters, outcomes } = operation;
       progress.show(done, `${done} of ${letters}${done === 0 ? "" : `: ${outcomesOf(outcomes)}`}`);
       if (operation.status !== "running" || performance.now() - movedAt > patienceMs) return operation;
-      const next = (await pawl.call("operation", { id: begun.id, carryOn: true })) as OperationAnswer;
+      const next = await pawl.call("carryOnOperation", { id: begun.id });
       if (next.done > operation.done) movedAt = performance.now();
       else if (next.status === "running") await sleep(lookAgainMs);
       operation = next;
@@ -132,7 +130,7 @@ export function addOperations(dead: Command, act: Act): void {
         reached(context, async (pawl) => {
           const answer =
             id === undefined ? await pawl.call("operations", { limit }) : [await pawl.call("operation", { id })];
-          printOperations(context.terminal, answer as OperationAnswer[]);
+          printOperations(context.terminal, answer);
           return undefined;
         }),
       ),
@@ -146,9 +144,7 @@ export function addOperations(dead: Command, act: Act): void {
     .action(
       act<{ actor?: string; reason?: string }>((context, options, id) =>
         reached(context, async (pawl) => {
-          printOperations(context.terminal, [
-            (await pawl.call("abortOperation", { id, ...options })) as OperationAnswer,
-          ]);
+          printOperations(context.terminal, [await pawl.call("abortOperation", { id, ...options })]);
           return undefined;
         }),
       ),
@@ -181,17 +177,15 @@ const operationColumns: readonly Column<OperationAnswer>[] = [
   { title: "reason", text: (one) => one.reason ?? "" },
 ];
 
-function groupColumns(ago: (moment: string) => string): Column<GroupAnswer>[] {
-  return [
-    { title: "letters", text: (one) => String(one.letters), alignRight: true },
-    { title: "fingerprint", text: (one) => one.fingerprint, shown: (one, paint) => paint.dim(one.fingerprint) },
-    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
-    { title: "origin", text: (one) => one.origin },
-    { title: "error", text: (one) => one.pattern, shown: (one, paint) => paint.red(visible(one.pattern)) },
-    { title: "first", text: (one) => one.firstAt, shown: (one) => ago(one.firstAt) },
-    { title: "last", text: (one) => one.lastAt, shown: (one) => ago(one.lastAt) },
-  ];
-}
+const groupColumns: readonly Column<DeadGroupAnswer>[] = [
+  { title: "letters", text: (one) => String(one.letters), alignRight: true },
+  { title: "fingerprint", text: (one) => one.fingerprint, shown: (one, paint) => paint.dim(one.fingerprint) },
+  { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+  { title: "origin", text: (one) => one.origin },
+  { title: "error", text: (one) => one.pattern, shown: (one, paint) => paint.red(visible(one.pattern)) },
+  { title: "first", text: (one) => one.firstAt, shown: (one) => ago(one.firstAt) },
+  { title: "last", text: (one) => one.lastAt, shown: (one) => ago(one.lastAt) },
+];
 
 function outcomesOf(outcomes: Readonly<Record<string, number>>): string {
   const some = Object.entries(outcomes).map(([outcome, letters]) => `${letters} ${outcome}`);

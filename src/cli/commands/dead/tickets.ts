@@ -1,8 +1,9 @@
 import type { Command } from "commander";
+import type { TicketAnswer } from "../../../http/contract.ts";
 import { wholeNumber } from "../../arguments.ts";
-import type { TicketAnswer } from "../../dead-answers.ts";
 import type { Act, Context } from "../../program.ts";
-import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
+import { ago } from "../../show/moments.ts";
+import { type Column, printList, visible } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
 
 interface ListOptions {
@@ -40,25 +41,21 @@ export function addTickets(dead: Command, act: Act): void {
     );
 }
 
-function answer(context: Context, verb: string, args: Record<string, unknown>): Promise<undefined> {
-  return reached(context, async (pawl) => {
-    const tickets = [(await pawl.call(verb, args)) as TicketAnswer | TicketAnswer[]].flat();
-    const { ago } = await import("../../show/instance.ts");
-    if (context.terminal.json) printJson(context.terminal, tickets);
-    else printTable(context.terminal, tickets, columns(ago));
-    return undefined;
-  });
+function answer(
+  context: Context,
+  name: "tickets" | "takeTicket" | "resolveTicket",
+  args: Record<string, unknown>,
+): Promise<undefined> {
+  return reached(context, async (pawl) => printList(context.terminal, [await pawl.call(name, args)].flat(), columns));
 }
 
-function columns(ago: (moment: string) => string): Column<TicketAnswer>[] {
-  return [
-    { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
-    { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
-    { title: "origin", text: (one) => one.origin },
-    { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
-    { title: "status", text: (one) => one.status },
-    { title: "by", text: (one) => one.resolvedBy ?? one.takenBy ?? "" },
-    { title: "resolution", text: (one) => one.resolution ?? "" },
-    { title: "opened", text: (one) => one.openedAt, shown: (one) => ago(one.openedAt) },
-  ];
-}
+const columns: readonly Column<TicketAnswer>[] = [
+  { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
+  { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
+  { title: "origin", text: (one) => one.origin },
+  { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
+  { title: "status", text: (one) => one.status },
+  { title: "by", text: (one) => one.resolvedBy ?? one.takenBy ?? "" },
+  { title: "resolution", text: (one) => one.resolution ?? "" },
+  { title: "opened", text: (one) => one.openedAt, shown: (one) => ago(one.openedAt) },
+];

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { InstanceAnswer } from "../../answers.ts";
 import { instanceArgs, jsonValue, wholeNumber } from "../../arguments.ts";
 import type { Act } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
+import { reached } from "../reached.ts";
+import { instanceNamed } from "./instance-argument.ts";
 
 interface Options {
   readonly id?: string;
@@ -35,11 +36,10 @@ export function addInstanceSend(instance: Command, act: Act): void {
     .action(
       act<Options>(async (context, { id, ...options }, lifecycle, ...names) => {
         const [key, event] = id === undefined ? names : [undefined, ...names];
-        const args = { lifecycle, ...instanceArgs(key, id), event: named(event, id), ...options };
-        const { withPawl } = await import("../../transport/with-pawl.ts");
+        const [which, args] = [instanceArgs(key, id), { event: named(event, id), ...options }];
         const { instanceLine } = await import("../../show/instance.ts");
-        return await withPawl(context, {}, async (pawl) => {
-          const moved = (await pawl.call("send", args)) as InstanceAnswer;
+        return await reached(context, async (pawl) => {
+          const moved = await pawl.call("send", { ...(await instanceNamed(pawl, lifecycle, which)), ...args });
           const { terminal } = context;
           if (terminal.json) printJson(terminal, moved);
           else terminal.print(instanceLine(terminal, moved));

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { InstanceAnswer } from "../../answers.ts";
 import { jsonValue } from "../../arguments.ts";
 import type { Act } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
+import { reached } from "../reached.ts";
 
 interface Options {
   readonly key?: string;
@@ -22,17 +22,20 @@ export function addInstanceStart(instance: Command, act: Act): void {
     .option("--reason <text>", "why")
     .action(
       act<Options>(async (context, { key, data, actor, reason }, lifecycle) => {
-        const { withPawl } = await import("../../transport/with-pawl.ts");
         const { instanceLine } = await import("../../show/instance.ts");
-        return await withPawl(context, { create: true }, async (pawl) => {
-          const args = { lifecycle, key, data, actor, reason };
-          const started = (await pawl.call("start", args)) as InstanceAnswer & { created: boolean };
-          const { terminal } = context;
-          if (terminal.json) printJson(terminal, started);
-          else terminal.print(instanceLine(terminal, started));
-          if (!started.created) terminal.note("It was there already: its key is taken.");
-          return undefined;
-        });
+        return await reached(
+          context,
+          async (pawl) => {
+            const args = { lifecycle, key, data, actor, reason };
+            const started = await pawl.call("start", args);
+            const { terminal } = context;
+            if (terminal.json) printJson(terminal, started);
+            else terminal.print(instanceLine(terminal, started));
+            if (!started.created) terminal.note("It was there already: its key is taken.");
+            return undefined;
+          },
+          { create: true },
+        );
       }),
     );
 }

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import type { InstanceAnswer } from "../../answers.ts";
 import { instanceArgs, several } from "../../arguments.ts";
 import type { Act } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
+import { reached } from "../reached.ts";
+import { instanceNamed } from "./instance-argument.ts";
 
 interface Options {
   readonly id?: string;
@@ -21,17 +22,20 @@ export function addInstanceWait(instance: Command, act: Act): void {
     .option("--timeout <duration>", "how long to wait", "60s")
     .action(
       act<Options>(async (context, { id, until, timeout }, lifecycle, key) => {
-        const args = { lifecycle, ...instanceArgs(key, id), until, timeout };
-        const { withPawl } = await import("../../transport/with-pawl.ts");
+        const which = instanceArgs(key, id);
         const { instanceLine } = await import("../../show/instance.ts");
-        return await withPawl(context, { keepTime: true }, async (pawl) => {
-          if (context.terminal.verbose) context.terminal.note(`Waiting, ${timeout} at most.`);
-          const reached = (await pawl.call("wait", args)) as InstanceAnswer;
-          const { terminal } = context;
-          if (terminal.json) printJson(terminal, reached);
-          else terminal.print(instanceLine(terminal, reached));
-          return undefined;
-        });
+        return await reached(
+          context,
+          async (pawl) => {
+            if (context.terminal.verbose) context.terminal.note(`Waiting, ${timeout} at most.`);
+            const found = await pawl.call("wait", { ...(await instanceNamed(pawl, lifecycle, which)), until, timeout });
+            const { terminal } = context;
+            if (terminal.json) printJson(terminal, found);
+            else terminal.print(instanceLine(terminal, found));
+            return undefined;
+          },
+          { keepTime: true },
+        );
       }),
     );
 }

@@ -3,6 +3,7 @@ import { jsonValue } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
 
 interface Options {
   readonly key?: string;
@@ -20,10 +21,9 @@ export function addQueueAdd(queue: Command, act: Act): void {
     .option("--gold <label>", "the label that is known to be right: JSON, @file, or - for stdin", jsonValue)
     .option("--priority <number>", "its place in a queue ordered by priority: the lower, the sooner", Number)
     .action(
-      act<Options>(async (context, options, name, data) => {
-        const { withPawl } = await import("../../transport/with-pawl.ts");
-        return withPawl(context, { create: true }, (pawl) => addOne(context, pawl, name!, data, options));
-      }),
+      act<Options>((context, options, name, data) =>
+        reached(context, (pawl) => addOne(context, pawl, name!, data, options), { create: true }),
+      ),
     );
 }
 
@@ -35,8 +35,7 @@ async function addOne(
   { key, gold, priority }: Options,
 ): Promise<undefined> {
   const sample = { data, key, priority, ...(gold === undefined ? {} : { gold }) };
-  const added = (await pawl.call("addSamples", { queue, samples: [sample] })) as { id: string; created: boolean }[];
-  const [one] = added;
+  const [one] = await pawl.call("addSamples", { queue, samples: [sample] });
   if (terminal.json) printJson(terminal, one);
   else terminal.print(`${one!.id}  ${one!.created ? "added" : "was there already"}`);
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
 import { type LabelRow, labelsToCsv, labelsToJsonl } from "../../../people/formats/export-labels.ts";
 import { labelsToLabelStudio } from "../../../people/formats/label-studio.ts";
 import type { Act } from "../../program.ts";
 import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
 
 const formats = ["jsonl", "csv", "label-studio"] as const;
 type Format = (typeof formats)[number];
@@ -29,8 +29,7 @@ export function addQueueExport(queue: Command, act: Act): void {
       act<Options>(async (context, options, name) => {
         const format = formats.find((one) => one === options.format);
         if (format === undefined) throw new PawlError("option_invalid", "--format must be jsonl, csv or label-studio.");
-        const { withPawl } = await import("../../transport/with-pawl.ts");
-        return withPawl(context, {}, async (pawl) => {
+        return reached(context, async (pawl) => {
           for await (const text of await written(pawl, name!, format, options)) process.stdout.write(text);
           return undefined;
         });
@@ -47,7 +46,7 @@ async function written(
 ): Promise<AsyncGenerator<string>> {
   if (format === "jsonl") return labelsToJsonl(rowsOf(pawl, { queue, late, skipped }));
   if (format === "csv") return labelsToCsv(rowsOf(pawl, { queue, late, skipped }));
-  const { labelSchema } = (await pawl.call("queue", { queue })) as { labelSchema: JsonSchema };
+  const { labelSchema } = await pawl.call("queue", { queue });
   return labelsToLabelStudio(rowsOf(pawl, { queue, late, skipped: true }), { form: labelSchema });
 }
 
@@ -56,12 +55,7 @@ async function* rowsOf(
   wanted: { readonly queue: string; readonly late: boolean; readonly skipped: boolean },
 ): AsyncGenerator<LabelRow> {
   for (let after: string | undefined; ; ) {
-    const page = (await pawl.call("exportLabels", { ...wanted, limit: pageSize, after })) as (Omit<
-      LabelRow,
-      "createdAt"
-    > & {
-      createdAt: string;
-    })[];
+    const page = await pawl.call("exportLabels", { ...wanted, limit: pageSize, after });
     for (const row of page) yield { ...row, createdAt: new Date(row.createdAt) };
     if (page.length < pageSize) return;
     after = page.at(-1)!.id;

@@ -16,6 +16,7 @@ import { exitCodes } from "../../show/failure.ts";
 import { Progress } from "../../show/progress.ts";
 import { printJson } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
 
 interface Options {
   readonly key?: string;
@@ -44,10 +45,9 @@ export function addQueueImport(queue: Command, act: Act): void {
       several,
     )
     .action(
-      act<Options>(async (context, options, name, file) => {
-        const { withPawl } = await import("../../transport/with-pawl.ts");
-        return withPawl(context, { create: true }, (pawl) => importFile(context, pawl, name!, file!, options));
-      }),
+      act<Options>((context, options, name, file) =>
+        reached(context, (pawl) => importFile(context, pawl, name!, file!, options), { create: true }),
+      ),
     );
 }
 
@@ -67,8 +67,7 @@ async function importFile(
     told.bad += 1;
     if (told.bad <= mostTold) progress.note(`Line ${line}: ${problem} ${remedy}`);
   };
-  const add = async (samples: readonly unknown[]) =>
-    (await pawl.call("addSamples", { queue, samples })) as { created: boolean }[];
+  const add = (samples: readonly unknown[]) => pawl.call("addSamples", { queue, samples });
   const flush = async (byte: number): Promise<void> => {
     const refuse = (index: number, error: PawlError): void => {
       const { problem, remedy } = problemOf(error);

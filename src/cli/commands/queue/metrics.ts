@@ -1,7 +1,11 @@
 import type { Command } from "commander";
-import type { MetricsAnswer } from "../../people-answers.ts";
+import type { MetricsAnswer as Metrics } from "../../../http/contract.ts";
 import type { Act } from "../../program.ts";
 import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
+import { reached } from "../reached.ts";
+
+/** Of a queue, of one of its labelers, or of an hour. */
+type MetricsAnswer = Metrics & { readonly labeler?: string; readonly hour?: string };
 
 interface Options {
   readonly labeler?: string;
@@ -20,9 +24,9 @@ export function addQueueMetrics(queue: Command, act: Act): void {
     .option("--from <moment>", "from the hour of this moment on: 2026-01-31T12:00:00Z")
     .option("--to <moment>", "up to this moment")
     .action(
-      act<Options>(async ({ terminal, ...context }, options, name) => {
-        const { withPawl } = await import("../../transport/with-pawl.ts");
-        return withPawl({ terminal, ...context }, {}, async (pawl) => {
+      act<Options>((context, options, name) => {
+        const { terminal } = context;
+        return reached(context, async (pawl) => {
           const told = (await pawl.call("queueMetrics", { queue: name, ...options })) as
             | MetricsAnswer
             | MetricsAnswer[];

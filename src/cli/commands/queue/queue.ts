@@ -1,9 +1,11 @@
 import type { Command } from "commander";
+import type { LabelerAnswer, QueueAnswer } from "../../../http/contract.ts";
 import { jsonValue, several, wholeNumber } from "../../arguments.ts";
-import type { LabelerAnswer, QueueAnswer, SampleAnswer } from "../../people-answers.ts";
 import type { Act, Context } from "../../program.ts";
-import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
+import { ago } from "../../show/moments.ts";
+import { type Column, printJson, printList, printTable, visible } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
+import { reached } from "../reached.ts";
 import { addQueueAdd } from "./add.ts";
 import { addQueueExport } from "./export.ts";
 import { addQueueImport } from "./import.ts";
@@ -40,7 +42,7 @@ export function addQueue(program: Command, act: Act): void {
           async (pawl) => {
             tell(context, [await pawl.call("createQueue", { queue: name, definition: { ...settings, label } })]);
           },
-          true,
+          { create: true },
         ),
       ),
     );
@@ -90,22 +92,8 @@ export function addLabeler(program: Command, act: Act): void {
     );
 }
 
-/** Does some work with the Pawl of the settings. */
-async function reached(
-  context: Context,
-  work: (pawl: Reached) => Promise<unknown>,
-  create = false,
-): Promise<undefined> {
-  const { withPawl } = await import("../../transport/with-pawl.ts");
-  await withPawl(context, { create }, work);
-}
-
-function tell({ terminal }: Context, answer: unknown): void {
-  const queues = answer as QueueAnswer[];
-  if (terminal.json) printJson(terminal, queues);
-  else if (queues.length === 0 && terminal.isTty)
-    terminal.note("There is no queue. Declare one, or: pawl queue create");
-  else printTable(terminal, queues, queueColumns);
+function tell({ terminal }: Context, queues: readonly QueueAnswer[]): void {
+  printList(terminal, queues, queueColumns, "There is no queue. Declare one, or: pawl queue create");
 }
 
 async function show(
@@ -115,11 +103,10 @@ async function show(
   options: { readonly state?: string; readonly limit: number },
 ): Promise<void> {
   const known = await pawl.call("queue", { queue });
-  const samples = (await pawl.call("samples", { queue, ...options })) as SampleAnswer[];
-  if (terminal.json) return printJson(terminal, { ...(known as object), samples });
-  printTable(terminal, [known as QueueAnswer], queueColumns);
+  const samples = await pawl.call("samples", { queue, ...options });
+  if (terminal.json) return printJson(terminal, { ...known, samples });
+  printTable(terminal, [known], queueColumns);
   terminal.print("");
-  const { ago } = await import("../../show/instance.ts");
   printTable(terminal, samples, [
     {
       title: "sample",
@@ -154,11 +141,9 @@ const queueColumns: readonly Column<QueueAnswer>[] = [
   { title: "from", text: (one) => (one.source === "code" ? "code" : "run time") },
 ];
 
-function tellLabelers({ terminal }: Context, answer: unknown): void {
-  const labelers = answer as LabelerAnswer[];
-  if (terminal.json) printJson(terminal, labelers);
-  else if (labelers.length > 0 || !terminal.isTty) printTable(terminal, labelers, labelerColumns);
-  else terminal.note("No labeler was added. A queue may be open to anyone all the same.");
+function tellLabelers({ terminal }: Context, labelers: readonly LabelerAnswer[]): void {
+  const none = "No labeler was added. A queue may be open to anyone all the same.";
+  printList(terminal, labelers, labelerColumns, none);
 }
 
 const labelerColumns: readonly Column<LabelerAnswer>[] = [

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
-import type { JsonSchema } from "../../../definition/schema/json-schema.ts";
+import type { AssignmentAnswer, NextAnswer, SubmittedAnswer } from "../../../http/contract.ts";
 import { jsonValue, quoted } from "../../arguments.ts";
-import type { AssignmentAnswer, LabelAnswer, NextAnswer } from "../../people-answers.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
 import { blankLabel, formFields } from "../../show/form.ts";
-import { fromNow } from "../../show/instance.ts";
+import { fromNow } from "../../show/moments.ts";
 import { pad, printJson, printTable, type Terminal, visible } from "../../show/terminal.ts";
+import type { Call } from "../../transport/client.ts";
+import { reached } from "../reached.ts";
 
 interface Who {
   readonly labeler: string;
@@ -30,16 +31,21 @@ export function addQueueWork(queue: Command, act: Act): void {
     .argument("<queue>")
     .requiredOption("--labeler <id>", "who asks")
     .option("--start", "begin it at once")
-    .action(act<Who>((context, options, name) => withPawlOf(context, (call) => next(context, call, name!, options))));
-  const working = (verb: string, call: string, does: string, add = (command: Command) => command) =>
+    .action(act<Who>((context, options, name) => reached(context, ({ call }) => next(context, call, name!, options))));
+  const working = (
+    verb: string,
+    name: "startAssignment" | "extendAssignment" | "skipAssignment",
+    does: string,
+    add = (command: Command) => command,
+  ) =>
     add(
       queue.command(verb).description(does).argument("<assignment>").requiredOption("--labeler <id>", "who does it"),
     ).action(
       act<Who>((context, options, id) =>
-        withPawlOf(context, async (pawl) => {
-          const one = (await pawl(call, { id, ...options })) as AssignmentAnswer;
+        reached(context, async ({ call }) => {
+          const one = await call(name, { id, ...options });
           tell(context, [one]);
-          if (one.status === "in_progress") await printWhatToDo(context.terminal, pawl, one);
+          if (one.status === "in_progress") await printWhatToDo(context.terminal, call, one);
           return undefined;
         }),
       ),
@@ -55,7 +61,7 @@ export function addQueueWork(queue: Command, act: Act): void {
     .requiredOption("--labeler <id>", "whose label it is")
     .action(
       act<Who>((context, { labeler }, id, label) =>
-        withPawlOf(context, async (pawl) => answer(context, await pawl("submitLabel", { id, labeler, label }))),
+        reached(context, async ({ call }) => answer(context, await call("submitLabel", { id, labeler, label }))),
       ),
     );
   queue
@@ -68,9 +74,10 @@ export function addQueueWork(queue: Command, act: Act): void {
     .option("--reason <text>", "why")
     .action(
       act<Lead & { to: string }>((context, options, name, key) =>
-        withPawlOf(context, async (pawl) =>
-          tell(context, [(await pawl("assignSample", { queue: name, key, ...options })) as AssignmentAnswer]),
-        ),
+        reached(context, async ({ call }) => {
+          const { id } = await call("sample", { queue: name, key });
+          return tell(context, [await call("assignSample", { id, ...options })]);
+        }),
       ),
     );
   queue
@@ -81,9 +88,7 @@ export function addQueueWork(queue: Command, act: Act): void {
     .option("--reason <text>", "why")
     .action(
       act<Lead>((context, options, id) =>
-        withPawlOf(context, async (pawl) =>
-          tell(context, [(await pawl("releaseAssignment", { id, ...options })) as AssignmentAnswer]),
-        ),
+        reached(context, async ({ call }) => tell(context, [await call("releaseAssignment", { id, ...options })])),
       ),
     );
   queue
@@ -92,12 +97,10 @@ export function addQueueWork(queue: Command, act: Act): void {
     .argument("<queue>")
     .action(
       act((context, _, name) =>
-        withPawlOf(context, async (pawl) =>
-          tell(context, (await pawl("checkExpired", { queue: name })) as AssignmentAnswer[]),
-        ),
+        reached(context, async ({ call }) => tell(context, await call("checkExpired", { queue: name }))),
       ),
     );
-  for (const [verb, call, does] of [
+  for (const [verb, name, does] of [
     ["accept", "acceptLabel", "accept a label, as a lead; one that came late counts from then on"],
     ["reject", "rejectLabel", "reject a label, as a lead: its labeler gets the sample back to correct it"],
   ] as const) {
@@ -109,9 +112,9 @@ export function addQueueWork(queue: Command, act: Act): void {
       .option("--comment <text>", "for the labeler")
       .action(
         act<Lead>((context, options, id) =>
-          withPawlOf(context, async (pawl) => {
-            const said = await pawl(call, { id, ...options });
-            const label = (verb === "reject" ? (said as { label: LabelAnswer }).label : said) as LabelAnswer;
+          reached(context, async ({ call }) => {
+            const said = await call(name, { id, ...options });
+            const label = "label" in said ? said.label : said;
             if (context.terminal.json) printJson(context.terminal, said);
             else context.terminal.print(`${label.id}  ${label.review}  ${visible(JSON.stringify(label.value))}`);
             return undefined;
@@ -121,26 +124,16 @@ export function addQueueWork(queue: Command, act: Act): void {
   }
 }
 
-type Call = (verb: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
-
-async function withPawlOf(
-  context: Context,
-  work: (call: Call) => Promise<number | undefined>,
-): Promise<number | undefined> {
-  const { withPawl } = await import("../../transport/with-pawl.ts");
-  return withPawl(context, {}, (pawl) => work((verb, args) => pawl.call(verb, args)));
-}
-
 async function next({ terminal }: Context, call: Call, queue: string, options: Who): Promise<number | undefined> {
   const { labeler } = options;
-  let given = (await call("next", { queue, labeler })) as NextAnswer;
+  let given = await call("next", { queue, labeler });
   if (given.assignment === null) {
     if (terminal.json) printJson(terminal, given);
     else terminal.note(given.why.sentence);
     return exitCodes.notFound;
   }
   if (options.start === true && given.assignment.status === "pending") {
-    const assignment = (await call("startAssignment", { id: given.assignment.id, labeler })) as AssignmentAnswer;
+    const assignment = await call("startAssignment", { id: given.assignment.id, labeler });
     given = { ...given, assignment };
   }
   if (terminal.json) {
@@ -177,7 +170,7 @@ async function printWhatToDo(terminal: Terminal, call: Call, assignment: Assignm
     terminal.print(`\n  ${dim("Begin it:")}  pawl queue start ${id} ${who}`);
     return;
   }
-  const { labelSchema } = (await call("queue", { queue: queueId })) as { labelSchema: JsonSchema };
+  const { labelSchema } = await call("queue", { queue: queueId });
   const fields = formFields(labelSchema);
   const width = Math.max(...fields.map(({ name }) => name.length));
   terminal.print("");
@@ -187,12 +180,11 @@ async function printWhatToDo(terminal: Terminal, call: Call, assignment: Assignm
   terminal.print(`  ${dim("Or not:")}  pawl queue skip ${id} --reason '…' ${who}`);
 }
 
-function answer({ terminal }: Context, told: unknown): undefined {
-  const { assignment, late } = told as { assignment: AssignmentAnswer; late: boolean };
+function answer({ terminal }: Context, told: SubmittedAnswer): undefined {
   if (terminal.json) printJson(terminal, told);
   else {
-    printAssignment(terminal, assignment);
-    if (late) terminal.note("It came after the deadline: it is kept, and counts if a lead accepts it.");
+    printAssignment(terminal, told.assignment);
+    if (told.late) terminal.note("It came after the deadline: it is kept, and counts if a lead accepts it.");
   }
   return undefined;
 }

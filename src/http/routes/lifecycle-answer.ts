@@ -1,14 +1,13 @@
-import type { Asked } from "../definition/decide/question.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
-import { acceptLate, discarded, type StateModel, type Timing } from "../definition/model.ts";
-import type { Pawl } from "../pawl.ts";
-import type { LifecycleAnswer, StateAnswer } from "./contract.ts";
-import type { Arguments } from "./request.ts";
+import type { Asked } from "../../definition/decide/question.ts";
+import type { AnyLifecycle } from "../../definition/language/face.ts";
+import { acceptLate, discarded, type StateModel, type Timing } from "../../definition/model.ts";
+import type { Pawl } from "../../pawl.ts";
+import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
 
 /** The lifecycles of this process with their states and instance counts; with `internal` also Pawl's own. */
-export async function lifecycles(pawl: Pawl, args: Arguments): Promise<LifecycleAnswer[]> {
+export async function lifecyclesOf(pawl: Pawl, internal: boolean): Promise<LifecycleAnswer[]> {
   const all: LifecycleAnswer[] = [];
-  for (const lifecycle of [...pawl.lifecycles, ...(args.flag("internal") ? pawl.internalLifecycles : [])]) {
+  for (const lifecycle of [...pawl.lifecycles, ...(internal ? pawl.internalLifecycles : [])]) {
     const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
     const { name, version, initial, job } = lifecycle;
     const states = [...lifecycle.states.values()].map((state) => shown(lifecycle, state, counts[state.name] ?? 0));

@@ -1,0 +1,19 @@
+import { PawlError } from "../../../base/errors.ts";
+import type { Reached } from "../../transport/reach.ts";
+
+type Which = { readonly key: string } | { readonly id: string };
+
+/** The instance that is meant. One that is named by its id must be of the lifecycle that is named with it. */
+export async function instanceNamed(
+  pawl: Reached,
+  lifecycle: string | undefined,
+  which: Which,
+): Promise<{ readonly lifecycle: string | undefined; readonly key: string } | { readonly id: string }> {
+  if ("key" in which) return { lifecycle, ...which };
+  const { id } = which;
+  if (lifecycle === undefined || (await pawl.call("get", { id })).lifecycle === lifecycle) return { id };
+  throw new PawlError("instance_unknown", `There is no instance of \`${lifecycle}\` with the id ${id}.`, {
+    lifecycle,
+    id,
+  });
+}

@@ -1,0 +1,103 @@
+import type { Context } from "hono";
+import type { Visitor } from "../../access/access.ts";
+import { PawlError } from "../../base/errors.ts";
+import { isJson, parseObject } from "./body.ts";
+import { checkKind, fromText, toMoment } from "./kinds.ts";
+import { namesIn, type Route, type Takes } from "./route.ts";
+
+type Values = ReadonlyMap<string, unknown>;
+
+export interface Sender {
+  readonly visitor: Visitor;
+  /** A command on this machine, which acts for whom it says: it is given no name of its own. */
+  readonly isLocal: boolean;
+}
+
+/** The arguments of a request: of its path, of its query or body, and what is known of who sends it. */
+export async function readArguments(
+  context: Context,
+  route: Route,
+  sender: Sender,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { takes = {}, needs = [] } = route;
+  const inPath = new Map(namesIn(route.path).map((name) => [name, context.req.param(name) as unknown]));
+  const given = new Map(route.method === "get" ? queryOf(context, takes) : await bodyOf(context));
+  takeRepeatKey(context, route, given);
+  if ("actor" in takes && !sender.isLocal) given.set("actor", actorOf(sender.visitor, given.get("actor")));
+  if (route.right === "label") given.set("labeler", boundLabeler(sender.visitor, given.get("labeler")));
+  for (const name of inPath.keys()) if (given.has(name)) throw invalid(`\`${name}\` is in the path already.`);
+  const args = checkedArguments(`${route.method.toUpperCase()} /api${route.path}`, takes, given);
+  const missing = needs.find((name) => !Object.hasOwn(args, name));
+  if (missing !== undefined) throw invalid(`\`${missing}\` is needed.`);
+  return { ...args, ...Object.fromEntries(inPath) };
+}
+
+/** What was given, each of its kind. Unknown names are refused: a misspelt filter must not list everything. */
+export function checkedArguments(what: string, takes: Takes, given: Values): Readonly<Record<string, unknown>> {
+  const args: Record<string, unknown> = {};
+  for (const [name, value] of given) {
+    if (!Object.hasOwn(takes, name)) throw invalid(strayed(what, takes, name));
+    checkKind(name, takes[name]!, value);
+    // Null counts as left out.
+    if (value !== null && value !== undefined) args[name] = toMoment(name, takes[name]!, value);
+  }
+  return args;
+}
+
+/** The names of what tells a request from every other one, so that the same twice happens once. */
+export const repeatKeys = ["idempotencyKey", "dedupe"];
+
+/** `Idempotency-Key` says it for every route in the same way. */
+function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, given: Map<string, unknown>): void {
+  const key = context.req.header("idempotency-key");
+  if (key === undefined || method === "get") return;
+  const taken = repeatKeys.find((one) => one in takes) ?? (name === "start" ? "key" : undefined);
+  if (taken !== undefined && !given.has(taken)) given.set(taken, key);
+  // A header that promises something and is ignored would be worse than none.
+  else if (name === "enqueue" && !given.has("key"))
+    throw invalid(
+      "`Idempotency-Key` is not available here: a job that has ended is forgotten. Send `key` in the body.",
+    );
+}
+
+/** A service and an admin may act for others, and say for whom; all else is done in one's own name. */
+function actorOf({ name, role }: Visitor, given: unknown): unknown {
+  if (given === undefined || given === null || given === name) return name;
+  if (role === "service" || role === "admin") return given;
+  throw new PawlError("not_allowed", `\`actor\` is ${name} here: the role ${role} acts for nobody else.`);
+}
+
+/** A labeler works as themselves. Who may label for others says for whom. */
+function boundLabeler(visitor: Visitor, given: unknown): unknown {
+  const self = labelerIn(visitor);
+  if (self !== undefined && given !== undefined && given !== null && given !== self)
+    throw new PawlError("not_allowed", `You are the labeler ${self} here, and nobody else.`);
+  return self ?? given ?? visitor.labeler;
+}
+
+/** The id of a visitor who may do nothing but label; undefined for all others. */
+export function labelerIn({ name, role, labeler }: Visitor): string | undefined {
+  return role === "labeler" ? (labeler ?? name) : undefined;
+}
+
+function* queryOf(context: Context, takes: Takes): Generator<[string, unknown]> {
+  for (const [name, values] of Object.entries(context.req.queries()))
+    yield [name, Object.hasOwn(takes, name) ? fromText(name, takes[name]!, values) : values[0]];
+}
+
+async function bodyOf(context: Context): Promise<Values> {
+  const text = await context.req.text();
+  if (text === "") return new Map();
+  if (!isJson(context)) throw new PawlError("media_unsupported", "Send application/json, not compressed.");
+  return parseObject(text);
+}
+
+function strayed(what: string, takes: Takes, name: string): string {
+  const names = Object.keys(takes);
+  const known = names.length === 0 ? "It takes nothing but what is in its path." : `It takes ${names.join(", ")}.`;
+  return `${what} does not take \`${name}\`. ${known}`;
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("option_invalid", message);
+}
