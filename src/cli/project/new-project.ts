@@ -1,7 +1,7 @@
 /** The files of a first project, by their names: a lifecycle, the config that names it, and a test that moves its clock. */
 export const newProject: Readonly<Record<string, string>> = {
   "pawl.config.ts": `import { defineConfig } from "pawl";
-import { order } from "../order.ts";
+import { order } from "./order.ts";
 
 export default defineConfig({
   lifecycles: [order],
@@ -36,7 +36,7 @@ export const order = lifecycle("order", {
   "order.test.ts": `import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testPawl } from "pawl/testing";
-import { order } from "../order.ts";
+import { order } from "./order.ts";
 
 test("an order that nobody confirms is cancelled after three days", async () => {
   const t = await testPawl({ lifecycles: [order] });
