@@ -1,12 +1,51 @@
 export { logAlerts } from "./alerts/log-alerts.ts";
 export type { Alert, AlertSink, AlertTarget } from "./alerts/sink.ts";
 export { type WebhookAlertsOptions, webhookAlerts } from "./alerts/webhook-alerts.ts";
+export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from "./api/config.ts";
+export { createPawl, type PawlOptions } from "./api/create.ts";
+export type {
+  CallbacksOptions,
+  CallOptions,
+  DeadLettersOptions,
+  EnqueueArguments,
+  EnqueueItem,
+  EnqueueOptions,
+  FindOptions,
+  ForceBreakerOptions,
+  GivenError,
+  InstanceRef,
+  JobsOptions,
+  LanesOptions,
+  PauseOptions,
+  PublishOptions,
+  ReceiveArguments,
+  ReceiveOptions,
+  RequeueOptions,
+  ResumeOptions,
+  SendArguments,
+  SendItem,
+  SendOptions,
+  StartCallOptions,
+  TokenReceiveOptions,
+} from "./api/options.ts";
+export { Pawl } from "./api/pawl.ts";
+export type {
+  AttemptEntry,
+  Callback,
+  Children,
+  DeadLetter,
+  Instance,
+  JournalEntry,
+  Progress,
+  ReceivedCallback,
+  ScheduleStatus,
+  SendResult,
+  StartedInstance,
+} from "./api/results.ts";
 export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
-export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from "./config.ts";
-export { createPawl, type PawlOptions } from "./create.ts";
 export type { CrowdCounts, CrowdPageOptions, Crowds, ListedCrowd } from "./crowd/crowds.ts";
 export type { Marketplaces } from "./crowd/families.ts";
 export type {
@@ -98,31 +137,6 @@ export type { QueueOptions, QueueOrder, QueueSettings, RankedSample, RankOf } fr
 export type { Fault, FaultCode } from "./definition/read/fault.ts";
 export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule/schedule.ts";
 export type { JsonSchema } from "./definition/schema/json-schema.ts";
-export type {
-  CallbacksOptions,
-  CallOptions,
-  DeadLettersOptions,
-  EnqueueArguments,
-  EnqueueItem,
-  EnqueueOptions,
-  FindOptions,
-  ForceBreakerOptions,
-  GivenError,
-  InstanceRef,
-  JobsOptions,
-  LanesOptions,
-  PauseOptions,
-  PublishOptions,
-  ReceiveArguments,
-  ReceiveOptions,
-  RequeueOptions,
-  ResumeOptions,
-  SendArguments,
-  SendItem,
-  SendOptions,
-  StartCallOptions,
-  TokenReceiveOptions,
-} from "./given.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
 export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
@@ -148,7 +162,6 @@ export type {
 } from "./outbox/outbox.ts";
 export { Relay, type RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
-export { Pawl } from "./pawl.ts";
 export type { DeskQueue, DeskWork, Draft, LabelersDesk } from "./people/desk.ts";
 export type { Imported, Quality } from "./people/files.ts";
 export {
@@ -214,19 +227,6 @@ export { labelShape } from "./policy/agreement/schema-shape.ts";
 export type { BreakerOptions } from "./policy/breaker.ts";
 export { constant, exponential, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
 export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
-export type {
-  AttemptEntry,
-  Callback,
-  Children,
-  DeadLetter,
-  Instance,
-  JournalEntry,
-  Progress,
-  ReceivedCallback,
-  ScheduleStatus,
-  SendResult,
-  StartedInstance,
-} from "./shown.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
 export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";

@@ -57,9 +57,10 @@ describe("the check itself", () => {
         'import { readQueues } from "./store/queues.ts";\nimport type { Row } from "../store/move/tasks.ts";',
       "people/store/queues.ts":
         'import { part } from "../../store/move/tasks.ts";\nconst one = sql`update pawl.queues set name = $1`;',
-      "cli/bin.ts": 'import { Command } from "commander";\nimport { createPawl } from "../pawl.ts";',
-      "pawl.ts": 'import { openPostgres } from "./store/postgres/open.ts";\nimport { run } from "./worker/run.ts";',
-      "index.ts": 'export { createPawl } from "./pawl.ts";',
+      "cli/bin.ts": 'import { Command } from "commander";\nimport { createPawl } from "../api/pawl.ts";',
+      "api/pawl.ts":
+        'import { openPostgres } from "../store/postgres/open.ts";\nimport { run } from "../worker/run.ts";',
+      "index.ts": 'export { createPawl } from "./api/pawl.ts";',
       "testing/index.ts": 'export * from "./clock.ts";',
     };
     expect(check(tree, dependencies)).toEqual([]);
@@ -103,8 +104,8 @@ describe("the check itself", () => {
     ],
     [
       "a room that reaches for the door",
-      { "kernel/x.ts": 'import { createPawl } from "../pawl.ts";' },
-      "src/kernel/x.ts:1 imports pawl.ts; a line that needs all of Pawl belongs in http/, cli/ or testing/",
+      { "kernel/x.ts": 'import { createPawl } from "../api/pawl.ts";' },
+      "src/kernel/x.ts:1 imports api/pawl.ts; a line that needs all of Pawl belongs in http/, cli/ or testing/",
     ],
     [
       "a door used from inside",

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Context, Hono } from "hono";
 import type { Visitor } from "../access/access.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { isPawlError } from "../base/errors.ts";
-import type { Pawl } from "../pawl.ts";
 import type { RequestLimits } from "./request-limits.ts";
 import { bearerOf, type LocalDoor, type Visit, visitOf } from "./visitors.ts";
 

@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { may } from "../access/roles.ts";
+import type { HttpLimits } from "../api/config.ts";
+import type { GivenError } from "../api/options.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
-import type { HttpLimits } from "../config.ts";
-import type { GivenError } from "../given.ts";
-import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { admit, limitGuesses, returnTurns } from "./admission.ts";
 import { checkedArguments } from "./api/arguments.ts";

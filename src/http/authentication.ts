@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Visitor } from "../access/access.ts";
 import { isRole, roles } from "../access/roles.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { checkedText } from "../base/text.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
-import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
 
 /** Identifies the sender of a request in your own way; undefined if your application does not know the sender. */

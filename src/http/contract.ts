@@ -1,7 +1,7 @@
 /** What the pages see of Pawl: the answers of its routes, as they are after their way over the wire. Types alone. */
 import type { OpenSession, Token } from "../access/access.ts";
 import type { Permission, Role } from "../access/roles.ts";
-import type { Pawl } from "../pawl.ts";
+import type { Pawl } from "../api/pawl.ts";
 import type {
   AttemptEntry,
   Callback,
@@ -12,7 +12,7 @@ import type {
   ReceivedCallback,
   ScheduleStatus,
   StartedInstance,
-} from "../shown.ts";
+} from "../api/results.ts";
 import type { Wire } from "./api/schema.ts";
 import type { Problem } from "./problem.ts";
 

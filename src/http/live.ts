@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hono } from "hono";
 import { may } from "../access/roles.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import type { Pawl } from "../pawl.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { type AdmissionOptions, admitVisit, callerOf } from "./admission.ts";
 import { reauthenticateEveryMs } from "./authentication.ts";

@@ -1,5 +1,5 @@
+import type { HttpLimits } from "../api/config.ts";
 import { PawlError } from "../base/errors.ts";
-import type { HttpLimits } from "../config.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 export const defaultLimits: { readonly [Name in keyof HttpLimits]-?: number } = {

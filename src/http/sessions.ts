@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import type { Visitor } from "../access/access.ts";
 import { permissions } from "../access/roles.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
-import type { Pawl } from "../pawl.ts";
 import { type AdmissionOptions, addressOf, admit, limitGuesses } from "./admission.ts";
 import { checkedArguments } from "./api/arguments.ts";
 import { parseObject } from "./api/body.ts";

@@ -2,8 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import type { Session, Visitor } from "../access/access.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
-import type { Pawl } from "../pawl.ts";
 import { type AuthenticationOptions, authenticateBy, credentialOf } from "./authentication.ts";
 
 export interface DoorOptions extends AuthenticationOptions {

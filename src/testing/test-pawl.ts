@@ -1,8 +1,9 @@
 import { type AlertSink, sinksOf } from "../alerts/sink.ts";
 import { tellAlerts } from "../alerts/tell.ts";
+import { openOn, type PawlOptions } from "../api/create.ts";
+import type { Pawl } from "../api/pawl.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { openOn, type PawlOptions } from "../create.ts";
 import { keepLetters } from "../dead-letters/keep-letters.ts";
 import { type LetterSettings, letterSettings } from "../dead-letters/settings.ts";
 import { tellTickets } from "../dead-letters/tell-tickets.ts";
@@ -26,7 +27,6 @@ import { maintain, type Round } from "../maintenance/round.ts";
 import { Delivery } from "../outbox/delivery.ts";
 import { relayRound } from "../outbox/round.ts";
 import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
-import type { Pawl } from "../pawl.ts";
 import type { Db } from "../store/port/db.ts";
 import { migrate } from "../store/port/migrate.ts";
 import { Claims } from "../worker/claims.ts";

@@ -1,18 +1,3 @@
-/** The files that stand before the rooms: `Pawl`, what makes one, its config, and the care of its database. */
-const front = [
-  "pawl.ts",
-  "looking.ts",
-  "starting.ts",
-  "receiving.ts",
-  "operators.ts",
-  "given.ts",
-  "shown.ts",
-  "create.ts",
-  "config.ts",
-  "database.ts",
-  "version.ts",
-];
-
 /** Features that stand on the kernel: each has its verbs, its SQL and its views in one folder. */
 export const slices = ["schedules", "outbox", "alerts", "dead-letters", "people", "crowd", "access"];
 const engine = ["base", "definition", "policy", "store", "views", "telemetry", "kernel", "worker", "maintenance"];
@@ -59,27 +44,27 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
     lines: "reads across all rooms and decides nothing",
   },
   http: {
-    may: ["base", "definition", "telemetry", "access", "kernel/time-limit.ts", ...front],
+    may: ["base", "definition", "telemetry", "access", "kernel/time-limit.ts", "api"],
     lines: "answers over HTTP",
   },
   cli: {
     // It reads and writes the files that a user names, in the formats of people.
-    may: ["base", "definition", "telemetry", "http", ...peoplesFormats, ...front],
+    may: ["base", "definition", "telemetry", "http", ...peoplesFormats, "api"],
     lines: "answers in a terminal",
   },
-  testing: { may: [...behind, "http", ...front], lines: "moves a clock or injects a fault" },
+  api: { may: behind, lines: "needs all of Pawl" },
+  testing: { may: [...behind, "http", "api"], lines: "moves a clock or injects a fault" },
 };
 
-/** What the front and the door of the package may import. */
+/** What the door of the package may import. */
 export const doors: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(front.map((file) => [file, [...behind, ...front]])),
-  "index.ts": [...behind, "http", ...front],
+  "index.ts": [...behind, "http", "api"],
 };
 
 /** Where a line that needs the room `target` belongs when it may not stand where it does. */
 export function belongs(target: string): string {
   if (target === "store") return "a line that touches a row belongs in kernel/, and its statement in store/";
-  if (front.includes(target)) return "a line that needs all of Pawl belongs in http/, cli/ or testing/";
+  if (target === "api") return "a line that needs all of Pawl belongs in http/, cli/ or testing/";
   if (target === "index.ts") return "an index.ts is a door for users; import the file that defines the thing";
   return `a line that ${rooms[target]?.lines ?? "has no room"} belongs in ${target}/`;
 }

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openOn } from "../../src/create.ts";
+import { openOn } from "../../src/api/create.ts";
 import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";

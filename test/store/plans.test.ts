@@ -1,7 +1,8 @@
 import { job, lifecycle, memoryBroker, schedule } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openOn } from "../../src/create.ts";
+import { openOn } from "../../src/api/create.ts";
+import type { Pawl } from "../../src/api/pawl.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
 import { publish } from "../../src/kernel/move/publish.ts";
@@ -16,7 +17,6 @@ import { maintain } from "../../src/maintenance/round.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
-import type { Pawl } from "../../src/pawl.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";

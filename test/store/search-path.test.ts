@@ -4,7 +4,7 @@ import { createPawl, lifecycle } from "pawl";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Pawl } from "../../src/pawl.ts";
+import type { Pawl } from "../../src/api/pawl.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { emptyDatabase } from "../support/empty-database.ts";

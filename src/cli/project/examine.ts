@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
+import { openDatabase } from "../../api/create.ts";
+import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../../api/database.ts";
 import { messageOf } from "../../base/errors.ts";
-import { openDatabase } from "../../create.ts";
-import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../../database.ts";
 import { holderOf } from "../transport/reach.ts";
 import type { Finding } from "./finding.ts";
 import { type Settings, shownUrl } from "./settings.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import type { PawlConfig } from "../../api/config.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
-import type { PawlConfig } from "../../config.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
 import type { AnyQueue } from "../../definition/queue.ts";

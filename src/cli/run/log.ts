@@ -1,5 +1,5 @@
+import type { PawlOptions } from "../../api/create.ts";
 import { PawlError } from "../../base/errors.ts";
-import type { PawlOptions } from "../../create.ts";
 import { type Terminal, visible } from "../show/terminal.ts";
 
 const levels = ["debug", "info", "warn", "error", "silent"] as const;

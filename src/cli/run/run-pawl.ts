@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
+import { announceSocket, type Database, databaseVersions } from "../../api/database.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
-import { announceSocket, type Database, databaseVersions } from "../../database.ts";
 import type { HttpServer } from "../../http/serve.ts";
-import type { Pawl } from "../../pawl.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { makeTelemetry } from "../../telemetry/telemetry.ts";
 import type { Context } from "../program.ts";

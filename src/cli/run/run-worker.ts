@@ -1,7 +1,7 @@
+import type { PawlConfig } from "../../api/config.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
-import type { PawlConfig } from "../../config.ts";
 import type { HttpServer } from "../../http/serve.ts";
-import type { Pawl } from "../../pawl.ts";
 import { makeTelemetry } from "../../telemetry/telemetry.ts";
 import type { Context } from "../program.ts";
 import { loadProject, shownUrl } from "../project/settings.ts";

@@ -1,7 +1,7 @@
+import type { HttpConfig, PawlConfig } from "../../api/config.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { isPawlError, PawlError } from "../../base/errors.ts";
-import type { HttpConfig, PawlConfig } from "../../config.ts";
 import type { HttpServer } from "../../http/serve.ts";
-import type { Pawl } from "../../pawl.ts";
 import { given } from "../project/settings.ts";
 
 /** Answers over HTTP where the config says so. What it takes for that is loaded only then. */

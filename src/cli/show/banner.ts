@@ -1,8 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { relative } from "node:path";
-import type { DatabaseVersions } from "../../database.ts";
+import type { DatabaseVersions } from "../../api/database.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
-import type { Pawl } from "../../pawl.ts";
 import { quoted } from "../arguments.ts";
 import type { Context } from "../program.ts";
 import { type Settings, shownUrl } from "../project/settings.ts";

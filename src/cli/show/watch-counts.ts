@@ -1,4 +1,4 @@
-import type { Pawl } from "../../pawl.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import type { Terminal } from "./terminal.ts";
 
 const everyMs = 1_000;

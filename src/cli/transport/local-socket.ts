@@ -3,10 +3,10 @@ import { chmodSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Pawl } from "../../api/pawl.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import { localApp } from "../../http/app.ts";
 import { serverFor } from "../../http/serve.ts";
-import type { Pawl } from "../../pawl.ts";
 
 export interface LocalSocket {
   readonly path: string;

@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { may } from "../../access/roles.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { broken, isPawlError, messageOf, PawlError } from "../../base/errors.ts";
-import type { Pawl } from "../../pawl.ts";
 import { type AdmissionOptions, admit, countAsStream } from "../admission.ts";
 import { answerProblem, problem } from "../problem.ts";
 import { otherOperations } from "../routes/other-operations.ts";

@@ -1,5 +1,5 @@
 import type { Permission } from "../../access/roles.ts";
-import type { Pawl } from "../../pawl.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import type { Schema, TypeOf } from "./schema.ts";
 
 /**

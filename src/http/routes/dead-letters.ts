@@ -1,4 +1,4 @@
-import type { Pawl } from "../../pawl.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import {
   about,

@@ -1,7 +1,7 @@
+import type { GivenError, InstanceRef } from "../../api/options.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { builtInEvents } from "../../definition/model.ts";
-import type { GivenError, InstanceRef } from "../../given.ts";
-import type { Pawl } from "../../pawl.ts";
 import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes } from "../api/route.ts";
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
 import { actor, after, cause, page, repeat } from "./arguments.ts";

@@ -1,8 +1,8 @@
+import type { LanesOptions } from "../../api/options.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { readLane } from "../../definition/model.ts";
-import type { LanesOptions } from "../../given.ts";
-import type { Pawl } from "../../pawl.ts";
 import { routesOf } from "../api/route.ts";
 import {
   about,

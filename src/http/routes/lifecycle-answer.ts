@@ -1,7 +1,7 @@
+import type { Pawl } from "../../api/pawl.ts";
 import type { Asked } from "../../definition/decide/question.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { acceptLate, discarded, type StateModel, type Timing } from "../../definition/model.ts";
-import type { Pawl } from "../../pawl.ts";
 import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
 
 /** The lifecycles of this process with their states and instance counts; with `internal` also Pawl's own. */

@@ -1,4 +1,4 @@
-import type { Pawl } from "../../pawl.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "../api/schema.ts";
 import { after, page } from "./arguments.ts";

@@ -1,4 +1,4 @@
-import type { Pawl } from "../../pawl.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
 import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";

@@ -1,10 +1,10 @@
+import type { InstanceRef } from "../../api/options.ts";
+import type { Pawl } from "../../api/pawl.ts";
 import { type ErrorCode, PawlError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import type { AnyJob } from "../../definition/job.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { suggest } from "../../definition/read/fault.ts";
-import type { InstanceRef } from "../../given.ts";
-import type { Pawl } from "../../pawl.ts";
 
 /** What a request names, for the calls of `Pawl`, which take lifecycles as values. */
 export function lifecycleNamed(pawl: Pawl, name: string): AnyLifecycle {

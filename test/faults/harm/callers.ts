@@ -1,10 +1,10 @@
+import type { Pawl } from "../../../src/api/pawl.ts";
 import { isPawlError } from "../../../src/base/errors.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import { renew, take } from "../../../src/kernel/tasks/take.ts";
 import type { Outcome } from "../../../src/kernel/types/outcome.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
-import type { Pawl } from "../../../src/pawl.ts";
 import { type Answer, type Book, reportMark } from "../checks/ledger.ts";
 import { errand } from "../worlds/errand.ts";
 import type { Random } from "./random.ts";

@@ -1,8 +1,8 @@
 import { isPawlError, job, lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import type { Pawl } from "../../../src/api/pawl.ts";
 import { PermanentError, TransientError } from "../../../src/base/step-errors.ts";
-import type { Pawl } from "../../../src/pawl.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { rowCounts } from "../../support/row-counts.ts";

@@ -1,10 +1,15 @@
-import { PawlError } from "./base/errors.ts";
-import { checkedText } from "./base/text.ts";
-import { refuseInternal } from "./definition/internal.ts";
-import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
-import type { AnyLifecycle, StartDataOf } from "./definition/language/face.ts";
-import type { StartOptions } from "./definition/language/step.ts";
-import type { LifecycleModel } from "./definition/model.ts";
+import { PawlError } from "../base/errors.ts";
+import { checkedText } from "../base/text.ts";
+import { refuseInternal } from "../definition/internal.ts";
+import type { AnyJob, JobPayloadOf } from "../definition/job.ts";
+import type { AnyLifecycle, StartDataOf } from "../definition/language/face.ts";
+import type { StartOptions } from "../definition/language/step.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import { refuseInside } from "../kernel/kernel.ts";
+import { refOf } from "../kernel/refs.ts";
+import { type JobStatus, listJobs, statusOf } from "../kernel/tasks/jobs.ts";
+import type { Start } from "../kernel/types/planned.ts";
+import { Receiving } from "./callbacks.ts";
 import {
   type CallOptions,
   checkedItems,
@@ -19,13 +24,8 @@ import {
   type JobsOptions,
   type StartCallOptions,
   textOrNull,
-} from "./given.ts";
-import { refuseInside } from "./kernel/kernel.ts";
-import { refOf } from "./kernel/refs.ts";
-import { type JobStatus, listJobs, statusOf } from "./kernel/tasks/jobs.ts";
-import type { Start } from "./kernel/types/planned.ts";
-import { Receiving } from "./receiving.ts";
-import type { StartedInstance } from "./shown.ts";
+} from "./options.ts";
+import type { StartedInstance } from "./results.ts";
 
 /** The verbs that begin work: instances and jobs. A part of `Pawl`. */
 export abstract class Starting extends Receiving {

@@ -1,17 +1,17 @@
-import { PawlError } from "./base/errors.ts";
-import type { AnyLifecycle, DataOf, StateOf } from "./definition/language/face.ts";
-import type { Child } from "./definition/language/step.ts";
-import type { InstanceRef } from "./given.ts";
-import type { Received } from "./kernel/callbacks/receive.ts";
-import { refOf } from "./kernel/refs.ts";
-import type { Entry } from "./kernel/timetable.ts";
-import type { FailureOf, Snapshot } from "./kernel/types/snapshot.ts";
-import { forsakenAfterMs } from "./schedules/keep-schedules.ts";
-import type { ScheduleView } from "./schedules/views/schedules.ts";
-import type { CallbackView } from "./views/callbacks.ts";
-import type { ChildCounts } from "./views/children.ts";
-import type { DeadLetterView } from "./views/dead-letters.ts";
-import type { AttemptRow, MoveRow } from "./views/history.ts";
+import { PawlError } from "../base/errors.ts";
+import type { AnyLifecycle, DataOf, StateOf } from "../definition/language/face.ts";
+import type { Child } from "../definition/language/step.ts";
+import type { Received } from "../kernel/callbacks/receive.ts";
+import { refOf } from "../kernel/refs.ts";
+import type { Entry } from "../kernel/timetable.ts";
+import type { FailureOf, Snapshot } from "../kernel/types/snapshot.ts";
+import { forsakenAfterMs } from "../schedules/keep-schedules.ts";
+import type { ScheduleView } from "../schedules/views/schedules.ts";
+import type { CallbackView } from "../views/callbacks.ts";
+import type { ChildCounts } from "../views/children.ts";
+import type { DeadLetterView } from "../views/dead-letters.ts";
+import type { AttemptRow, MoveRow } from "../views/history.ts";
+import type { InstanceRef } from "./options.ts";
 
 /** One piece of work, as it stood when it was read. */
 export interface Instance<L extends AnyLifecycle = AnyLifecycle> {

@@ -1,19 +1,38 @@
-import { Access } from "./access/access.ts";
-import { driveAlerts } from "./alerts/drive.ts";
-import type { AlertSink } from "./alerts/sink.ts";
-import { type Duration, durationMs } from "./base/duration.ts";
-import { PawlError } from "./base/errors.ts";
-import { checkedText } from "./base/text.ts";
-import { Crowds } from "./crowd/crowds.ts";
-import type { Family } from "./crowd/family.ts";
-import { Dead } from "./dead-letters/dead.ts";
-import { driveLetters } from "./dead-letters/drive.ts";
-import type { LetterSettings } from "./dead-letters/settings.ts";
-import { takesPayload } from "./definition/decide/decide.ts";
-import { isInternal, refuseInternal } from "./definition/internal.ts";
-import type { AnyLifecycle, EventOf } from "./definition/language/face.ts";
-import type { Storable } from "./definition/language/storable.ts";
-import type { AnyQueue } from "./definition/queue.ts";
+import { Access } from "../access/access.ts";
+import { driveAlerts } from "../alerts/drive.ts";
+import type { AlertSink } from "../alerts/sink.ts";
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import { checkedText } from "../base/text.ts";
+import { Crowds } from "../crowd/crowds.ts";
+import type { Family } from "../crowd/family.ts";
+import { Dead } from "../dead-letters/dead.ts";
+import { driveLetters } from "../dead-letters/drive.ts";
+import type { LetterSettings } from "../dead-letters/settings.ts";
+import { takesPayload } from "../definition/decide/decide.ts";
+import { isInternal, refuseInternal } from "../definition/internal.ts";
+import type { AnyLifecycle, EventOf } from "../definition/language/face.ts";
+import type { Storable } from "../definition/language/storable.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import { asPawlError } from "../kernel/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { publish } from "../kernel/move/publish.ts";
+import { refOf } from "../kernel/refs.ts";
+import { requestHash } from "../kernel/request-hash.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
+import type { Send, Sent } from "../kernel/types/send.ts";
+import { driveMaintenance, drivePruning } from "../maintenance/drive.ts";
+import { maintain } from "../maintenance/round.ts";
+import { Outbox } from "../outbox/outbox.ts";
+import { Relay } from "../outbox/relay.ts";
+import type { RelayOptions } from "../outbox/settings.ts";
+import { peopleLifecycles } from "../people/lifecycle/lifecycles.ts";
+import { People } from "../people/people.ts";
+import type { Tx } from "../store/port/db.ts";
+import { logFailure } from "../telemetry/log.ts";
+import type { WorkOptions } from "../worker/settings.ts";
+import { Worker } from "../worker/work.ts";
+import { Looking } from "./instances.ts";
 import {
   type CallOptions,
   checkedList,
@@ -25,27 +44,8 @@ import {
   type SendItem,
   type SendOptions,
   textOrNull,
-} from "./given.ts";
-import { asPawlError } from "./kernel/errors.ts";
-import type { Kernel } from "./kernel/kernel.ts";
-import { publish } from "./kernel/move/publish.ts";
-import { refOf } from "./kernel/refs.ts";
-import { requestHash } from "./kernel/request-hash.ts";
-import { settleWithin } from "./kernel/time-limit.ts";
-import type { Send, Sent } from "./kernel/types/send.ts";
-import { Looking } from "./looking.ts";
-import { driveMaintenance, drivePruning } from "./maintenance/drive.ts";
-import { maintain } from "./maintenance/round.ts";
-import { Outbox } from "./outbox/outbox.ts";
-import { Relay } from "./outbox/relay.ts";
-import type { RelayOptions } from "./outbox/settings.ts";
-import { peopleLifecycles } from "./people/lifecycle/lifecycles.ts";
-import { People } from "./people/people.ts";
-import type { Instance, SendResult } from "./shown.ts";
-import type { Tx } from "./store/port/db.ts";
-import { logFailure } from "./telemetry/log.ts";
-import type { WorkOptions } from "./worker/settings.ts";
-import { Worker } from "./worker/work.ts";
+} from "./options.ts";
+import type { Instance, SendResult } from "./results.ts";
 
 /** What a Pawl stands on. */
 interface Surroundings {

@@ -1,35 +1,35 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type AlertTarget, sinksOf } from "./alerts/sink.ts";
-import { broken, PawlError } from "./base/errors.ts";
-import { guardListener } from "./base/guard.ts";
-import { askedOf } from "./crowd/asked.ts";
-import { askCrowds } from "./crowd/asker.ts";
-import type { Marketplaces } from "./crowd/families.ts";
-import { lifecyclesOf } from "./crowd/family.ts";
-import { ownPeople } from "./crowd/names.ts";
-import { type DeadLetterCare, letterSettings } from "./dead-letters/settings.ts";
-import type { AnyCrowd } from "./definition/crowd.ts";
-import { internalPrefix, isInternal } from "./definition/internal.ts";
-import type { AnyLifecycle } from "./definition/language/face.ts";
-import type { LifecycleModel } from "./definition/model.ts";
-import type { AnyQueue } from "./definition/queue.ts";
-import type { AnySchedule } from "./definition/schedule/schedule.ts";
-import { readAll } from "./inspect/gauges.ts";
-import type { Clock } from "./kernel/clock.ts";
-import type { Faults } from "./kernel/faults.ts";
-import { type Kernel, makeKernel } from "./kernel/kernel.ts";
-import { registerLifecycles } from "./kernel/register.ts";
-import { Verbs } from "./kernel/verbs.ts";
-import { type RelayOptions, relaySettings } from "./outbox/settings.ts";
+import { type AlertTarget, sinksOf } from "../alerts/sink.ts";
+import { broken, PawlError } from "../base/errors.ts";
+import { guardListener } from "../base/guard.ts";
+import { askedOf } from "../crowd/asked.ts";
+import { askCrowds } from "../crowd/asker.ts";
+import type { Marketplaces } from "../crowd/families.ts";
+import { lifecyclesOf } from "../crowd/family.ts";
+import { ownPeople } from "../crowd/names.ts";
+import { type DeadLetterCare, letterSettings } from "../dead-letters/settings.ts";
+import type { AnyCrowd } from "../definition/crowd.ts";
+import { internalPrefix, isInternal } from "../definition/internal.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import { readAll } from "../inspect/gauges.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Faults } from "../kernel/faults.ts";
+import { type Kernel, makeKernel } from "../kernel/kernel.ts";
+import { registerLifecycles } from "../kernel/register.ts";
+import { Verbs } from "../kernel/verbs.ts";
+import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
+import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "../people/lifecycle/lifecycles.ts";
+import { Postings } from "../people/postings.ts";
+import { type BreakerOptions, breakerPolicies } from "../policy/breaker.ts";
+import type { Db } from "../store/port/db.ts";
+import { migrate, pendingMigrations } from "../store/port/migrate.ts";
+import { isLog, type LogOption, logFailure } from "../telemetry/log.ts";
+import { makeTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { Pawl } from "./pawl.ts";
-import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "./people/lifecycle/lifecycles.ts";
-import { Postings } from "./people/postings.ts";
-import { type BreakerOptions, breakerPolicies } from "./policy/breaker.ts";
-import type { Db } from "./store/port/db.ts";
-import { migrate, pendingMigrations } from "./store/port/migrate.ts";
-import { isLog, type LogOption, logFailure } from "./telemetry/log.ts";
-import { makeTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
 
 export interface PawlOptions {
   /** A PostgreSQL URL. Without one, the database is embedded in `folder`. */
@@ -178,7 +178,7 @@ export async function openDatabase(
 ): Promise<Db> {
   const { database, onWarning } = options;
   if (database !== undefined && database !== "") {
-    const { openPostgres } = await import("./store/postgres/open.ts");
+    const { openPostgres } = await import("../store/postgres/open.ts");
     return openPostgres({ url: database, connections: options.connections, onWarning });
   }
   const folder = resolve(options.folder ?? ".pawl");
@@ -192,8 +192,8 @@ export async function openDatabase(
       { cause: error },
     );
   }
-  const { openPglite } = await import("./store/pglite/open.ts");
-  const { shippedDatabase } = await import("./store/pglite/new-database.ts");
+  const { openPglite } = await import("../store/pglite/open.ts");
+  const { shippedDatabase } = await import("../store/pglite/new-database.ts");
   // It comes with its schema, which is just what `migrate: false` does not want to happen unasked.
   const snapshot = options.migrate === false ? undefined : shippedDatabase();
   return openPglite({ folder: join(folder, "db"), snapshot, onWarning });

@@ -1,9 +1,29 @@
-import { PawlError } from "./base/errors.ts";
-import { checkedText } from "./base/text.ts";
-import type { RecoveryExplanation } from "./definition/decide/explain.ts";
-import type { AnyLifecycle } from "./definition/language/face.ts";
-import type { LifecycleModel } from "./definition/model.ts";
-import type { AnySchedule } from "./definition/schedule/schedule.ts";
+import { PawlError } from "../base/errors.ts";
+import { checkedText } from "../base/text.ts";
+import type { RecoveryExplanation } from "../definition/decide/explain.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { LifecycleModel } from "../definition/model.ts";
+import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import { readAll } from "../inspect/gauges.ts";
+import { type VerifyOptions, type Violation, verify } from "../inspect/verify/verify.ts";
+import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "../kernel/breakers/verbs.ts";
+import { type BrokerMessage, noteRejection } from "../kernel/callbacks/rejections.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
+import { type LanesMeant, pauseLanes, resumeLanes } from "../kernel/lanes/pausing.ts";
+import { type Lane, showLanes } from "../kernel/lanes/show-lanes.ts";
+import { explainRecovery } from "../kernel/recovery/explain.ts";
+import { decidedError, letterUnknown } from "../kernel/recovery/requeue.ts";
+import { refOf } from "../kernel/refs.ts";
+import { type ShownWorker, showWorkers } from "../kernel/tasks/workers.ts";
+import type { Started } from "../kernel/types/planned.ts";
+import type { Snapshot } from "../kernel/types/snapshot.ts";
+import { Verbs } from "../kernel/verbs.ts";
+import { checkedBreaker } from "../policy/breaker.ts";
+import { pauseSchedule, resumeSchedule, runScheduleNow } from "../schedules/verbs.ts";
+import { listSchedules } from "../schedules/views/schedules.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type DeadLetterView, readDeadLetters, readLettersOfKind } from "../views/dead-letters.ts";
+import { readNow } from "../views/now.ts";
 import {
   type CallOptions,
   checkedLimit,
@@ -21,24 +41,7 @@ import {
   type StartCallOptions,
   scheduleName,
   textOrNull,
-} from "./given.ts";
-import { readAll } from "./inspect/gauges.ts";
-import { type VerifyOptions, type Violation, verify } from "./inspect/verify/verify.ts";
-import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "./kernel/breakers/verbs.ts";
-import { type BrokerMessage, noteRejection } from "./kernel/callbacks/rejections.ts";
-import { type Kernel, knownLifecycle, refuseInside } from "./kernel/kernel.ts";
-import { type LanesMeant, pauseLanes, resumeLanes } from "./kernel/lanes/pausing.ts";
-import { type Lane, showLanes } from "./kernel/lanes/show-lanes.ts";
-import { explainRecovery } from "./kernel/recovery/explain.ts";
-import { decidedError, letterUnknown } from "./kernel/recovery/requeue.ts";
-import { refOf } from "./kernel/refs.ts";
-import { type ShownWorker, showWorkers } from "./kernel/tasks/workers.ts";
-import type { Started } from "./kernel/types/planned.ts";
-import type { Snapshot } from "./kernel/types/snapshot.ts";
-import { Verbs } from "./kernel/verbs.ts";
-import { checkedBreaker } from "./policy/breaker.ts";
-import { pauseSchedule, resumeSchedule, runScheduleNow } from "./schedules/verbs.ts";
-import { listSchedules } from "./schedules/views/schedules.ts";
+} from "./options.ts";
 import {
   type DeadLetter,
   type Instance,
@@ -49,10 +52,7 @@ import {
   type ScheduleStatus,
   type StartedInstance,
   scheduleOf,
-} from "./shown.ts";
-import type { Log } from "./telemetry/log.ts";
-import { type DeadLetterView, readDeadLetters, readLettersOfKind } from "./views/dead-letters.ts";
-import { readNow } from "./views/now.ts";
+} from "./results.ts";
 
 /**
  * The verbs of those who look after what runs: what was given up, lanes, breakers, schedules, workers, measures. A part of
@@ -142,7 +142,7 @@ export abstract class Operators {
    */
   async metrics(): Promise<string> {
     refuseInside(this.kernel, "metrics");
-    const { prometheusText } = await import("./telemetry/prometheus.ts"); // Its library is loaded by those who ask.
+    const { prometheusText } = await import("../telemetry/prometheus.ts"); // Its library is loaded by those who ask.
     return prometheusText(await readAll(this.kernel));
   }
 

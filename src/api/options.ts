@@ -1,18 +1,18 @@
-import { type Duration, durationMs } from "./base/duration.ts";
-import { messageOf, PawlError } from "./base/errors.ts";
-import { isId } from "./base/ids.ts";
-import { cleanText } from "./base/json.ts";
-import { checkedText } from "./base/text.ts";
-import type { AnyJob, JobPayloadOf } from "./definition/job.ts";
-import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "./definition/language/face.ts";
-import type { AnySchedule } from "./definition/schedule/schedule.ts";
-import { itemInvalid } from "./kernel/errors.ts";
-import type { Aggregate } from "./kernel/move/publish.ts";
-import { refOf } from "./kernel/refs.ts";
-import type { JobStatus } from "./kernel/tasks/jobs.ts";
-import type { Send } from "./kernel/types/send.ts";
-import type { Tx } from "./store/port/db.ts";
-import type { TransactionLike } from "./store/port/foreign-tx.ts";
+import { type Duration, durationMs } from "../base/duration.ts";
+import { messageOf, PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { cleanText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import type { AnyJob, JobPayloadOf } from "../definition/job.ts";
+import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "../definition/language/face.ts";
+import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import { itemInvalid } from "../kernel/errors.ts";
+import type { Aggregate } from "../kernel/move/publish.ts";
+import { refOf } from "../kernel/refs.ts";
+import type { JobStatus } from "../kernel/tasks/jobs.ts";
+import type { Send } from "../kernel/types/send.ts";
+import type { Tx } from "../store/port/db.ts";
+import type { TransactionLike } from "../store/port/foreign-tx.ts";
 
 /** Which instance is meant: its key, or its id. */
 export type InstanceRef = string | { readonly id: string } | { readonly key: string };

@@ -1,13 +1,13 @@
-import type { AlertTarget } from "./alerts/sink.ts";
-import type { Marketplaces } from "./crowd/families.ts";
-import type { DeadLetterCare } from "./dead-letters/settings.ts";
-import type { AnyCrowd } from "./definition/crowd.ts";
-import type { AnyLifecycle } from "./definition/language/face.ts";
-import type { AnyQueue } from "./definition/queue.ts";
-import type { AnySchedule } from "./definition/schedule/schedule.ts";
-import type { RelayOptions } from "./outbox/settings.ts";
+import type { AlertTarget } from "../alerts/sink.ts";
+import type { Marketplaces } from "../crowd/families.ts";
+import type { DeadLetterCare } from "../dead-letters/settings.ts";
+import type { AnyCrowd } from "../definition/crowd.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyQueue } from "../definition/queue.ts";
+import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import type { RelayOptions } from "../outbox/settings.ts";
+import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Pawl } from "./pawl.ts";
-import type { BreakerOptions } from "./policy/breaker.ts";
 
 /** How much one caller may ask for, so that nobody keeps the workers and the other callers from their turn. */
 export interface HttpLimits {

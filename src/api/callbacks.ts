@@ -1,10 +1,17 @@
-import { PawlError } from "./base/errors.ts";
-import { isId } from "./base/ids.ts";
-import { cleanText } from "./base/json.ts";
-import { checkedText } from "./base/text.ts";
-import { takesPayload } from "./definition/decide/decide.ts";
-import { refuseInternal } from "./definition/internal.ts";
-import type { AnyLifecycle, EventOf } from "./definition/language/face.ts";
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { cleanText } from "../base/json.ts";
+import { checkedText } from "../base/text.ts";
+import { takesPayload } from "../definition/decide/decide.ts";
+import { refuseInternal } from "../definition/internal.ts";
+import type { AnyLifecycle, EventOf } from "../definition/language/face.ts";
+import { type Incoming, planArrival } from "../kernel/callbacks/receive.ts";
+import { redeemToken, refuseSpent } from "../kernel/callbacks/tokens.ts";
+import { refuseInside } from "../kernel/kernel.ts";
+import { refOf } from "../kernel/refs.ts";
+import { requestHash } from "../kernel/request-hash.ts";
+import { type CallbackView, readCallbacks, readCallbacksOf } from "../views/callbacks.ts";
+import { Operators } from "./operators.ts";
 import {
   type CallbacksOptions,
   checkedLimit,
@@ -17,15 +24,8 @@ import {
   type StartCallOptions,
   type TokenReceiveOptions,
   textOrNull,
-} from "./given.ts";
-import { type Incoming, planArrival } from "./kernel/callbacks/receive.ts";
-import { redeemToken, refuseSpent } from "./kernel/callbacks/tokens.ts";
-import { refuseInside } from "./kernel/kernel.ts";
-import { refOf } from "./kernel/refs.ts";
-import { requestHash } from "./kernel/request-hash.ts";
-import { Operators } from "./operators.ts";
-import { type Callback, callbackOf, type Instance, noInstance, type ReceivedCallback, receivedOf } from "./shown.ts";
-import { type CallbackView, readCallbacks, readCallbacksOf } from "./views/callbacks.ts";
+} from "./options.ts";
+import { type Callback, callbackOf, type Instance, noInstance, type ReceivedCallback, receivedOf } from "./results.ts";
 
 /** The verbs about results that come in from outside. A part of `Pawl`. */
 export abstract class Receiving extends Operators {

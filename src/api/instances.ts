@@ -1,19 +1,28 @@
-import { type Duration, durationMs } from "./base/duration.ts";
-import { PawlError } from "./base/errors.ts";
-import { isId } from "./base/ids.ts";
-import { checkedText } from "./base/text.ts";
-import type { Permission } from "./definition/decide/permissions.ts";
-import { isInternal } from "./definition/internal.ts";
-import type { AnyLifecycle, StateOf } from "./definition/language/face.ts";
-import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./given.ts";
-import { countInstances } from "./inspect/counts.ts";
-import { type Overview, showOverview, showStanding } from "./inspect/overview.ts";
-import { underTodaysName } from "./kernel/family/children.ts";
-import { refuseInside } from "./kernel/kernel.ts";
-import { lanesOf, purposeOf } from "./kernel/lanes/lanes.ts";
-import { snapshotOf } from "./kernel/move/snapshot.ts";
-import { waitFor } from "./kernel/move/wait.ts";
-import { refOf } from "./kernel/refs.ts";
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { checkedText } from "../base/text.ts";
+import type { Permission } from "../definition/decide/permissions.ts";
+import { isInternal } from "../definition/internal.ts";
+import type { AnyLifecycle, StateOf } from "../definition/language/face.ts";
+import { countInstances } from "../inspect/counts.ts";
+import { type Overview, showOverview, showStanding } from "../inspect/overview.ts";
+import { underTodaysName } from "../kernel/family/children.ts";
+import { refuseInside } from "../kernel/kernel.ts";
+import { lanesOf, purposeOf } from "../kernel/lanes/lanes.ts";
+import { snapshotOf } from "../kernel/move/snapshot.ts";
+import { waitFor } from "../kernel/move/wait.ts";
+import { refOf } from "../kernel/refs.ts";
+import { readInstances } from "../store/move/instances.ts";
+import { adoptTx } from "../store/port/foreign-tx.ts";
+import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "../views/children.ts";
+import { readAttempts, readMoves } from "../views/history.ts";
+import { findAll, findFailed, findInStates, findResting } from "../views/instances.ts";
+import { findOldestResting, findOldestWorking } from "../views/oldest.ts";
+import { readProgress } from "../views/progress.ts";
+import { findByKey } from "../views/search.ts";
+import { Starting } from "./jobs.ts";
+import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./options.ts";
 import {
   type AttemptEntry,
   type Children,
@@ -22,16 +31,7 @@ import {
   type Instance,
   type JournalEntry,
   noInstance,
-} from "./shown.ts";
-import { Starting } from "./starting.ts";
-import { readInstances } from "./store/move/instances.ts";
-import { adoptTx } from "./store/port/foreign-tx.ts";
-import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "./views/children.ts";
-import { readAttempts, readMoves } from "./views/history.ts";
-import { findAll, findFailed, findInStates, findResting } from "./views/instances.ts";
-import { findOldestResting, findOldestWorking } from "./views/oldest.ts";
-import { readProgress } from "./views/progress.ts";
-import { findByKey } from "./views/search.ts";
+} from "./results.ts";
 
 /** The verbs that look at instances, and wait for them. A part of `Pawl`. */
 export abstract class Looking extends Starting {

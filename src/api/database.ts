@@ -1,7 +1,7 @@
-import type { Db } from "./store/port/db.ts";
-import { knownMigrations, migrate, pendingMigrations } from "./store/port/migrate.ts";
-import { readNow } from "./views/now.ts";
-import { type OpenSchema, readOpenSchemas } from "./views/open-schemas.ts";
+import type { Db } from "../store/port/db.ts";
+import { knownMigrations, migrate, pendingMigrations } from "../store/port/migrate.ts";
+import { readNow } from "../views/now.ts";
+import { type OpenSchema, readOpenSchemas } from "../views/open-schemas.ts";
 
 /** A database itself, for commands that look after it instead of running a Pawl on it. */
 export type Database = Db;
