@@ -137,11 +137,23 @@ export type { QueueOptions, QueueOrder, QueueSettings, RankedSample, RankOf } fr
 export type { Fault, FaultCode } from "./definition/read/fault.ts";
 export { type AnySchedule, type Schedule, schedule, type Tick } from "./definition/schedule/schedule.ts";
 export type { JsonSchema } from "./definition/schema/json-schema.ts";
+export type {
+  ExplainedChild,
+  Explanation,
+  NextAutomaticStep,
+  NotClaimed,
+  Stuck,
+  StuckReason,
+  WaitEnd,
+  WaitEndedBy,
+  WaitingFor,
+} from "./inspect/explain/explanation.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
 export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
 export type { DiedMessage } from "./kernel/recovery/broker-letters.ts";
+export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
 export type { ShownWorker } from "./kernel/tasks/workers.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";

@@ -20,6 +20,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Faults } from "../kernel/faults.ts";
 import { type Kernel, makeKernel } from "../kernel/kernel.ts";
 import { registerLifecycles } from "../kernel/register.ts";
+import { type StuckAfterOptions, stuckAfterOf } from "../kernel/stuck-after.ts";
 import { Verbs } from "../kernel/verbs.ts";
 import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
 import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "../people/lifecycle/lifecycles.ts";
@@ -58,6 +59,8 @@ export interface PawlOptions {
   readonly alerts?: readonly AlertTarget[] | undefined;
   /** What becomes of dead letters: queues of brokers that they come from, how long they are kept, where they are archived. */
   readonly deadLetters?: DeadLetterCare | undefined;
+  /** How long something may wait before `explain`, `inspect.stuck` and alerts report it as stuck. */
+  readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
    * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
    * everything is found by looking, at the latest after the worker's `poll`.
@@ -102,6 +105,7 @@ export async function openOn(
     | "outbox"
     | "alerts"
     | "deadLetters"
+    | "stuckAfter"
     | "notify"
   >,
   seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry; hookLimitMs?: number } = {},
@@ -120,7 +124,9 @@ export async function openOn(
     const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
     const askers = { ...peopleAskers, crowd: askCrowds(families) };
     const rooms = { besides: peopleBesides, askers, chores: peopleChores };
-    const kernel = makeKernel({ db, lifecycles, schedules, breakers, notify, ...rooms, ...seams, telemetry });
+    const stuckAfter = stuckAfterOf(options.stuckAfter);
+    const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
+    const kernel = makeKernel({ ...given, ...rooms, ...seams, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
     close = async () => {
@@ -229,6 +235,7 @@ function checkOptions(options: PawlOptions): void {
   checkLogger(given.logger);
   sinksOf(given.alerts);
   letterSettings(given.deadLetters);
+  stuckAfterOf(given.stuckAfter);
   if (given.outbox !== undefined) relaySettings(given.outbox);
   breakerPolicies(given.breakers);
   const { database, folder, connections } = given;

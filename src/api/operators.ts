@@ -4,6 +4,8 @@ import type { RecoveryExplanation } from "../definition/decide/explain.ts";
 import type { AnyLifecycle } from "../definition/language/face.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import { explainInstance } from "../inspect/explain/explain-instance.ts";
+import type { Explanation } from "../inspect/explain/explanation.ts";
 import { readAll } from "../inspect/gauges.ts";
 import { type VerifyOptions, type Violation, verify } from "../inspect/verify/verify.ts";
 import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "../kernel/breakers/verbs.ts";
@@ -78,6 +80,21 @@ export abstract class Operators {
     const row = await this.verbs.read(this.known(lifecycle), refOf(instance), undefined);
     if (row === undefined) throw noInstance(lifecycle, instance);
     return explainRecovery(this.kernel, this.kernel.db, row);
+  }
+
+  /**
+   * Explains why an instance does not move: what it waits for, since when and until when, what happens next by itself, and
+   * whether it is stuck. As data and in sentences; nothing is changed.
+   *
+   * ```ts
+   * const { waitingFor, next, stuck } = await pawl.explain(essay, "sub-42");
+   * ```
+   * @throws `instance_unknown`
+   */
+  async explain(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<Explanation> {
+    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), undefined);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    return explainInstance(this.kernel, row);
   }
 
   /** Work that was given up and waits for a person's decision, newest first; all of it unless a lifecycle is named. */

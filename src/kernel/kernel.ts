@@ -12,6 +12,7 @@ import type { Askers } from "./family/asking.ts";
 import type { Faults } from "./faults.ts";
 import { Others } from "./others.ts";
 import { Signals } from "./signals.ts";
+import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
 import { Timetable } from "./timetable.ts";
 import type { Beside } from "./types/beside.ts";
@@ -44,6 +45,8 @@ export interface Kernel {
   readonly askers: Askers;
   /** What other rooms have done in each round of maintenance. */
   readonly chores: readonly Chore[];
+  /** How long something may wait before it is reported as stuck. */
+  readonly stuckAfter: StuckAfter;
 }
 
 /** What another part of Pawl does in each round of maintenance; a round returns what could not be done. */
@@ -69,6 +72,7 @@ export function makeKernel(given: {
   hookLimitMs?: number | undefined;
   telemetry: Telemetry;
   notify?: boolean;
+  stuckAfter?: StuckAfter;
 }): Kernel {
   const clock = given.clock ?? databaseClock();
   const newId = idMaker(() => clock.nowMs());
@@ -92,6 +96,7 @@ export function makeKernel(given: {
     besides: given.besides ?? new Map(),
     askers: given.askers ?? {},
     chores: given.chores ?? [],
+    stuckAfter: given.stuckAfter ?? stuckAfterOf(undefined),
   };
 }
 

@@ -56,6 +56,8 @@ export interface TestPawlOptions {
   readonly alerts?: PawlOptions["alerts"];
   /** What becomes of dead letters when the test says `t.keepLetters()`. */
   readonly deadLetters?: PawlOptions["deadLetters"];
+  /** How long something may wait before it is reported as stuck. */
+  readonly stuckAfter?: PawlOptions["stuckAfter"];
   /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
   readonly server?: string | undefined;
   /** Wake-ups between processes by NOTIFY and LISTEN; off unless given. */
@@ -107,6 +109,7 @@ export async function openTestPawl(
       outbox: options.outbox,
       alerts: options.alerts,
       deadLetters: options.deadLetters,
+      stuckAfter: options.stuckAfter,
       notify: options.notify ?? false,
       migrate: given.migrate ?? true,
     },

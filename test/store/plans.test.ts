@@ -117,6 +117,8 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
   await pawl.journal(chain, keys[41]!, { attempts: true });
+  for (const key of keys.slice(38, 48)) await pawl.explain(chain, key);
+  await pawl.explain(model, (await pawl.find(model, { limit: 1 }))[0]!);
   await pawl.metrics();
   await pawl.overview();
   await pawl.oldest(chain, "wait");

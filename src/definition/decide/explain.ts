@@ -23,7 +23,7 @@ export interface RecoveryExplanation {
 
 export interface ExplainedFailure {
   readonly state: string;
-  readonly at: string;
+  readonly at: Date;
   readonly event: string;
   readonly reason: string | null;
   readonly error: string | null;
@@ -32,7 +32,7 @@ export interface ExplainedFailure {
 /** What happens without anybody doing anything. */
 export type NextByItself =
   /** It recovers: at a moment, or (null) as soon as a worker is free. */
-  | { readonly kind: "recovery"; readonly at: string | null }
+  | { readonly kind: "recovery"; readonly at: Date | null }
   /** It stays failed until a person acts. */
   | { readonly kind: "person"; readonly reason: string | null; readonly deadLetter: string | null }
   /** It has not failed. If it failed now: a recovery so much later, or a person. */
@@ -70,7 +70,7 @@ function failedAs(name: string, failure: ExplainedFailure): string {
 }
 
 /** What an error says may be a sentence already. */
-function ended(text: string): string {
+export function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
@@ -136,8 +136,8 @@ const again: Readonly<Record<string, string>> = {
   join: "which looks at its children again",
 };
 
-function shownTime(iso: string): string {
-  return `${iso.slice(0, 19).replace("T", " ")} UTC`;
+export function shownTime(at: Date): string {
+  return `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 const units = [

@@ -1,7 +1,7 @@
 import type { Shape } from "../shape.ts";
 
 /** Events that lead anywhere, or nowhere: they say nothing about the way that an instance takes. */
-const notAhead = new Set(["restart", "discard", "fail", "recover", "accept_late"]);
+export const notAhead: ReadonlySet<string> = new Set(["restart", "discard", "fail", "recover", "accept_late"]);
 
 /**
  * Whether an instance in `state` comes to a join that deals with a failed child by itself: one that fails by it, or counts

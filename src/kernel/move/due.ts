@@ -1,4 +1,4 @@
-import { decideRename } from "../../definition/decide/decide.ts";
+import { type Blocker, decideRename } from "../../definition/decide/decide.ts";
 import { readWaitingCallbacks, type WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
 import { type DueTimer, readDueTimers, readRetries } from "../../store/move/timers.ts";
@@ -162,7 +162,24 @@ function send(course: Course, timer: DueTimer): void {
   const refusal = happen(course, event, makerOf(timer));
   for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, timer.id);
   if (refusal === undefined || timer.kind === "deadline") return;
-  const { event: name, visit } = timer;
-  const { blockers } = refusal;
-  course.refuse({ event: name, ...(isOwn(timer) ? { visit } : {}), blockers }, timer.request_id);
+  refuse(course, timer, refusal.blockers);
+}
+
+/**
+ * Notes an event that was refused when its time came. If it belonged to the visit, the instance may now wait for ever: then
+ * people are alerted, unless a deadline is still to come or a step runs.
+ */
+function refuse(course: Course, { event, visit, request_id: requestId }: DueTimer, blockers: readonly Blocker[]): void {
+  course.refuse({ event, ...(visit === null ? {} : { visit }), blockers }, requestId);
+  const { lifecycle, instance } = course;
+  const { id, key, state, deadlineAtMs } = instance;
+  if (visit === null || deadlineAtMs !== null || lifecycle.states.get(state)?.kind === "work") return;
+  const name = key === null ? `${lifecycle.name} ${id}` : `${lifecycle.name} "${key}"`;
+  const reason = blockers.map((one) => one.reason).join("; ");
+  course.alert({
+    cause: `refused:${id}:${visit}:${event}`,
+    kind: "event_refused",
+    message: `${name} refused ${event} in ${state}, which would have ended its wait: ${reason}.`,
+    details: { reason, state, event, visit },
+  });
 }

@@ -27,7 +27,7 @@ export const releaseFailed = "release_failed";
 /** A definition that throws so often in a row is for a person to fix. */
 const mostFailures = 5;
 /** A guard may refuse for good reasons: people are told, and it is asked again. */
-const mostRefusals = 10;
+export const mostRefusals = 10;
 /** The longest pause, in turns of the release. */
 const longestPause = 10;
 

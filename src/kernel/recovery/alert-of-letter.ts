@@ -13,6 +13,8 @@ export type AlertKind =
   | "event_failed"
   /** A parked instance goes on refusing the event that releases it. */
   | "release_refused"
+  /** An instance refused what would have ended its wait: a timeout, `joined`, or an answer. */
+  | "event_refused"
   /** A definition does not allow what its own step says: the author has to mend one of them. */
   | "definition_faulty"
   /** Samples of a queue are exhausted or unassignable. Once a queue, until a lead has dealt with all of them. */

@@ -1,4 +1,5 @@
-import { decide, decideRename } from "../../definition/decide/decide.ts";
+import { messageOf } from "../../base/errors.ts";
+import { decide, decideRename, type Refusal } from "../../definition/decide/decide.ts";
 import {
   type ExplainedRetry,
   type NextByItself,
@@ -50,24 +51,33 @@ async function historyOf(db: Executor, row: InstanceRow): Promise<PresentedFailu
 }
 
 function failureOf({ from, atMs, event, reason, error }: PresentedFailure): RecoveryExplanation["failure"] {
-  const at = new Date(atMs).toISOString();
+  const at = new Date(atMs);
   return { state: from!, at, event, reason, error: error === null ? null : `${error.name}: ${error.message}` };
 }
 
 async function nextOf(db: Executor, row: InstanceRow): Promise<NextByItself> {
   const [step] = await readSteps(db, [row.id]);
-  if (step !== undefined)
-    return { kind: "recovery", at: step.due_ms === null ? null : new Date(step.due_ms).toISOString() };
+  if (step !== undefined) return { kind: "recovery", at: step.due_ms === null ? null : new Date(step.due_ms) };
   const letter = await readLetterAbout(db, row.id);
   return { kind: "person", reason: letter?.reason ?? null, deadLetter: letter?.id ?? null };
 }
 
 function retryOf(lifecycle: LifecycleModel, instance: InstanceModel, nowMs: number): ExplainedRetry {
-  const plan = planRecovery(lifecycle, instance, nobody, nowMs);
+  const plan = guarded(instance, () => planRecovery(lifecycle, instance, nobody, nowMs));
   if (plan.kind === "refused") return plan;
   const { target, way, resets, decisions } = plan;
   const moves = decisions.map(({ event, from, to }) => ({ event, from: from!, to }));
   return { kind: "planned", target, targetKind: lifecycle.states.get(target)!.kind, way, resets, moves };
+}
+
+/** A guard that throws refuses, as far as an explanation goes. */
+function guarded<Decided>({ state }: InstanceModel, decides: () => Decided): Decided | Refusal {
+  try {
+    return decides();
+  } catch (thrown) {
+    const reason = `its definition threw: ${messageOf(thrown)}`;
+    return { kind: "refused", blockers: [{ kind: "guard", event: "recover", from: state, reason }] };
+  }
 }
 
 /** What would follow if an instance failed where it stands. */
@@ -79,7 +89,7 @@ function ifItFailed(
 ): { next: NextByItself; retry: ExplainedRetry | null } {
   const fails =
     instance.outcome === null
-      ? decide(lifecycle, instance, { name: "fail", payload: undefined, ...nobody }, nowMs)
+      ? guarded(instance, () => decide(lifecycle, instance, { name: "fail", payload: undefined, ...nobody }, nowMs))
       : undefined;
   if (fails?.kind !== "decided") return { next: { kind: "none" }, retry: null };
   if (!isFailure(lifecycle, fails)) return { next: { kind: "none" }, retry: { kind: "caught", to: fails.to } };

@@ -1,5 +1,5 @@
 import { pruneWorkers, putWorker, removeWorker, type WorkerRow } from "../../store/tasks/workers.ts";
-import { readWorkers } from "../../views/workers.ts";
+import { readWorkers, type WorkerView } from "../../views/workers.ts";
 import type { Kernel } from "../kernel.ts";
 
 /** How often a worker gives a sign of life, and after how long without one it is shown as silent. */
@@ -50,6 +50,11 @@ export async function showWorkers(kernel: Kernel): Promise<ShownWorker[]> {
     heartbeatAt: new Date(heartbeat_ms),
     silent: silent_ms > silentAfterMs,
   }));
+}
+
+/** Whether a worker claims tasks, as far as is known. */
+export function isLive({ silent_ms, stopping }: WorkerView): boolean {
+  return silent_ms <= silentAfterMs && !stopping;
 }
 
 /** Forgets workers that fell silent an hour ago. */

@@ -85,3 +85,40 @@ export function readSamplesIn(db: Executor, state: string, page: Page): Promise<
     join pawl.samples as sample on sample.id = instance.id ${sampleParts}
     order by sample.id desc`);
 }
+
+/** What a sample waits for. */
+export interface SampleWait {
+  readonly id: string;
+  readonly queue: string;
+  readonly state: string;
+  readonly since_ms: number;
+  readonly needs: number;
+  readonly filled: number;
+  /** False also for a queue that is not known any more. */
+  readonly active: boolean;
+  /** Null: anybody. */
+  readonly labelers: readonly string[] | null;
+  readonly skills: readonly string[];
+  /** Ten at most. */
+  readonly held_by: readonly string[];
+  readonly reason: string | null;
+}
+
+export async function readSampleWait(db: Executor, id: string): Promise<SampleWait | undefined> {
+  const [row] = await db.rows<SampleWait>(sql`
+    select sample.id::text as id, sample.queue, instance.state, pawl.ms(instance.moved_at) as since_ms, sample.needs,
+      sample.filled, coalesce(queue.active, false) as active, nullif(queue.settings -> 'labelers', 'null'::jsonb) as labelers,
+      coalesce(queue.settings -> 'skills', '[]'::jsonb) as skills, held.by as held_by, instance.data ->> 'reason' as reason
+    from pawl.samples as sample
+    join pawl.instances as instance on instance.id = sample.id
+    left join pawl.queues as queue on queue.name = sample.queue
+    cross join lateral (
+      select coalesce(jsonb_agg(few.labeler), '[]'::jsonb) as by from (
+        select assignment.labeler from pawl.assignments as assignment
+        where assignment.sample_id = sample.id and assignment.desk is not null
+        order by assignment.slot limit 10
+      ) as few
+    ) as held
+    where sample.id = ${id}::uuid`);
+  return row;
+}

@@ -1,0 +1,81 @@
+import { readLane } from "../../definition/model.ts";
+import { readStandings } from "../../kernel/breakers/breakers.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { breakerOf } from "../../kernel/lanes/closures.ts";
+import { gatesOf, lookAtGates } from "../../kernel/lanes/gates.ts";
+import { purposeOf } from "../../kernel/lanes/lanes.ts";
+import { isLive } from "../../kernel/tasks/workers.ts";
+import { readPauses } from "../../store/tasks/pauses.ts";
+import { readWorkers } from "../../views/workers.ts";
+import type { NotClaimed } from "./explanation.ts";
+
+/**
+ * Why tasks that are ready in these lanes have not been claimed: what an operator can change first, then what passes by
+ * itself. Four statements at most, however many lanes.
+ */
+export async function whyNotClaimed(
+  kernel: Kernel,
+  lanes: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, NotClaimed>> {
+  if (lanes.length === 0) return new Map();
+  const served = servedBy((await readWorkers(kernel.db)).filter(isLive).flatMap((worker) => worker.lanes));
+  const pauses = await readPauses(kernel.db);
+  const breakers = [...new Set(lanes.flatMap((lane) => breakerOf(kernel, lane) ?? []))];
+  await readStandings(kernel, breakers);
+  const gates = gatesOf(kernel, lanes);
+  const rooms = new Map(gates.length === 0 ? [] : (await lookAtGates(kernel, gates)).map((one) => [one.name, one]));
+
+  const why = (lane: string): NotClaimed => {
+    const { lifecycle, part } = purposeOf(kernel, lane);
+    const pause = pauses.find((one) => one.lifecycle === lifecycle && (one.part === "" || one.part === part));
+    if (pause !== undefined) {
+      return { reason: "paused", since: new Date(pause.since_ms), actor: pause.actor, why: pause.reason };
+    }
+    const unserved = whyUnserved(lane, served);
+    if (unserved !== undefined) return unserved;
+    const name = breakerOf(kernel, lane);
+    const breaker = name === undefined ? undefined : kernel.breakers.of(name);
+    if (breaker !== undefined && breaker.state !== "closed") {
+      const until = breaker.until_ms === null ? null : new Date(breaker.until_ms);
+      const why = breaker.state === "half_open" ? "half-open: one probe at a time" : (breaker.reason ?? "open");
+      return { reason: "breaker", breaker: breaker.name, until, why };
+    }
+    const gate = gates.find((one) => one.lanes.includes(lane));
+    const room = gate === undefined ? undefined : rooms.get(gate.name);
+    if (room?.room !== 0) return { reason: "in_turn" };
+    if (room.wait_ms !== null && gate!.rate !== null) {
+      const { rate } = kernel.lifecycles.get(lifecycle)!.states.get(part.slice(1))!;
+      return { reason: "rate", rate: rate!, until: new Date(nowMs + Math.max(0, room.wait_ms)) };
+    }
+    return { reason: "limit", limit: gate!.limit ?? 0 };
+  };
+  return new Map(lanes.map((lane) => [lane, why(lane)]));
+}
+
+/** Which lanes live workers serve, and the newest version that they have of each lifecycle. */
+export interface ServedLanes {
+  readonly lanes: ReadonlySet<string>;
+  readonly newest: ReadonlyMap<string, number>;
+}
+
+export function servedBy(lanes: readonly string[]): ServedLanes {
+  const newest = new Map<string, number>();
+  for (const lane of lanes) {
+    const { lifecycle, version = 0 } = readLane(lane)!;
+    newest.set(lifecycle, Math.max(version, newest.get(lifecycle) ?? 0));
+  }
+  return { lanes: new Set(lanes), newest };
+}
+
+/** Why no live worker claims from a lane; undefined when one does. */
+export function whyUnserved(
+  lane: string,
+  { lanes, newest }: ServedLanes,
+): Extract<NotClaimed, { reason: "no_worker" | "worker_outdated" }> | undefined {
+  if (lanes.has(lane)) return undefined;
+  const { lifecycle, version = 0 } = readLane(lane)!;
+  const known = newest.get(lifecycle);
+  if (known === undefined || known >= version) return { reason: "no_worker" };
+  return { reason: "worker_outdated", version, newest: known };
+}

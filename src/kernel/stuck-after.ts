@@ -1,0 +1,33 @@
+import { type Duration, durationMs } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+
+/** How long something may wait before it is reported as stuck. */
+export interface StuckAfterOptions {
+  /** A task in a lane that no live worker serves. @default "1m" */
+  readonly noWorker?: Duration;
+  /** A task that is ready, whatever keeps workers from claiming it. @default "15m" */
+  readonly ready?: Duration;
+  /** A timer, a retry, a release or an expired lease that should have been dealt with. @default "1m" */
+  readonly overdue?: Duration;
+}
+
+export interface StuckAfter {
+  readonly noWorkerMs: number;
+  readonly readyMs: number;
+  readonly overdueMs: number;
+}
+
+/** The thresholds, with defaults. Throws `option_invalid` for a value that is no duration. */
+export function stuckAfterOf(given: unknown): StuckAfter {
+  if (given !== undefined && (typeof given !== "object" || given === null))
+    throw new PawlError(
+      "option_invalid",
+      '`stuckAfter` takes an object: { noWorker: "1m", ready: "15m", overdue: "1m" }.',
+    );
+  const { noWorker = "1m", ready = "15m", overdue = "1m" } = (given ?? {}) as StuckAfterOptions;
+  return {
+    noWorkerMs: durationMs(noWorker, "stuckAfter.noWorker"),
+    readyMs: durationMs(ready, "stuckAfter.ready"),
+    overdueMs: durationMs(overdue, "stuckAfter.overdue"),
+  };
+}
