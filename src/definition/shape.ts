@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { LifecycleModel, StateKind } from "./model.ts";
+import type { LifecycleModel, StateKind, StateModel } from "./model.ts";
 
 /** One way that the database lets an instance go. A start comes from "". */
 export interface EdgeRow {
@@ -35,6 +35,19 @@ export function shapeOf(model: LifecycleModel): Shape {
     edges: statesAndEdges(model),
     ...(model.recovery === undefined ? {} : { recovers: true }),
   };
+}
+
+/**
+ * The waiting states that surely have a timer while an instance waits in them. No part of the shape, since timeouts may
+ * change from day to day; what is stored is held against it.
+ */
+export function timedStates({ states }: LifecycleModel): string[] {
+  const isTimed = ({ kind, builtIn, timeouts }: StateModel) =>
+    kind === "wait" && !builtIn && timeouts.some(({ after }) => typeof after !== "function");
+  return [...states.values()]
+    .filter(isTimed)
+    .map(({ name }) => name)
+    .sort(compare);
 }
 
 /** Sixteen characters that tell two shapes apart. */

@@ -1,7 +1,13 @@
 import { PawlError } from "../base/errors.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import { hashOf, shapeOf, statesAndEdges } from "../definition/shape.ts";
-import { type KnownDefinition, lockDefinitions, markRetention, putDefinition } from "../store/definitions.ts";
+import { hashOf, shapeOf, statesAndEdges, timedStates } from "../definition/shape.ts";
+import {
+  type KnownDefinition,
+  lockDefinitions,
+  markRetention,
+  markTimed,
+  putDefinition,
+} from "../store/definitions.ts";
 import type { Tx } from "../store/port/db.ts";
 import { readCounts } from "../views/counts.ts";
 import type { Kernel } from "./kernel.ts";
@@ -34,11 +40,13 @@ async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly Known
   const shape = shapeOf(lifecycle);
   const hash = hashOf(shape);
   const keepClosedMs = lifecycle.keepClosedMs ?? null;
+  const timed = timedStates(lifecycle);
   const same = known.find((one) => one.version === lifecycle.version);
   await refuseStranded(tx, lifecycle, known);
   // A process of an earlier deploy, or simply the next start: nothing new.
   if (same?.shapes.includes(hash)) {
     if (same.keep_closed_ms !== keepClosedMs) await markRetention(tx, lifecycle, keepClosedMs);
+    if (String(same.shape.timed) !== String(timed)) await markTimed(tx, lifecycle, timed);
     return false;
   }
   if (same !== undefined) refuseChange(lifecycle, same);
@@ -50,6 +58,7 @@ async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly Known
     keepClosedMs,
     edges: statesAndEdges(lifecycle),
   });
+  await markTimed(tx, lifecycle, timed);
   return true;
 }
 

@@ -20,6 +20,8 @@ export interface KnownDefinition {
     states: { name: string; kind: string }[];
     /** Its failed instances are taken up again by themselves. */
     recovers?: boolean;
+    /** The waiting states that surely have a timer. */
+    timed?: string[];
   };
 }
 
@@ -45,6 +47,19 @@ export async function markRetention(
 ): Promise<void> {
   await tx.rows(sql`
     update pawl.lifecycles set keep_closed = ${keepClosedMs}::float8 * interval '1 millisecond'
+    where name = ${definition.name}::text and version = ${definition.version}::int`);
+}
+
+/** Which waiting states have a timer, and since when that is so: no part of the shape, either. */
+export async function markTimed(
+  tx: Executor,
+  definition: { name: string; version: number },
+  timed: readonly string[],
+): Promise<void> {
+  await tx.rows(sql`
+    update pawl.lifecycles
+    set shape = shape || jsonb_build_object(
+      'timed', to_jsonb((select ${textArray(timed)}::text)::text[]), 'timed_ms', pawl.ms(pawl.now()))
     where name = ${definition.name}::text and version = ${definition.version}::int`);
 }
 

@@ -50,6 +50,15 @@ const crate = lifecycle("crate", {
   },
 });
 
+/** Without a deadline: nothing else ends its wait. */
+const letter = lifecycle("letter", {
+  initial: "sent",
+  states: {
+    sent: { timeout: { after: "7d", send: "fail" }, on: { answered: "done" } },
+    done: { final: "success" },
+  },
+});
+
 const brokenKernels: readonly BrokenKernel[] = [
   {
     lacks: "the check of the token when a step is reported",
@@ -273,13 +282,22 @@ const brokenPromises: readonly BrokenKernel[] = [
   },
 ];
 
+const silentKernels: readonly BrokenKernel[] = [
+  {
+    lacks: "the timers of a state that waits",
+    changes: [["where (timer.instance_id in (select id from written)) is true", "where false"]],
+    caughtBy: "I11",
+    scene: (t) => t.pawl.start(letter, { key: "l" }),
+  },
+];
+
 function days(count: number): number {
   return count * 86_400_000;
 }
 
 const packed = { kind: "event", event: "packed", payload: undefined, patch: {}, messages: [] } satisfies Outcome;
 
-for (const kernel of [...brokenKernels, ...brokenPromises]) {
+for (const kernel of [...brokenKernels, ...brokenPromises, ...silentKernels]) {
   test(`a kernel without ${kernel.lacks} is caught by ${kernel.caughtBy}`, async () => {
     {
       await using whole = await openScene([]);
@@ -352,7 +370,7 @@ async function openScene(changes: BrokenKernel["changes"]) {
   const clock = await installTestClock(store.db);
   const faults = new PlantedFaults();
   const { db, unchanged, refusals, breakNow } = changed(store.db, changes);
-  const { pawl, kernel } = await openOn(db, { lifecycles: [crate], logger: false }, { clock, faults });
+  const { pawl, kernel } = await openOn(db, { lifecycles: [crate, letter], logger: false }, { clock, faults });
   const lanes = await lanesOf(kernel);
   await createBooked(store.db);
   const [accepted, handlers, ledger, bounds] = [new Accepted(), new Handlers(), new Ledger(), new Bounds()];

@@ -6,10 +6,14 @@ import { assignmentsAstray, samplesAstray, sumsAstray } from "./people.ts";
 import { failuresForgotten, lettersInExcess, ticketsAstray } from "./recovery.ts";
 import type { Slice } from "./slice.ts";
 import { deadlinesEarly, timersPassedOver } from "./times.ts";
+import { waitsForgotten } from "./waits.ts";
 
 /** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
 export interface Violation {
-  /** I1 to I7 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them, counted attempts, times kept. */
+  /**
+   * I1 to I11 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them,
+   * counted attempts, times kept, nothing stuck in silence.
+   */
   readonly invariant:
     | "I1"
     | "I2"
@@ -17,6 +21,7 @@ export interface Violation {
     | "I4"
     | "I6"
     | "I7"
+    | "I11"
     | "tasks"
     | "timers"
     | "callbacks"
@@ -96,6 +101,7 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["children", childrenAstray],
   ["children", joinsForgotten],
   ["recovery", failuresForgotten],
+  ["I11", waitsForgotten],
   ["people", assignmentsAstray],
   ["people", samplesAstray],
 ];

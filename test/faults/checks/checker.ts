@@ -14,6 +14,8 @@ import type { Db } from "../../../src/store/port/db.ts";
  * - I8 answers: what a caller was told is so.
  * - I9 liveness: soon after the last fault nothing is overdue, nobody holds a transaction, and every worker works.
  * - I10 bounds: no more claimed than asked for, no more connections and memory than allowed, no error unheard.
+ * - I11 no silence: an open instance runs, is ready or scheduled, waits with an end or for ever by declaration, waits for a
+ *   live counterpart, or is known to be stuck. What works, joins or has failed is found as tasks, children and recovery.
  */
 export type Invariant = Violation["invariant"] | "I5" | "I8" | "I9" | "I10";
 
