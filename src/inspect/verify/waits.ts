@@ -1,5 +1,5 @@
 import { type Statement, sql } from "../../store/port/db.ts";
-import type { Slice } from "./verify.ts";
+import type { Slice } from "./slice.ts";
 
 /**
  * I11: every open instance is running, ready, scheduled, waiting with an end, waiting for ever by declaration, waiting for a
