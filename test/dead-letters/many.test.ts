@@ -292,13 +292,13 @@ test("a client without lifecycle values can do the same by name", async () => {
   expect(await ask("carryOnOperation", { id: begun.id })).toMatchObject({ status: "running", done: 1 });
   expect(await ask("abortOperation", { id: begun.id, reason: "no" })).toMatchObject({ status: "aborted" });
   const { id } = await ask("discardDeadLetters", { because: "attempts_used_up", origin: "packing" });
-  expect(await ask("operation", { id, carryOn: true })).toMatchObject({ outcomes: { discarded: 3 } });
+  expect(await ask("carryOnOperation", { id })).toMatchObject({ outcomes: { discarded: 3 } });
   expect(await ask("operations", { limit: 1 })).toMatchObject([{ id }]);
   await t.advance("1h");
   expect(await ask("archiveDeadLetters", { olderThan: "1m" })).toEqual({ letters: 4, files: 1 });
   const [{ name }] = await ask("archives");
   expect(await ask("restoreDeadLetters", { id: [one.id] })).toMatchObject({ restored: 1 });
-  expect(await ask("restoreDeadLetters", { file: name })).toMatchObject({ restored: 3, there: 1 });
+  expect(await ask("restoreDeadLetters", { file: [name] })).toMatchObject({ restored: 3, there: 1 });
   expect(await ask("restoreDeadLetters", { all: true })).toMatchObject({ restored: 0, there: 4 });
   await expect(ask("requeueDeadLetters", {})).rejects.toMatchObject({ code: "option_invalid" });
   await expect(ask("requeueDeadLetters", { all: true, state: "x" })).rejects.toMatchObject({ code: "option_invalid" });

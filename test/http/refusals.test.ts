@@ -94,7 +94,8 @@ describe("bad input is told, and is never a failure of ours", () => {
           placeOf(path),
           method === "get" ? undefined : Object.fromEntries(others),
         );
-        expect(told, `${method} ${path}`).toMatchObject({ status: 400, body: { detail: `\`${name}\` is needed.` } });
+        const detail = `${method.toUpperCase()} /api${path} needs \`${name}\`.`;
+        expect(told, `${method} ${path}`).toMatchObject({ status: 400, body: { detail } });
       }
     }
   });

@@ -26,9 +26,10 @@ export async function readArguments(
   if ("actor" in takes && !sender.isLocal) given.set("actor", actorOf(sender.visitor, given.get("actor")));
   if (route.right === "label") given.set("labeler", boundLabeler(sender.visitor, given.get("labeler")));
   for (const name of inPath.keys()) if (given.has(name)) throw invalid(`\`${name}\` is in the path already.`);
-  const args = checkedArguments(`${route.method.toUpperCase()} /api${route.path}`, takes, given);
+  const what = `${route.method.toUpperCase()} /api${route.path}`;
+  const args = checkedArguments(what, takes, given);
   const missing = needs.find((name) => !Object.hasOwn(args, name));
-  if (missing !== undefined) throw invalid(`\`${missing}\` is needed.`);
+  if (missing !== undefined) throw invalid(`${what} needs \`${missing}\`.`);
   return { ...args, ...Object.fromEntries(inPath) };
 }
 
