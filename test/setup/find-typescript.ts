@@ -23,7 +23,7 @@ export function findTypescript(version: string): string | undefined {
       "--fetch-retries=0",
     ];
     execFileSync("npm", ["install", "--prefix", fresh, ...quiet, `typescript@${version}`], {
-      timeout: 20_000,
+      timeout: 60_000,
       stdio: "ignore",
     });
     mkdirSync(dirname(cache), { recursive: true });
@@ -31,7 +31,8 @@ export function findTypescript(version: string): string | undefined {
     renameSync(`${cache}.${process.pid}`, cache); // At once: another run may be at the same.
     return typescript;
   } catch {
-    return undefined;
+    // Another file of the run may have brought it meanwhile, and its folder cannot be replaced.
+    return existsSync(typescript) ? typescript : undefined;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
