@@ -10,6 +10,20 @@ test("a duration is milliseconds, or a number with its unit", () => {
   expect(parseDuration(0)).toBe(0);
 });
 
+test("a duration may have several units, the larger one first and each of them once", () => {
+  const written = {
+    "9m59s": 599_000,
+    "1h30m": 5_400_000,
+    "1h30m15s": 5_415_000,
+    "1d12h": 129_600_000,
+    "2s500ms": 2_500,
+  };
+  for (const [text, ms] of Object.entries(written)) expect(parseDuration(text)).toBe(ms);
+  expect(parseDuration("1w2d3h4m5s6ms")).toBe(788_645_006);
+  for (const wrong of ["30m1h", "5s5s", "1h 30m", "1h-30m", "h30m"])
+    expect(parseDuration(wrong)).toMatch(/is not a duration/);
+});
+
 test("a duration is whole milliseconds, however it was written", () => {
   expect(parseDuration(1.5)).toBe(2);
   expect(parseDuration("0.0004s")).toBe(0);

@@ -2,8 +2,26 @@ import { PawlError } from "./errors.ts";
 
 type Unit = "ms" | "s" | "m" | "h" | "d" | "w";
 
-/** A length of time: milliseconds as a number, or a text such as `"90s"`, `"10m"`, `"1.5h"`, `"60d"`. */
-export type Duration = number | `${number}${Unit}`;
+type Part<In extends Unit> = `${number}${In}`;
+
+/** Two units, the larger one first. */
+type TwoParts =
+  | `${Part<"w">}${Part<"d" | "h">}`
+  | `${Part<"d">}${Part<"h" | "m">}`
+  | `${Part<"h">}${Part<"m" | "s">}`
+  | `${Part<"m">}${Part<"s">}`
+  | `${Part<"s">}${Part<"ms">}`;
+
+/**
+ * A length of time: milliseconds as a number, or a text such as `"90s"`, `"10m"`, `"1.5h"`, `"60d"`, `"9m59s"` or
+ * `"1h30m15s"`, with the larger unit first.
+ */
+export type Duration =
+  | number
+  | Part<Unit>
+  | TwoParts
+  | `${Part<"d">}${Part<"h">}${Part<"m">}`
+  | `${Part<"h">}${Part<"m">}${Part<"s">}`;
 
 const unitMs: Record<Unit, number> = {
   ms: 1,
@@ -14,7 +32,11 @@ const unitMs: Record<Unit, number> = {
   w: 604_800_000,
 };
 const longestMs = 100 * 365.25 * unitMs.d;
-const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
+const number = String.raw`(\d+(?:\.\d+)?)`;
+const pattern = new RegExp(
+  `^(?!$)(?:${number}w)?(?:${number}d)?(?:${number}h)?(?:${number}m(?!s))?(?:${number}s)?(?:${number}ms)?$`,
+);
+const unitsOfPattern = ["w", "d", "h", "m", "s", "ms"] as const;
 
 /** A duration in whole milliseconds, or the sentence that says why it is none. */
 export function parseDuration(duration: unknown): number | string {
@@ -41,7 +63,8 @@ function shownGiven(given: unknown): string {
 
 function parseText(text: unknown): number | undefined {
   const parts = typeof text === "string" ? pattern.exec(text) : null;
-  return parts === null ? undefined : Number(parts[1]) * unitMs[parts[2] as Unit];
+  if (parts === null) return undefined;
+  return unitsOfPattern.reduce((ms, unit, index) => ms + Number(parts[index + 1] ?? 0) * unitMs[unit], 0);
 }
 
 const shown: readonly (readonly [Unit, number])[] = [
