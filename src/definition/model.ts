@@ -114,8 +114,11 @@ export interface RecoveryModel {
 export interface RetryModel {
   /** All attempts, the first one included. */
   readonly maxAttempts: number;
-  /** Milliseconds to wait after the n-th failed attempt (from 1), given a random number in [0, 1). */
-  readonly backoff: (failedAttempts: number, random: number) => number;
+  /**
+   * Milliseconds to wait after the n-th failed attempt (from 1), given a random number in [0, 1).
+   * @default exponential(): 2 s, 4 s, 8 s and so on up to five minutes, with a jitter of 20 %
+   */
+  readonly backoff?: ((failedAttempts: number, random: number) => number) | undefined;
   /** What holds for certain errors instead; the first that fits. */
   readonly rules?: readonly RetryRule[] | undefined;
 }

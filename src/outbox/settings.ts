@@ -91,9 +91,13 @@ function checkedBrokers(given: unknown): readonly Broker[] {
 }
 
 function checkedRetry(given: RetryPolicy): RetryPolicy {
-  if (Number.isInteger(given.maxAttempts) && given.maxAttempts >= 1 && typeof given.backoff === "function")
+  const { maxAttempts, backoff } = given;
+  if (Number.isInteger(maxAttempts) && maxAttempts >= 1 && (backoff === undefined || typeof backoff === "function"))
     return given;
-  throw new PawlError("option_invalid", "`outbox.retry` must be { maxAttempts, backoff }, with at least one attempt.");
+  throw new PawlError(
+    "option_invalid",
+    "`outbox.retry` is invalid: it takes { maxAttempts, backoff }, with a whole number of at least 1 and, if given, a function.",
+  );
 }
 
 function wholeNumber(given: unknown, name: string, most: number): number {

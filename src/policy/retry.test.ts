@@ -2,6 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { exponential, isNetworkError, nextAttemptMs, ruleFor, standardRetry, underRule } from "./retry.ts";
 
+test("a policy without a pause gets the standard one", () => {
+  expect([1, 2, 3].map((failed) => nextAttemptMs({ maxAttempts: 3 }, failed, 0.5))).toEqual([2_000, 4_000, undefined]);
+});
+
 test("R65 the standard pauses are 2, 4 and 8 seconds, and then it is over", () => {
   const pauses = [1, 2, 3, 4].map((attempt) => nextAttemptMs(standardRetry, attempt, 0.5));
   expect(pauses).toEqual([2_000, 4_000, 8_000, undefined]);

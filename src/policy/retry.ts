@@ -34,8 +34,10 @@ export function constant(pause: Duration): Backoff {
   return () => ms;
 }
 
+const standardBackoff = exponential();
+
 /** What a state gets that names no policy: one attempt and three retries, after 2, 4 and 8 seconds. */
-export const standardRetry: RetryPolicy = { maxAttempts: 4, backoff: exponential() };
+export const standardRetry = { maxAttempts: 4, backoff: standardBackoff } as const satisfies RetryPolicy;
 
 const longestPauseMs = 365 * 86_400_000;
 
@@ -45,10 +47,11 @@ const longestPauseMs = 365 * 86_400_000;
  */
 export function nextAttemptMs(policy: RetryPolicy, attempt: number, random: number): number | undefined {
   if (attempt >= policy.maxAttempts) return undefined;
+  const { backoff = standardBackoff } = policy;
   try {
-    return pauseOf(policy.backoff(attempt, random)) ?? standardRetry.backoff(attempt, random);
+    return pauseOf(backoff(attempt, random)) ?? standardBackoff(attempt, random);
   } catch {
-    return standardRetry.backoff(attempt, random);
+    return standardBackoff(attempt, random);
   }
 }
 

@@ -255,11 +255,11 @@ const refusedTwice: Record<string, () => unknown> = {
       // @ts-expect-error
       states: { a: { ask: { queue: scores, crowd: receipts, sample: () => ({}) }, on: { answered: "b" } }, b: end },
     }),
-  "a policy of retries without a pause": () =>
+  "a policy of retries without a number of attempts": () =>
     lifecycle("n", {
       initial: "a",
       // @ts-expect-error
-      states: { a: { run: nothing, retry: { maxAttempts: 3 }, on: { x: "b" } }, b: end },
+      states: { a: { run: nothing, retry: {}, on: { x: "b" } }, b: end },
     }),
   "a version that is a text": () =>
     // @ts-expect-error

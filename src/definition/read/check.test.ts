@@ -101,10 +101,10 @@ const cases: Record<string, Case> = {
     "states.a.ask.sample",
     withA({ ask: { queue: answers }, on: { answered: "b" } }),
   ],
-  "a policy of retries without a pause": [
+  "a policy of retries without a number of attempts": [
     "shape_invalid",
-    "states.a.retry.backoff",
-    withA({ run, retry: { maxAttempts: 3 }, on: { x: "b" } }),
+    "states.a.retry.maxAttempts",
+    withA({ run, retry: {}, on: { x: "b" } }),
   ],
   "an unknown key": ["key_unknown", "state", withRest({ state: {} })],
   "an unknown key of a state": ["key_unknown", "states.a.forevr", withA({ ...wait, forevr: true })],

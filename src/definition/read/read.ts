@@ -178,12 +178,11 @@ export function readRetry(value: unknown, place: string, faults: Faults): RetryM
   if (value === undefined) return undefined;
   const fields = readFields(value, ["maxAttempts", "backoff", "rules"], place, faults);
   if (fields === undefined) return undefined;
-  const remedy = "Write both, such as { maxAttempts: 5, backoff: exponential() }.";
-  requireKeys(fields, ["maxAttempts", "backoff"], remedy, place, faults);
+  requireKeys(fields, ["maxAttempts"], "Write it, such as { maxAttempts: 5 }.", place, faults);
   const maxAttempts = readInteger(fields.maxAttempts, [1, 1_000], undefined, `${place}.maxAttempts`, faults);
   const backoff = readFunction(fields.backoff, `${place}.backoff`, faults);
   const rules = readRetryRules(fields.rules, `${place}.rules`, faults);
-  if (maxAttempts === undefined || backoff === undefined) return undefined;
+  if (maxAttempts === undefined) return undefined;
   return rules === undefined ? { maxAttempts, backoff } : { maxAttempts, backoff, rules };
 }
 

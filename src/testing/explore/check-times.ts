@@ -185,6 +185,7 @@ function pauseAfter(
   { name: state }: StateModel,
   findings: Findings,
 ): number {
+  if (backoff === undefined) return standardRetry.backoff(failure, random);
   let problem = "returned no number of milliseconds";
   try {
     const ms = pauseOf(backoff(failure, random));
