@@ -123,7 +123,16 @@ export type {
   StateOf,
 } from "./definition/language/face.ts";
 export type { HookTransaction } from "./definition/language/language.ts";
-export type { Child, Effect, GiveUp, Go, RetryLater, StartOptions, Step } from "./definition/language/step.ts";
+export type {
+  Child,
+  Effect,
+  GiveUp,
+  Go,
+  RetryLater,
+  StartOptions,
+  Step,
+  StepSendOptions,
+} from "./definition/language/step.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
 export type { Context, RetryRule } from "./definition/model.ts";
 export {

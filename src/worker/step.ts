@@ -84,8 +84,8 @@ export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings:
       said.starts = withOne(said.starts, planChild(kernel, taken, lifecycle, options, said.starts.length));
     },
     children: (lifecycle?: unknown) => childrenOf(kernel, taken, lifecycle),
-    send: (lifecycle: unknown, to: unknown, event: unknown, payload?: unknown): void => {
-      said.sends = withOne(said.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, payload));
+    send: (lifecycle: unknown, to: unknown, event: unknown, ...rest: unknown[]): void => {
+      said.sends = withOne(said.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, rest));
     },
     once: (name: unknown, ...rest: unknown[]) => once(kernel, taken, name, ...rest),
     progress: (fraction: unknown, note?: unknown): void => {

@@ -106,7 +106,10 @@ test("a labeler sees and writes nothing of another's, and an admin says for whom
   }
   expect(await emil("PUT", `/assignments/${id}/draft`, { draft: 1 })).toMatchObject({ status: 404 });
   expect(await emil("GET", "/desk?labeler=dora")).toMatchObject({ status: 403 });
-  expect(await admin("GET", "/desk")).toMatchObject({ status: 400, body: { detail: "GET /api/desk needs `labeler`." } });
+  expect(await admin("GET", "/desk")).toMatchObject({
+    status: 400,
+    body: { detail: "GET /api/desk needs `labeler`." },
+  });
   expect(await admin("GET", "/desk?labeler=dora")).toMatchObject({
     body: { labeler: "dora", queues: expect.arrayContaining([expect.objectContaining({ name: queue })]) },
   });

@@ -49,6 +49,18 @@ export type StartArguments<L extends AnyLifecycle> =
 
 type NeedsNoData<L extends AnyLifecycle> = Record<string, never> extends StartDataOf<L> ? true : false;
 
+export interface StepSendOptions {
+  /** The receiver gets the event this much later, and keeps it until then as any other delayed event. */
+  readonly after?: Duration;
+}
+
+/** The end of the arguments of `step.send`: a payload where the event takes one, then options. */
+export type StepSendArguments<Payload> = [Payload] extends [undefined]
+  ? [options?: StepSendOptions]
+  : undefined extends Payload
+    ? [payload?: Payload, options?: StepSendOptions]
+    : [payload: Payload, options?: StepSendOptions];
+
 /** What a step and an effect have in common: the instance, and ways to act that commit with the outcome. */
 export interface Work<Data> {
   readonly data: Data;
@@ -92,13 +104,14 @@ export interface Work<Data> {
    * ```ts
    * for (const child of await step.children(solve)) step.send(solve, child, "resubmit");
    * step.send(solve, { child: "question-7" }, "resubmit");
+   * step.send(solve, { child: "question-8" }, "resubmit", { after: "10m" });
    * ```
    */
   send<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
     event: Event,
-    ...payload: PayloadArgument<PayloadOf<L, Event>>
+    ...rest: StepSendArguments<PayloadOf<L, Event>>
   ): void;
   /** Keeps the result of `work`, so that the next attempt of this visit does not do it again. */
   once<Result>(

@@ -85,7 +85,7 @@ function noChild({ filing, letter }: Mail): PawlError {
 
 function sendOf({ filing, letter, ref }: Mail & { readonly ref: Ref }): Send {
   const { lifecycle, row } = filing.report.taken;
-  const { event, payload } = letter;
+  const { event, payload, afterMs } = letter;
   return {
     lifecycle,
     ref,
@@ -95,7 +95,7 @@ function sendOf({ filing, letter, ref }: Mail & { readonly ref: Ref }): Send {
     reason: null,
     expectedVersion: undefined,
     idempotency: undefined,
-    delay: undefined,
+    delay: afterMs === undefined ? undefined : { afterMs, atMs: null },
     requestId: letter.id,
     source: "pawl",
     mayBeKnown: true,

@@ -1,7 +1,8 @@
+import { durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
-import { payloadOf } from "../../definition/decide/decide.ts";
+import { payloadOf, takesPayload } from "../../definition/decide/decide.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type LifecycleModel, sendLaneOf } from "../../definition/model.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";
@@ -17,18 +18,33 @@ export function planSend(
   lifecycle: unknown,
   to: unknown,
   event: unknown,
-  payload: unknown,
+  rest: readonly unknown[],
 ): Sending {
   const known = knownLifecycle(kernel, lifecycle);
   if (!isInternal(sender)) refuseInternal(known.name, "step.send");
   const name = checkedText(event, "The event");
   const isEvent = [...known.states.keys()].some((state) => known.edgesFrom(state, name).length > 0);
   if (!isEvent) throw new PawlError("event_unknown", `\`${known.name}\` has no event \`${name}\`.`, { event: name });
+  const [payload, options] = takesPayload(known, name) || rest.length > 1 ? rest : [undefined, rest[0]];
+  const afterMs = delayOf(options, name);
   const checked = payloadOf(known, { name, payload, actor: null, reason: null });
   if (checked.faults !== undefined) throw payloadInvalid(known, name, checked.faults);
-  const letter: Letter = { id: kernel.newId(), to: addressOf(to), event: name, payload };
+  const address = addressOf(to);
+  const letter: Letter = { id: kernel.newId(), to: address, event: name, payload, ...(afterMs > 0 && { afterMs }) };
   storableText(payload ?? null, `The payload of \`${name}\``);
   return { lifecycle: known, letter, text: JSON.stringify(letter) };
+}
+
+function delayOf(options: unknown, event: string): number {
+  if (options === undefined) return 0;
+  const isObject = typeof options === "object" && options !== null;
+  const stray = isObject ? Object.keys(options).find((key) => key !== "after") : undefined;
+  if (!isObject || stray !== undefined) {
+    const what = isObject ? `the option \`${stray}\`` : `${typeof options} as options`;
+    throw new PawlError("option_invalid", `step.send of \`${event}\` does not take ${what}. It takes { after }.`);
+  }
+  const { after } = options as { after?: unknown };
+  return after === undefined ? 0 : durationMs(after, `step.send of \`${event}\`: after`);
 }
 
 function addressOf(to: unknown): Letter["to"] {

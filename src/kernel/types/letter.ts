@@ -16,6 +16,8 @@ export interface Letter {
   readonly to: Ref | { readonly child: string };
   readonly event: string;
   readonly payload?: unknown;
+  /** It is delivered so much later than it would be: its instance keeps it as an event for later. */
+  readonly afterMs?: number;
   /** The stored callback that failed so often, and is to be tried again in place of sending the event. */
   readonly callback?: { readonly id: string; readonly attempts: number };
 }

@@ -88,6 +88,62 @@ eachStore((store) => {
     expect(await t.pawl.verify()).toEqual([]);
   });
 
+  test("an event may be sent for later: it is delivered once and applied when its time comes", async () => {
+    await using t = await open((step) => {
+      step.send(box, "b", "put", { what: "late" }, { after: "10m" });
+      step.send(box, "b", "put", { what: "now" });
+      step.send(box, "b", "shut", { after: "20m" });
+    });
+    await (await t.claim("writer/writing")).run();
+    const dead = await t.claim("box:send");
+    t.faults.plant("report.delivered", gone);
+    await expect(dead.run()).rejects.toMatchObject({ code: "database_unreachable" });
+    await t.advance("31s");
+    await t.work();
+    expect(await held(t)).toEqual(["now"]);
+    expect((await t.pawl.explain(box, "b")).waitingFor).toMatchObject([
+      { kind: "events" },
+      { kind: "delayed_event", event: "put" },
+      { kind: "delayed_event", event: "shut" },
+    ]);
+    await t.advance("10m");
+    expect(await held(t)).toEqual(["now", "late"]);
+    await t.advance("10m");
+    expect((await t.pawl.get(box, "b"))!.outcome).toBe("success");
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("an event for later that is refused when its time comes is noted in the history of its receiver", async () => {
+    await using t = await open((step) => step.send(box, "b", "put", { what: "late" }, { after: "10m" }));
+    await t.work();
+    await t.pawl.send(box, "b", "shut");
+    await t.advance("10m");
+    expect(await held(t)).toEqual([]);
+    expect(await t.pawl.verify()).toEqual([]);
+  });
+
+  test("options of a send are checked when it is asked for", async () => {
+    const refused: unknown[] = [];
+    await using t = await open((step) => {
+      const send = step.send as (...given: unknown[]) => void;
+      for (const options of [{ afer: "1m" }, { after: "soon" }, "10m", 5]) {
+        try {
+          send(box, "b", "shut", options);
+        } catch (error) {
+          refused.push((error as PawlError).message);
+        }
+      }
+    });
+    await t.work();
+    expect(refused).toEqual([
+      "step.send of `shut` does not take the option `afer`. It takes { after }.",
+      expect.stringMatching(/^step\.send of `shut`: after: "soon" is not a duration/),
+      "step.send of `shut` does not take string as options. It takes { after }.",
+      "step.send of `shut` does not take number as options. It takes { after }.",
+    ]);
+    expect((await t.pawl.get(box, "b"))!.state).toBe("open");
+  });
+
   test("what cannot be sent now holds up what comes after it for the same instance, and nothing else", async () => {
     await using t = await open((step) => {
       for (const what of ["1", "2", "3"]) step.send(careful, "c", "put", { what });
