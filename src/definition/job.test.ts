@@ -40,6 +40,18 @@ describe("a job is a lifecycle of one step", () => {
     ]);
   });
 
+  test("its end has hooks, and nothing else of an edge", () => {
+    const [before, after] = [async () => {}, async () => {}];
+    const told = job("told", { payload, run, on: { done: { after }, fail: { before, after } } });
+    expect(told.edgesFrom("pending", "done")).toMatchObject([{ to: "done", after, before: undefined }]);
+    expect(told.edgesFrom("pending", "fail")).toMatchObject([{ to: "error", after, before }]);
+    const wrong = { run, on: { done: { to: "pending" }, fail: { after: 5 }, failed: {} } };
+    const make = () => job("told", wrong as never);
+    expect(make).toThrow("on.done.to: There is no key");
+    expect(make).toThrow('on.failed: There is no key "failed" here. Did you mean "fail"?');
+    expect(() => job("told", { run, on: { fail: { after: 5 } } } as never)).toThrow("on.fail.after: It is 5.");
+  });
+
   test("its history is kept for seven days unless told otherwise", () => {
     expect(mail.keepClosedMs).toBe(7 * 86_400_000);
     expect(job("tidy", { run, keepClosed: "1h" }).keepClosedMs).toBe(3_600_000);

@@ -3,10 +3,10 @@ import type { Duration } from "../base/duration.ts";
 import type { Failure } from "./language/built-in.ts";
 import type { Lifecycle } from "./language/face.ts";
 import type { Input, NoData, Output } from "./language/inferred.ts";
-import type { Rate } from "./language/language.ts";
-import type { GiveUp, RetryLater, Work } from "./language/step.ts";
+import type { HookTransaction, Rate } from "./language/language.ts";
+import type { Effect, GiveUp, RetryLater, Work } from "./language/step.ts";
 import type { StorableFields } from "./language/storable.ts";
-import type { RetryModel } from "./model.ts";
+import type { Context, RetryModel } from "./model.ts";
 import { buildLifecycle } from "./read/build.ts";
 import { Faults, shown } from "./read/fault.ts";
 import { readFields, whole } from "./read/read.ts";
@@ -17,12 +17,31 @@ export interface JobStep<Payload = Record<string, never>> extends Work<Payload> 
   readonly payload: Payload;
 }
 
+/** What runs with the end of a job. */
+export interface JobHooks<Payload, EventPayload> {
+  /** Runs inside the transaction of the end; a throw rolls it back. */
+  readonly before?: (context: Context<Payload, EventPayload> & { readonly tx: HookTransaction }) => unknown;
+  /** Runs after the commit, as a task of its own, retried on its own. */
+  readonly after?: (effect: Effect<Payload, EventPayload>) => unknown;
+}
+
 // biome-ignore lint/suspicious/noConfusingVoidType: it is the return type of a function that returns nothing.
 type JobReturned = void | undefined | RetryLater | GiveUp;
 
 export interface JobDefinition<Schema> {
   readonly payload?: Schema & StorableFields<Output<NoInfer<Schema>>>;
   readonly run: (step: JobStep<Output<Schema>>) => JobReturned | Promise<JobReturned>;
+  /**
+   * Hooks of its end: `done` when `run` has succeeded, `fail` when its attempts are used up.
+   *
+   * ```ts
+   * on: { fail: { after: ({ data, payload }) => chat.post(`No email to ${data.to}: ${payload.reason}`) } },
+   * ```
+   */
+  readonly on?: {
+    readonly done?: JobHooks<Output<Schema>, undefined>;
+    readonly fail?: JobHooks<Output<Schema>, Failure>;
+  };
   /** How often it is tried and how long it rests in between. */
   readonly retry?: RetryModel;
   /** Lower runs sooner. */
@@ -59,7 +78,7 @@ export type AnyJob = Job;
 /** What `enqueue` takes with a job. */
 export type JobPayloadOf<J extends AnyJob> = NonNullable<J["~facts"]>["input"];
 
-const keys = ["payload", "run", "retry", "priority", "uses", "limit", "rate", "version", "keepClosed"];
+const keys = ["payload", "run", "on", "retry", "priority", "uses", "limit", "rate", "version", "keepClosed"];
 
 /**
  * A plain background job. It is `pending` until its `run` has succeeded (`running` while a worker has it), then `done`,
@@ -80,8 +99,12 @@ export function job<Name extends string, Schema extends StandardSchemaV1 = NoDat
   const faults = new Faults();
   const fields = readFields(definition, keys, whole, faults) ?? {};
   if (fields.run === undefined) faults.add("kind_missing", "run", "It is missing.", "Write the function to run.");
+  const on = fields.on === undefined ? {} : (readFields(fields.on, ["done", "fail"], "on", faults) ?? {});
+  const hooksOf = (event: string) =>
+    on[event] === undefined ? undefined : readFields(on[event], ["before", "after"], `on.${event}`, faults);
+  const [done, fail] = [hooksOf("done"), hooksOf("fail")];
   faults.throwIfAny(`job ${shown(name)}`);
-  const { payload, version, keepClosed = "7d", ...step } = fields;
+  const { payload, version, keepClosed = "7d", on: _, ...step } = fields;
   return buildLifecycle(
     name,
     {
@@ -91,7 +114,7 @@ export function job<Name extends string, Schema extends StandardSchemaV1 = NoDat
       builtIns: false,
       initial: "pending",
       states: {
-        pending: { ...step, on: { done: "done", fail: "error" } },
+        pending: { ...step, on: { done: { ...done, to: "done" }, fail: { ...fail, to: "error" } } },
         done: { final: "success" },
         error: { final: "failure" },
       },

@@ -156,6 +156,11 @@ export function effectLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">
   return `${lifecycle.name}@${lifecycle.version}:after`;
 }
 
+/** Whether its moves can have after-effects. Most jobs have no hooks, and their workers need not look for effects. */
+export function hasEffects({ job, edges }: Pick<LifecycleModel, "job" | "edges">): boolean {
+  return !job || edges.some(({ after }) => after !== undefined);
+}
+
 /** What the name of a lane tells, or of several: `essay@2/grading`, `essay/grading` in all versions, `essay` as a whole. */
 export interface LaneName {
   readonly lifecycle: string;

@@ -55,7 +55,7 @@ export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings:
   const { row, work, lane, attempt, visit } = taken;
   return {
     data: row.data,
-    payload: taken.lifecycle.job ? row.data : work === null ? taken.payload : work.payload,
+    payload: work !== null ? work.payload : taken.lifecycle.job ? row.data : taken.payload,
     id: row.id,
     key: row.key,
     parent: row.parent_id === null ? null : { lifecycle: row.parent_lifecycle, id: row.parent_id },

@@ -2,6 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import {
   effectLaneOf,
   failed,
+  hasEffects,
   type LaneName,
   type LifecycleModel,
   laneOf,
@@ -20,7 +21,7 @@ export async function lanesOf(kernel: Kernel): Promise<string[]> {
   for (const known of await readDefinitions(kernel.db, [...kernel.lifecycles.keys()])) {
     const lifecycle = kernel.lifecycles.get(known.name)!;
     if (known.version > lifecycle.version) continue;
-    if (!lifecycle.job) lanes.add(effectLaneOf(known)); // A job has no edges that an author could hang effects on.
+    if (hasEffects(lifecycle)) lanes.add(effectLaneOf(known));
     lanes.add(sendLaneOf(known));
     if (known.shape.recovers === true && lifecycle.builtIns) lanes.add(laneOf(known, failed));
     for (const { name, kind } of known.shape.states)

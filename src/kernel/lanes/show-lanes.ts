@@ -1,5 +1,5 @@
 import { isInternal } from "../../definition/internal.ts";
-import { effectLaneOf, failed, laneOf, sendLaneOf } from "../../definition/model.ts";
+import { effectLaneOf, failed, hasEffects, laneOf, sendLaneOf } from "../../definition/model.ts";
 import { readDefinitions } from "../../store/definitions.ts";
 import { readLanes } from "../../views/lanes.ts";
 import { readStandings } from "../breakers/breakers.ts";
@@ -45,7 +45,7 @@ export async function showLanes(kernel: Kernel, { internal }: { readonly interna
   const known = await readDefinitions(kernel.db, [...kernel.lifecycles.keys()]);
   const lanes = known.flatMap((one) => [
     ...one.shape.states.filter(({ kind }) => kind === "work").map(({ name }) => laneOf(one, name)),
-    ...(kernel.lifecycles.get(one.name)!.job ? [] : [effectLaneOf(one)]),
+    ...(hasEffects(kernel.lifecycles.get(one.name)!) ? [effectLaneOf(one)] : []),
     sendLaneOf(one),
     ...(one.shape.recovers === true ? [laneOf(one, failed)] : []),
   ]);

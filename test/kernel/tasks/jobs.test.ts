@@ -1,4 +1,4 @@
-import { type JobsOptions, job } from "pawl";
+import { type JobsOptions, job, PermanentError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { eachStoreAndPooler } from "../../support/each-store.ts";
@@ -51,6 +51,41 @@ eachStoreAndPooler((store) => {
     await t.pawl.send(email, "k", "restart", { actor: "grace" });
     await t.work();
     expect(await t.pawl.jobStatus(email, "k")).toMatchObject({ status: "done" });
+  });
+
+  test("hooks of its end run once, with the failure, again after a restart, and their failure is not the job's", async () => {
+    const said: string[] = [];
+    let works = false;
+    let mayNotify = false;
+    const told = job("told", {
+      run: () => {
+        if (!works) throw new PermanentError("no network");
+      },
+      on: {
+        done: { after: () => void said.push("done") },
+        fail: {
+          before: ({ tx, id, payload }) => tx.query("insert into public.told values ($1, $2)", [id, payload.reason]),
+          after: ({ payload }) => {
+            said.push(`${payload.reason}: ${payload.error?.message}`);
+            if (!mayNotify) throw new PermanentError("no pager");
+          },
+        },
+      },
+    });
+    await using t = await store.open({ lifecycles: [told] });
+    await t.db.script("create table if not exists public.told (id uuid, reason text)");
+    const { id } = await t.pawl.enqueue(told, {});
+    await t.work();
+    expect((await t.pawl.get(told, { id }))!.state).toBe("error");
+    expect(said).toEqual(["permanent_error: no network"]);
+    const rows = await t.pawl.transaction((tx) => tx.query("select id::text, reason from public.told"));
+    expect(rows.rows).toEqual([{ id, reason: "permanent_error" }]);
+    [works, mayNotify] = [true, true];
+    await t.pawl.send(told, { id }, "restart");
+    await t.work();
+    expect((await t.pawl.get(told, { id }))!.state).toBe("done");
+    expect(said.at(-1)).toBe("done");
+    expect(await t.pawl.verify()).toEqual([]);
   });
 
   test("a job's key is unique while the job is open, and free afterwards", async () => {
