@@ -88,6 +88,18 @@ describe("R22 the event of a recovery", () => {
     ]);
   });
 
+  test("is to wait again for a state that failed while it waited, but not for a checkpoint that waits", () => {
+    const waiting = lifecycle("waiting", {
+      initial: "asked",
+      recovery: {},
+      states: { asked: { timeout: { after: "1d", send: "fail" }, on: { paid: "done" } }, done: { final: "success" } },
+    });
+    expect(ways(waiting, failedAfter(waiting, {}))).toEqual(["failed -recover-> asked"]);
+    const { fallback: _, ...recovery } = order.recovery!;
+    const plain = { ...order, recovery: { ...recovery, fallback: undefined, onlyPermitted: false } };
+    expect(ways(plain, failedAfter(plain, {}))).toEqual(["failed -recover-> open"]);
+  });
+
   test("where nothing is said of recovery, a person who recovers it lets it wait again", () => {
     const plain = { ...order, recovery: undefined };
     expect(ways(plain, failedAfter(plain, {}))).toEqual(["failed -recover-> open"]);

@@ -3,7 +3,7 @@ import { builtInEvents, failed, type LifecycleModel, type StateModel } from "../
 import { acceptsNothing } from "../read/read.ts";
 import { type Blocker, decide, type Refusal, recoveryTarget } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
-import type { Decision, LifecycleEvent } from "./move.ts";
+import { type Decision, failedFromOf, type LifecycleEvent } from "./move.ts";
 
 /** A move into `failed`, or a restart, as the journal has it: what a budget is counted from. */
 export interface PastFailure {
@@ -71,7 +71,8 @@ export type RecoveryCause = Pick<LifecycleEvent, "actor" | "reason" | "patch" | 
 
 /**
  * What a recovery does with an instance. In this order: the target's `recoverWith`; a state that does something by itself
- * does it again; under `onlyPermitted` its one permitted event; the `fallback`. The same arguments give the same plan.
+ * does it again; under `onlyPermitted` its one permitted event; the `fallback`; a state that failed while it waited waits
+ * again. The same arguments give the same plan.
  */
 export function planRecovery(
   lifecycle: LifecycleModel,
@@ -115,6 +116,8 @@ export function planRecovery(
   if (permitted.length === 1) return follow("only_permitted", permitted[0]!);
   if (recovery.fallback !== undefined)
     return plan("fallback", decide(lifecycle, instance, sent(recovery.fallback), nowMs));
+  // A state that failed while it waited waits again. A checkpoint that waits may have had its event already.
+  if (!recovery.onlyPermitted && failedFromOf(lifecycle, instance) === state.name) return plan("resume", recovered());
   return { kind: "refused", blockers: [noWay(state, permitted)] };
 }
 

@@ -17,6 +17,7 @@ export function checkFailure(state: StateModel, model: LifecycleModel, faults: F
   if (recovery === undefined || recovery.fallback !== undefined || !canBeFailed(state, model)) return;
   const target = model.states.get(state.checkpoint ?? state.name) ?? state;
   if (target.kind !== "wait" || target.recoverWith !== undefined) return;
+  if (target === state && !recovery.onlyPermitted) return; // It waits again.
   const events = recovery.onlyPermitted ? silentEvents(target, model) : { all: [], certain: [] };
   const whose = target === state ? "it" : `its checkpoint ${shown(target.name)}`;
   if (events.certain.length > 1) {

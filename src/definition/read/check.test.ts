@@ -365,7 +365,6 @@ const cases: Record<string, Case> = {
     "states.a.recoverWith",
     withA({ forever: true, on: { paid: "b" }, recoverWith: "paid" }, { events: { paid } }),
   ],
-  "a state that waits and does not recover": ["recovery_missing", "states.a", withRest({ recovery: {} })],
   "a checkpoint that waits and does not recover": [
     "recovery_missing",
     "states.c",
