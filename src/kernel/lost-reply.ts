@@ -1,4 +1,5 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
+import { isReadOnly } from "../store/port/failures.ts";
 import { pause } from "./pause.ts";
 
 /** How long a lost reply is asked after. */
@@ -7,7 +8,7 @@ export const patienceMs = 10_000;
 export const longestPauseMs = 1_000;
 
 /**
- * Runs a round, and again while its reply gets lost or the database is busy, with growing pauses, until patience ends.
+ * Runs a round, and again while its reply gets lost or the database is busy or read-only, with growing pauses, until patience ends.
  * The round must look for its own traces first: a lost reply says nothing about what was written. Once a reply was lost,
  * here or earlier (`unsure`), only an answer by someone who could look counts; all else leaves the outcome unknown.
  */
@@ -21,7 +22,7 @@ export async function untilAnswered<T>(round: () => Promise<T>, unsure = false):
       isUnsure ||= isPawlError(error, "outcome_unknown");
       // From the first doubt on: however long the lost call took, there is time to look for its traces.
       endAt ??= performance.now() + patienceMs;
-      const again = isPawlError(error, "busy") || (isUnsure && isPassing(error));
+      const again = isPawlError(error, "busy") || isReadOnly(error) || (isUnsure && isPassing(error));
       if (!again || performance.now() + pauseMs >= endAt)
         throw isUnsure && !isAnswer(error) ? stillUnknown(error) : error;
       await pause(pauseMs);

@@ -19,6 +19,8 @@ const connectionStates = new Set([
   ...["57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
   ...["08000", "08003", "08006", "08P01"],
 ]);
+/** The server takes no writes: a standby, or a primary that was demoted. The statement was not executed. */
+const readOnlyState = "25006";
 const busyStates = new Set(["40001", "40P01", "55P03", "57014", "53300"]);
 
 /**
@@ -47,6 +49,7 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
       options,
     );
   }
+  if (state === readOnlyState) return readOnly(text, details, options);
   const remedy = refusedStates[state];
   if (remedy !== undefined)
     return new PawlError("database_refused", `The database refuses: ${text}. ${remedy}`, details, options);
@@ -92,4 +95,19 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
     details,
     options,
   );
+}
+
+/** As good as gone for now: after a failover the same address, over a new connection, leads to the new primary. */
+export function readOnly(what: string, details: Record<string, unknown> = {}, options: ErrorOptions = {}): PawlError {
+  return new PawlError(
+    "database_unreachable",
+    `The database takes no writes: ${what}. It is a standby, or was made read-only: connect to the primary.`,
+    { ...details, sqlState: readOnlyState },
+    options,
+  );
+}
+
+/** Whether a statement was refused because the server is read-only: it was not executed, and may be sent again. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof PawlError && error.details.sqlState === readOnlyState;
 }

@@ -1,7 +1,7 @@
 import pg from "pg";
-import { PawlError } from "../../base/errors.ts";
+import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, Statement, Tx } from "../port/db.ts";
-import { sqlState, translate } from "../port/failures.ts";
+import { isReadOnly, readOnly, sqlState, translate } from "../port/failures.ts";
 import { sendNotice } from "../port/notices.ts";
 import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../port/search-path.ts";
 import { keepLeasesInThread } from "./keep-leases.ts";
@@ -82,8 +82,8 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new PostgresDb(options.url, pool, direct, users);
   try {
-    const [server] = await db.rows<{ version: number }>({
-      text: "select current_setting('server_version_num')::int as version",
+    const [server] = await db.rows<{ version: number; read_only: boolean }>({
+      text: "select current_setting('server_version_num')::int as version, current_setting('transaction_read_only')::bool as read_only",
       name: "",
       values: [],
     });
@@ -93,6 +93,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
         `Pawl needs PostgreSQL 14 or newer, and this server is ${Math.floor(server!.version / 10_000)}.`,
       );
     }
+    if (server!.read_only) throw readOnly("it is in read-only mode");
     return db;
   } catch (error) {
     await pool.end();
@@ -256,7 +257,8 @@ class PostgresDb implements Db {
         lost = error.failure;
         throw error.thrown;
       }
-      if (error instanceof PawlError && error.code === "outcome_unknown") lost = error;
+      // A server that takes no writes is left: a new connection may lead to the one that does.
+      if (isPawlError(error, "outcome_unknown") || isReadOnly(error)) lost = error as PawlError;
       throw error;
     } finally {
       this.#lent -= 1;
@@ -320,7 +322,7 @@ class PostgresTx implements Tx {
       this.#path.forget();
       // What the server or the driver refuses is the user's own to read; a lost connection is for us to deal with.
       const translated = error instanceof TypeError ? undefined : translate(error, "running");
-      throw translated?.code === "outcome_unknown" ? translated : error;
+      throw translated?.code === "outcome_unknown" || isReadOnly(translated) ? translated : error;
     }
   }
 
