@@ -159,6 +159,7 @@ export type {
 } from "./inspect/explain/explanation.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
+export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from "./kernel/events.ts";
 export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
 export type { DiedMessage } from "./kernel/recovery/broker-letters.ts";

@@ -15,6 +15,7 @@ import type { AnyLifecycle, EventOf } from "../definition/language/face.ts";
 import type { Storable } from "../definition/language/storable.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import { asPawlError } from "../kernel/errors.ts";
+import { eventNames, type PawlEvents } from "../kernel/events.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { publish } from "../kernel/move/publish.ts";
 import { refOf } from "../kernel/refs.ts";
@@ -176,6 +177,25 @@ export class Pawl extends Looking {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (typeof work === "function") return this.verbs.transaction(work);
     throw new PawlError("option_invalid", "`transaction` takes a function: pawl.transaction(async (tx) => { … }).");
+  }
+
+  /**
+   * Calls a function at each event of that name that this process commits: `moved`, `failed`, `deadLettered`, `alert`. It is called
+   * after the commit, at most once, and cannot slow or break the engine. The same events are published on the diagnostics channels
+   * `pawl:moved`, `pawl:failed`, `pawl:deadLettered` and `pawl:alert` of `node:diagnostics_channel`. Moves in a transaction that you
+   * commit yourself are not announced; what must not be missed belongs into an `after` hook or the outbox.
+   *
+   * ```ts
+   * const off = pawl.on("failed", ({ lifecycle, key, from }) => console.warn(`${lifecycle} ${key} failed in ${from}.`));
+   * ```
+   * @returns A function that removes the listener.
+   */
+  on<Name extends keyof PawlEvents>(name: Name, listener: (event: PawlEvents[Name]) => unknown): () => void {
+    if (!(eventNames as readonly unknown[]).includes(name) || typeof listener !== "function") {
+      const names = eventNames.map((one) => `"${one}"`).join(", ");
+      throw new PawlError("option_invalid", `\`on\` takes one of ${names}, and a function to call.`);
+    }
+    return this.kernel.events.on(name, listener);
   }
 
   /**

@@ -5,9 +5,11 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/port/db.ts";
+import { logFailure } from "../telemetry/log.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { BreakerBoard } from "./breakers/board.ts";
 import { type Clock, databaseClock } from "./clock.ts";
+import { Events } from "./events.ts";
 import type { Askers } from "./family/asking.ts";
 import type { Faults } from "./faults.ts";
 import { Others } from "./others.ts";
@@ -23,6 +25,8 @@ export interface Kernel {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly signals: Signals;
+  /** What this process announces of what it commits. */
+  readonly events: Events;
   /** Other processes on the same database; undefined where there are none, or none are to be told. */
   readonly others: Others | undefined;
   readonly faults: Faults | undefined;
@@ -83,6 +87,7 @@ export function makeKernel(given: {
     clock,
     newId,
     signals,
+    events: new Events((error) => logFailure(given.telemetry.log, error)),
     others: isShared ? new Others(given.db, signals, given.telemetry.log) : undefined,
     faults: given.faults,
     hookLimitMs: given.hookLimitMs ?? standardHookLimitMs,

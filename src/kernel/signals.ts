@@ -12,6 +12,8 @@ export const outboxTopic = "outbox";
 /** Hints of a transaction that has not ended. */
 interface Held {
   readonly topics: Set<string>;
+  /** What is done once it is committed. */
+  readonly actions: (() => void)[];
   isOpen: boolean;
 }
 
@@ -63,15 +65,26 @@ export class Signals {
 
   /** Keeps hints back until `work`, a transaction, has come true: before that there is nothing to be seen. */
   async afterCommit<T>(work: () => Promise<T>): Promise<T> {
-    const held: Held = { topics: new Set(), isOpen: true };
+    const held: Held = { topics: new Set(), actions: [], isOpen: true };
     try {
       const result = await this.#held.run(held, work);
       held.isOpen = false;
       for (const topic of held.topics) this.hint(topic);
+      for (const action of held.actions) action();
       return result;
     } finally {
       held.isOpen = false;
     }
+  }
+
+  /**
+   * Does something once the transaction around it is committed: at once where there is none (`isCommitted`), and never where
+   * somebody else commits it, since Pawl does not hear of that.
+   */
+  onceCommitted(isCommitted: boolean, action: () => void): void {
+    const held = this.#held.getStore();
+    if (held?.isOpen) held.actions.push(action);
+    else if (isCommitted) action();
   }
 
   /** A hint from another process; tells whether anybody here waited for it. */

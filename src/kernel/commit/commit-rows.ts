@@ -3,6 +3,7 @@ import { insertBelongings } from "../../store/move/belongings.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
 import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
+import { announceStarts } from "../events.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals.ts";
 import type { Course } from "./course.ts";
@@ -42,7 +43,9 @@ export async function commitStarts(
     { first, gate, rest: partsInARow([insertBelongings(rows), rest]) },
   );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
-  return noted(kernel, written, rows);
+  const times = noted(kernel, written, rows);
+  announceStarts(kernel, db, starts, times);
+  return times;
 }
 
 /** Tells courses of the steps that came leased with them. */

@@ -1,5 +1,6 @@
 import { isPawlError } from "../../base/errors.ts";
 import type { Executor } from "../../store/port/db.ts";
+import { announceMoves } from "../events.ts";
 import type { Kernel } from "../kernel.ts";
 import { logFailedEvents } from "../move/failed-events.ts";
 import { provideForFailures } from "../recovery/aftermath.ts";
@@ -40,6 +41,7 @@ export async function commit(kernel: Kernel, db: Executor, courses: readonly Cou
     if (course.alerts.length > 0) announceAlerts(kernel, course);
     if (course.failedEvents.length > 0) logFailedEvents(kernel, course);
   }
+  announceMoves(kernel, db, courses, written);
   return written;
 }
 

@@ -439,6 +439,11 @@ export class Course {
     return this.#rest?.alerts ?? none;
   }
 
+  /** Dead letters that are written with it. */
+  get letters(): readonly DeadLetterRow[] {
+    return this.#rest?.deadLetters ?? none;
+  }
+
   /** It has failed, and a recovery is to come. */
   get recovers(): boolean {
     return this.#failing !== undefined && this.#step !== null;

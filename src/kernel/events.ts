@@ -1,0 +1,160 @@
+import { type Channel, channel } from "node:diagnostics_channel";
+import { guardListener } from "../base/guard.ts";
+import { isInternal } from "../definition/internal.ts";
+import { failed } from "../definition/model.ts";
+import type { Executor } from "../store/port/db.ts";
+import type { Course } from "./commit/course.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Planned } from "./types/planned.ts";
+
+/** A move that this process has committed. */
+export interface MovedEvent {
+  readonly lifecycle: string;
+  readonly id: string;
+  readonly key: string | null;
+  readonly event: string;
+  /** Null for a start. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly version: number;
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly actor: string | null;
+  /** When it was committed, by the database's clock. */
+  readonly at: Date;
+}
+
+/** A dead letter that this process has written. */
+export interface DeadLetteredEvent {
+  readonly id: string;
+  readonly lifecycle: string;
+  readonly instance: string;
+  readonly key: string | null;
+  /** The state in which the work was given up. */
+  readonly state: string;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** An alert about an instance that this process has raised; its sinks get it, too. */
+export interface AlertRaisedEvent {
+  readonly kind: string;
+  readonly lifecycle: string;
+  readonly instance: string | null;
+  readonly key: string | null;
+  readonly message: string;
+  readonly at: Date;
+}
+
+/** What a process announces of what it commits, by name; see `pawl.on`. */
+export interface PawlEvents {
+  readonly moved: MovedEvent;
+  /** A move into `failed`, or one by which a failure ends the instance: also announced as `moved`. */
+  readonly failed: MovedEvent;
+  readonly deadLettered: DeadLetteredEvent;
+  readonly alert: AlertRaisedEvent;
+}
+
+export const eventNames = ["moved", "failed", "deadLettered", "alert"] as const satisfies readonly (keyof PawlEvents)[];
+
+type Listener = (event: never) => void;
+
+/**
+ * Announces what this process has committed, to its own listeners and to the diagnostics channels `pawl:moved`, `pawl:failed` and so
+ * on. Listeners run after the engine's own work, in turns of the event loop of their own, and nothing waits for them.
+ */
+export class Events {
+  readonly #listeners = new Map<keyof PawlEvents, Set<Listener>>(eventNames.map((name) => [name, new Set()]));
+  readonly #channels = new Map<keyof PawlEvents, Channel>(eventNames.map((name) => [name, channel(`pawl:${name}`)]));
+  readonly #report: (error: unknown) => void;
+  #queue: (() => void)[] = [];
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  /** Calls `listener` at each event of that name from now on; gives back how to stop that. */
+  on<Name extends keyof PawlEvents>(name: Name, listener: (event: PawlEvents[Name]) => unknown): () => void {
+    const guarded = guardListener(listener, this.#report);
+    const listeners = this.#listeners.get(name)!;
+    listeners.add(guarded);
+    return () => void listeners.delete(guarded);
+  }
+
+  /** Whether anybody listens: events are not even made otherwise. */
+  get isHeard(): boolean {
+    return eventNames.some((name) => this.#hears(name));
+  }
+
+  emit<Name extends keyof PawlEvents>(name: Name, event: PawlEvents[Name]): void {
+    if (!this.#hears(name)) return;
+    if (this.#queue.length === 0) setImmediate(() => this.#flush());
+    this.#queue.push(() => {
+      for (const listener of this.#listeners.get(name)!) listener(event as never);
+      this.#channels.get(name)!.publish(event);
+    });
+  }
+
+  #hears(name: keyof PawlEvents): boolean {
+    return this.#listeners.get(name)!.size > 0 || this.#channels.get(name)!.hasSubscribers;
+  }
+
+  #flush(): void {
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const announce of queue) announce();
+  }
+}
+
+/** Announces the moves of courses that were written, once their transaction is committed. */
+export function announceMoves(
+  { events, signals, db: own }: Kernel,
+  db: Executor,
+  courses: readonly Course[],
+  written: ReadonlyMap<string, number>,
+): void {
+  if (!events.isHeard) return;
+  signals.onceCommitted(db === own, () => {
+    for (const course of courses) {
+      const atMs = written.get(course.row.id);
+      if (atMs !== undefined) announce(events, course, new Date(atMs));
+    }
+  });
+}
+
+function announce(events: Events, course: Course, at: Date): void {
+  const { lifecycle, instance } = course;
+  if (isInternal(lifecycle.name)) return;
+  const about = { lifecycle: lifecycle.name, key: instance.key };
+  for (const decision of course.decisions) {
+    const { event, from, to, actor } = decision;
+    const { id, version, outcome } = decision.instance;
+    const moved = { ...about, id, event, from, to, version, outcome, actor, at };
+    events.emit("moved", moved);
+    const isFailure = lifecycle.builtIns && to === failed && from !== failed;
+    if (isFailure || (event === "fail" && outcome === "failure")) events.emit("failed", moved);
+  }
+  for (const { id, origin, reason } of course.letters)
+    events.emit("deadLettered", { ...about, id, instance: instance.id, state: origin, reason, at });
+  for (const { kind, message } of course.alerts)
+    events.emit("alert", { ...about, kind, instance: instance.id, message, at });
+}
+
+/** Announces instances that were started, once their transaction is committed. */
+export function announceStarts(
+  { events, signals, db: own }: Kernel,
+  db: Executor,
+  starts: readonly Pick<Planned, "row" | "decision">[],
+  written: ReadonlyMap<string, number>,
+): void {
+  if (!events.isHeard) return;
+  signals.onceCommitted(db === own, () => {
+    for (const { row, decision } of starts) {
+      const atMs = written.get(row.id);
+      if (atMs === undefined || isInternal(row.lifecycle)) continue;
+      const { event, to, actor } = decision;
+      const { version, outcome } = decision.instance;
+      const { id, lifecycle, key } = row;
+      events.emit("moved", { lifecycle, id, key, event, from: null, to, version, outcome, actor, at: new Date(atMs) });
+    }
+  });
+}
