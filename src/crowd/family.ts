@@ -1,12 +1,12 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { Lifecycle } from "../definition/language/face.ts";
+import type { Facts, Lifecycle } from "../definition/language/face.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
 import type { BonusData, DisposalData, JobData, SubmissionData, Verdict } from "./data.ts";
 import type { Marketplace } from "./marketplace.ts";
 
 /** A lifecycle of a crowd as the others know it: its data, and the events that they send. */
-type Known<Data, Events extends Record<string, unknown> = Record<never, never>> = Lifecycle<{
+type Known<Data, Events extends Facts["events"]> = Lifecycle<{
   readonly name: string;
   readonly data: Data;
   readonly input: Data;
@@ -16,8 +16,8 @@ type Known<Data, Events extends Record<string, unknown> = Record<never, never>> 
 
 export type Job = Known<JobData, { progress: undefined }>;
 export type Submission = Known<SubmissionData, { decided: { verdict: Verdict }; overridden: undefined }>;
-export type Disposal = Known<DisposalData>;
-export type Bonus = Known<BonusData>;
+export type Disposal = Known<DisposalData, { dispose: undefined }>;
+export type Bonus = Known<BonusData, { paid: undefined }>;
 
 /** A crowd with the marketplace that it is asked on, and the lifecycles of its jobs. */
 export interface Family {

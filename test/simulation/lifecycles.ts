@@ -1,9 +1,11 @@
 import { type AnyLifecycle, job, lifecycle, queue, schedule } from "pawl";
 import { z } from "zod";
+import type { AnyStep } from "./any-step.ts";
 import { type Context, canaryName } from "./names.ts";
+import type { Parts } from "./parts.ts";
 import { type LifecyclePlan, labelers, type Plan } from "./plan.ts";
 import { retryOf, stateOf } from "./stages.ts";
-import type { AnyStep, UserCode } from "./user-code.ts";
+import type { UserCode } from "./user-code.ts";
 
 /** What one process declares. */
 export interface Declared {
@@ -36,14 +38,6 @@ export function declare(plan: Plan, code: UserCode, newerBy: number): Declared {
     queues: [opinions as never],
     schedules: [pulse as never],
   };
-}
-
-/** What the states of all lifecycles are made with. */
-export interface Parts {
-  readonly code: UserCode;
-  readonly newerBy: number;
-  readonly opinions: object;
-  readonly built: ReadonlyMap<string, AnyLifecycle>;
 }
 
 const Value = z.object({ value: z.union([z.number(), z.null()]) });

@@ -1,8 +1,9 @@
-import type { Parts } from "./lifecycles.ts";
+import type { AnyStep } from "./any-step.ts";
 import { breakerName, type Context, hooksTable } from "./names.ts";
+import type { Parts } from "./parts.ts";
 import type { LifecyclePlan, StageKind, StagePlan } from "./plan.ts";
 import { runOf } from "./steps.ts";
-import type { AnyStep, UserCode } from "./user-code.ts";
+import type { UserCode } from "./user-code.ts";
 
 interface Place {
   readonly plan: LifecyclePlan;

@@ -1,4 +1,5 @@
 import { PermanentError, TransientError } from "pawl";
+import type { AnyStep } from "./any-step.ts";
 import type { Dice } from "./dice.ts";
 import type { Attempt, Ledger } from "./ledger.ts";
 import type { StagePlan, Temper } from "./plan.ts";
@@ -15,29 +16,6 @@ export interface Surroundings {
   readonly owner: () => Owner | undefined;
   /** Whether user code still misbehaves. */
   readonly isHealed: () => boolean;
-}
-
-/** The part of a step or an effect that simulated handlers use. */
-export interface AnyStep {
-  readonly id: string;
-  readonly key: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly payload: unknown;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly signal: AbortSignal;
-  keyFor(name: string): string;
-  set(patch: object): void;
-  publish(topic: string, payload: unknown): void;
-  once(name: string, ...rest: unknown[]): Promise<unknown>;
-  progress(fraction: number, note?: string): void;
-  start(lifecycle: unknown, options: object): void;
-  send(lifecycle: unknown, to: unknown, event: string, payload?: unknown): void;
-  call(dependency: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown>;
-  callbackToken(event: string): Promise<string>;
-  go(event: string, payload?: unknown): unknown;
-  retryLater(options?: object): unknown;
-  giveUp(reason: string): unknown;
 }
 
 const hangMs = 30 * 60_000;
