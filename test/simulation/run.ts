@@ -1,11 +1,11 @@
 import type { TestStore } from "../../src/testing/stores.ts";
-import { perform } from "./acts.ts";
-import { check, type Finding } from "./check.ts";
-import { seenInTables } from "./coverage.ts";
-import { histories } from "./histories.ts";
-import type { Plan } from "./plan.ts";
-import { comeToRest } from "./quiescence.ts";
-import { World } from "./world.ts";
+import { check, type Finding } from "./checks/check.ts";
+import { seenInTables } from "./checks/coverage.ts";
+import { histories } from "./checks/histories.ts";
+import type { Plan } from "./plan/plan.ts";
+import { perform } from "./world/acts.ts";
+import { comeToRest } from "./world/quiescence.ts";
+import { World } from "./world/world.ts";
 
 /** What one run came to. */
 export interface Run {

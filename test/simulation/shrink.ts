@@ -1,4 +1,4 @@
-import type { LifecyclePlan, Plan, StagePlan } from "./plan.ts";
+import type { LifecyclePlan, Plan, StagePlan } from "./plan/plan.ts";
 
 /**
  * Makes a failing plan smaller for as long as it still fails: fewer acts first, in halves and then one by one, then fewer

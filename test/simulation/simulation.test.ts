@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { borrowMemoryStore } from "../../src/testing/stores.ts";
-import { Coverage } from "./coverage.ts";
-import { planOf } from "./plan.ts";
+import { Coverage } from "./checks/coverage.ts";
+import { planOf } from "./plan/plan.ts";
 import { type Run, run } from "./run.ts";
 import { shrink } from "./shrink.ts";
 

@@ -1,6 +1,6 @@
-import { PawlError } from "../../src/base/errors.ts";
-import { type Db, type Executor, type Statement, sql, type Tx } from "../../src/store/port/db.ts";
-import { testEpochMs } from "../../src/testing/clock.ts";
+import { PawlError } from "../../../src/base/errors.ts";
+import { type Db, type Executor, type Statement, sql, type Tx } from "../../../src/store/port/db.ts";
+import { testEpochMs } from "../../../src/testing/clock.ts";
 import { turn, type VirtualTime } from "./virtual-time.ts";
 
 /** What can go wrong with one statement of a process. */

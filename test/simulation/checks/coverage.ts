@@ -1,4 +1,4 @@
-import { type Db, sql } from "../../src/store/port/db.ts";
+import { type Db, sql } from "../../../src/store/port/db.ts";
 
 /** What a run can have at work, and by which of its notes that is known. */
 const features: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AnyStep } from "./any-step.ts";
+import type { AnyStep } from "../code/any-step.ts";
 
 /** What a caller was told: it is done, it is not done, or it cannot be known. */
 export type Answer = "done" | "not done" | "unknown";

@@ -1,7 +1,7 @@
-import { sql } from "../../src/store/port/db.ts";
+import { sql } from "../../../src/store/port/db.ts";
+import type { Finding } from "../checks/check.ts";
+import { canaryName } from "../code/names.ts";
 import { resumeAll } from "./acts.ts";
-import type { Finding } from "./check.ts";
-import { canaryName } from "./names.ts";
 import type { World } from "./world.ts";
 
 /** Longer than any timeout, deadline or pause of a plan. */

@@ -1,9 +1,9 @@
 import { PermanentError, TransientError } from "pawl";
+import type { Attempt, Ledger } from "../checks/ledger.ts";
+import type { Dice } from "../plan/dice.ts";
+import type { StagePlan, Temper } from "../plan/plan.ts";
+import type { Owner } from "../world/virtual-time.ts";
 import type { AnyStep } from "./any-step.ts";
-import type { Dice } from "./dice.ts";
-import type { Attempt, Ledger } from "./ledger.ts";
-import type { StagePlan, Temper } from "./plan.ts";
-import type { Owner } from "./virtual-time.ts";
 
 /** What user code finds around it. */
 export interface Surroundings {

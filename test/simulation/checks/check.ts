@@ -1,7 +1,7 @@
-import { type Violation, verify } from "../../src/inspect/verify/verify.ts";
-import { type Db, sql } from "../../src/store/port/db.ts";
-import { hooksTable } from "./names.ts";
-import type { World } from "./world.ts";
+import { type Violation, verify } from "../../../src/inspect/verify/verify.ts";
+import { type Db, sql } from "../../../src/store/port/db.ts";
+import { hooksTable } from "../code/names.ts";
+import type { World } from "../world/world.ts";
 
 /** Something that must not be, by the invariant that it breaks. */
 export interface Finding {

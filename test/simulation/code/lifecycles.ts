@@ -1,9 +1,9 @@
 import { type AnyLifecycle, job, lifecycle, queue, schedule } from "pawl";
 import { z } from "zod";
+import { type LifecyclePlan, labelers, type Plan } from "../plan/plan.ts";
 import type { AnyStep } from "./any-step.ts";
 import { type Context, canaryName } from "./names.ts";
 import type { Parts } from "./parts.ts";
-import { type LifecyclePlan, labelers, type Plan } from "./plan.ts";
 import { retryOf, stateOf } from "./stages.ts";
 import type { UserCode } from "./user-code.ts";
 

@@ -1,15 +1,15 @@
 import type { AnyLifecycle, Pawl } from "pawl";
-import { sql } from "../../src/store/port/db.ts";
-import { installTestClock } from "../../src/testing/clock.ts";
-import type { TestStore } from "../../src/testing/stores.ts";
-import { Dice } from "./dice.ts";
-import { Ledger } from "./ledger.ts";
-import { type Declared, declare } from "./lifecycles.ts";
-import { hooksTable } from "./names.ts";
-import type { Plan } from "./plan.ts";
+import { sql } from "../../../src/store/port/db.ts";
+import { installTestClock } from "../../../src/testing/clock.ts";
+import type { TestStore } from "../../../src/testing/stores.ts";
+import { Ledger } from "../checks/ledger.ts";
+import { type Declared, declare } from "../code/lifecycles.ts";
+import { hooksTable } from "../code/names.ts";
+import { UserCode } from "../code/user-code.ts";
+import { Dice } from "../plan/dice.ts";
+import type { Plan } from "../plan/plan.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
-import { UserCode } from "./user-code.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** A place for a process: who runs there now, and by which version of the definitions. */

@@ -1,7 +1,7 @@
+import type { LifecyclePlan, StageKind, StagePlan } from "../plan/plan.ts";
 import type { AnyStep } from "./any-step.ts";
 import { breakerName, type Context, hooksTable } from "./names.ts";
 import type { Parts } from "./parts.ts";
-import type { LifecyclePlan, StageKind, StagePlan } from "./plan.ts";
 import { runOf } from "./steps.ts";
 import type { UserCode } from "./user-code.ts";
 

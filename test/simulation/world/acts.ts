@@ -1,8 +1,8 @@
 import { isPawlError, type Pawl, PawlError } from "pawl";
-import { Dice } from "./dice.ts";
-import type { Answer, Call } from "./ledger.ts";
-import { breakerName } from "./names.ts";
-import type { Act, LifecyclePlan } from "./plan.ts";
+import type { Answer, Call } from "../checks/ledger.ts";
+import { breakerName } from "../code/names.ts";
+import { Dice } from "../plan/dice.ts";
+import type { Act, LifecyclePlan } from "../plan/plan.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Call as Asked, World } from "./world.ts";
 

@@ -1,7 +1,7 @@
+import type { LifecyclePlan, StagePlan, StepPart } from "../plan/plan.ts";
 import type { AnyStep } from "./any-step.ts";
 import { breakerName } from "./names.ts";
 import type { Parts } from "./parts.ts";
-import type { LifecyclePlan, StagePlan, StepPart } from "./plan.ts";
 
 interface Doing extends Parts {
   readonly step: AnyStep;
