@@ -50,7 +50,7 @@ const warmUp = 25;
 const coldShare = 0.25;
 
 /** The moment on the clock that all processes of this machine share, in milliseconds with fractions. */
-export function now(): number {
+function now(): number {
   return performance.timeOrigin + performance.now();
 }
 

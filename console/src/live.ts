@@ -75,7 +75,7 @@ function hear<Said>(source: EventSource, event: string, heard: (said: Said) => v
 }
 
 /** The counts with what has changed. */
-export function merged(
+function merged(
   before: ReadonlyMap<string, ReadonlyMap<string, number>>,
   said: LiveCounts,
 ): ReadonlyMap<string, ReadonlyMap<string, number>> {

@@ -34,7 +34,7 @@ export function curlOf(url: string): string {
 }
 
 /** A word for a shell: as it is where that is safe, else in quotes. */
-export function quoted(word: string): string {
+function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -4,7 +4,7 @@ import type { Minutes } from "./minutes.ts";
 import type { Services } from "./services/clients.ts";
 
 /** So often a solve is handed to the code checker without a verdict; then it takes a recovery of its attempt. Inferred. */
-export const maxReruns = 3;
+const maxReruns = 3;
 
 const Solve = z.object({
   candidate: z.string(),

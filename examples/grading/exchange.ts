@@ -7,7 +7,7 @@ import { type Deed, Grader, GradingRequest, type Trouble } from "./grader/grader
 import { grading } from "./topology.ts";
 
 /** To whom callbacks go, and who hears of what happens. */
-export interface Correspondent {
+interface Correspondent {
   readonly pawl: CallbackTaker;
   /** Reads a callback, and throws when it is none. */
   read(json: unknown): ReadCallback;

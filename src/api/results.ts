@@ -41,7 +41,7 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
 }
 
 /** What an instance failed of. */
-export interface InstanceFailure {
+interface InstanceFailure {
   /** The same name as in the history and in `explain`, such as `attempts_used_up`, `deadline` or `child_failed`. */
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string } | null;

@@ -14,10 +14,10 @@ type Known<Data, Events extends Facts["events"]> = Lifecycle<{
   readonly events: Events;
 }>;
 
-export type Job = Known<JobData, { progress: undefined }>;
+type Job = Known<JobData, { progress: undefined }>;
 export type Submission = Known<SubmissionData, { decided: { verdict: Verdict }; overridden: undefined }>;
-export type Disposal = Known<DisposalData, { dispose: undefined }>;
-export type Bonus = Known<BonusData, { paid: undefined }>;
+type Disposal = Known<DisposalData, { dispose: undefined }>;
+type Bonus = Known<BonusData, { paid: undefined }>;
 
 /** A crowd with the marketplace that it is asked on, and the lifecycles of its jobs. */
 export interface Family {

@@ -79,6 +79,6 @@ export function amountOf(given: unknown): string {
   throw new PawlError("option_invalid", '`amount` must be a text such as "0.50".');
 }
 
-export function textOrNull(given: unknown, what: string): string | null {
+function textOrNull(given: unknown, what: string): string | null {
   return given === undefined || given === null ? null : checkedText(given, what);
 }

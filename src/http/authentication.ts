@@ -9,7 +9,7 @@ import { settleWithin } from "../kernel/time-limit.ts";
 import { logFailure } from "../telemetry/log.ts";
 
 /** Identifies the sender of a request in your own way; undefined if your application does not know the sender. */
-export type Authenticate = (request: Request) => Visitor | undefined | Promise<Visitor | undefined>;
+type Authenticate = (request: Request) => Visitor | undefined | Promise<Visitor | undefined>;
 
 export interface AuthenticationOptions {
   /** Identifies the sender where your application knows them. Tokens and sessions are checked when it returns undefined. */

@@ -147,7 +147,7 @@ function gathered(counts: Standing): Counts {
 }
 
 /** What has another count than before; none where it has none any more. */
-export function changes(before: Counts, after: Counts): Counts {
+function changes(before: Counts, after: Counts): Counts {
   const changed = new Map<string, Map<string, number>>();
   for (const lifecycle of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(lifecycle) ?? new Map(), after.get(lifecycle) ?? new Map()];

@@ -40,7 +40,7 @@ export function notTheAssignee(id: string, labeler: string): PawlError {
 }
 
 /** A verb that an assignment does not take where it stands. */
-export function invalidTransition(id: string, from: string, to: AssignmentStatus): PawlError {
+function invalidTransition(id: string, from: string, to: AssignmentStatus): PawlError {
   return new PawlError(
     "invalid_transition",
     `Assignment ${id} is ${shown(from)}, and cannot become ${shown(to)} from there.`,

@@ -54,7 +54,7 @@ export function assignmentOf(row: AssignmentRow): Assignment {
   };
 }
 
-export function dateOf(ms: number | null): Date | null {
+function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 

@@ -9,7 +9,7 @@ export interface DueTicks {
 }
 
 /** A tick that is found later than this was missed: nobody was there for it. */
-export const missedAfterMs = 60_000;
+const missedAfterMs = 60_000;
 
 /**
  * Of the ticks from `firstMs` on that have come, those that are to be run. The ones of the last minute always are. Of

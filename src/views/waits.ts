@@ -21,7 +21,7 @@ export interface LastAttempt {
   readonly error: { readonly name: string; readonly message: string } | null;
 }
 
-export interface WaitingTimer {
+interface WaitingTimer {
   readonly kind: "timeout" | "deadline" | "send";
   readonly visit: number | null;
   readonly due_ms: number;
@@ -30,7 +30,7 @@ export interface WaitingTimer {
   readonly attempts: number;
 }
 
-export interface WaitingRelease {
+interface WaitingRelease {
   readonly what: "refused" | "failed";
   readonly attempts: number;
   readonly reason: string;
@@ -48,7 +48,7 @@ export interface WaitingLetter {
 }
 
 /** A child, or a question to people or to a crowd. */
-export interface WaitingChild {
+interface WaitingChild {
   readonly id: string;
   readonly lifecycle: string;
   readonly key: string | null;
@@ -57,7 +57,7 @@ export interface WaitingChild {
 }
 
 /** A result that came and that no state has taken yet. */
-export interface WaitingResult {
+interface WaitingResult {
   readonly id: string;
   readonly event: string;
   readonly received_ms: number;
@@ -65,7 +65,7 @@ export interface WaitingResult {
 }
 
 /** Callback tokens that are valid, of one event. */
-export interface WaitingToken {
+interface WaitingToken {
   readonly event: string;
   readonly tokens: number;
   readonly issued_ms: number;

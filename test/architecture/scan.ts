@@ -14,7 +14,7 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-export interface QuotedText {
+interface QuotedText {
   readonly line: number;
   readonly offset: number;
   /** What stands between the quotes; a `?` for each part that a template puts in. */

@@ -11,6 +11,7 @@ const vitestArgs = process.argv.slice(2);
 const checks: [string, string[]][] = [
   ["types", ["npm", "run", "--silent", "types"]],
   ["lint", ["npm", "run", "--silent", "lint"]],
+  ["unused code", ["npm", "run", "--silent", "unused"]],
   ["build", ["npm", "run", "--silent", "build"]],
 ];
 const vitest = ["node", "node_modules/vitest/vitest.mjs", "run", "--reporter=default"];

@@ -11,7 +11,7 @@ const events = { graded: z.object({ score: z.number().max(10), runId: z.string()
 export const told: { id: string; score: number }[] = [];
 
 /** A submission that an outside service grades. The rule for late results is its only difference to its siblings. */
-export function submissionNamed<Name extends string>(name: Name, late: "keep" | "reject" | "accept") {
+function submissionNamed<Name extends string>(name: Name, late: "keep" | "reject" | "accept") {
   return lifecycle(name, {
     data,
     events,

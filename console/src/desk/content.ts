@@ -1,7 +1,7 @@
 import { isSchema, wordsOf } from "./fields.ts";
 
 /** Somebody's turn in a conversation. */
-export interface Turn {
+interface Turn {
   readonly who: string;
   readonly text: string;
 }

@@ -33,7 +33,7 @@ export type Field = Told &
 export type FieldOf<Kind extends Field["kind"]> = Extract<Field, { readonly kind: Kind }>;
 
 /** A property of an object. */
-export interface Entry {
+interface Entry {
   readonly name: string;
   readonly field: Field;
   readonly required: boolean;

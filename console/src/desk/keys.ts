@@ -6,8 +6,8 @@ export const actions = {
   help: "Show the keys",
 } as const;
 
-export type Action = keyof typeof actions;
-export const digits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
+type Action = keyof typeof actions;
+const digits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 
 /** An action, or the answer with this digit. */
 export type Bound = Action | `choose ${(typeof digits)[number]}`;

@@ -49,7 +49,7 @@ function spoken({ started, done, failed }: RateSample): string {
 type Columns = [number[], number[], number[], number[]];
 
 /** Failed lies on top of done: the upper edge is all that has ended. */
-export function stacked(samples: readonly RateSample[]): Columns {
+function stacked(samples: readonly RateSample[]): Columns {
   const columns: Columns = [[], [], [], []];
   for (const { at, started, done, failed } of samples) {
     columns[0].push(Date.parse(at) / 1_000);

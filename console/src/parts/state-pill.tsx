@@ -12,7 +12,7 @@ export function StatePill({ state, outcome, tone = toneOf(state, outcome) }: Sta
   return <span class={`pill ${tone}`}>{state}</span>;
 }
 
-export function toneOf(state: string, outcome: string | null | undefined): Tone {
+function toneOf(state: string, outcome: string | null | undefined): Tone {
   if (outcome === "success") return "good";
   if (outcome === "failure" || state === "failed") return "bad";
   if (outcome === "discarded") return "plain";

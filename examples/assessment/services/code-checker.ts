@@ -22,7 +22,7 @@ interface Run extends z.infer<typeof Submission> {
   score?: number;
 }
 
-export interface Scored {
+interface Scored {
   readonly solve: string;
   /** That of the request which the code came with. */
   readonly idempotencyKey: string;

@@ -14,7 +14,7 @@ export const GradingRequest = z.object({
 export type GradingRequest = z.infer<typeof GradingRequest>;
 
 /** What is wrong with a grader. That it is `down` is done to it from outside. */
-export const troubles = ["none", "slow", "limited", "wrong", "late"] as const;
+const troubles = ["none", "slow", "limited", "wrong", "late"] as const;
 export type Trouble = (typeof troubles)[number];
 
 /** What a grader is seen to do. */

@@ -42,7 +42,7 @@ export interface PlannedTimer {
 }
 
 /** Work that a move leaves behind. */
-export interface PlannedEffect {
+interface PlannedEffect {
   readonly lane: string;
   readonly event: string;
   readonly from: string;

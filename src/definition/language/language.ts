@@ -90,7 +90,7 @@ export interface Definition<
 }
 
 /** A state is what its keys say: it works, waits, asks, is parked, joins or ends. */
-export interface State<In extends Shared, Own, Label> {
+interface State<In extends Shared, Own, Label> {
   /** The state works: a worker runs this outside any transaction, and its result is an event. */
   readonly run?: (
     step: Step<In["data"], Outcomes<In, Own>["of"]>,
@@ -140,7 +140,7 @@ export interface State<In extends Shared, Own, Label> {
 }
 
 /** What runs with a move. */
-export interface Hooks<Data, Payload> {
+interface Hooks<Data, Payload> {
   /** Pure. True, or the reason why not. */
   readonly guard?: (context: Context<Data, Payload>) => true | string;
   /** Pure. A patch of the data; a field set to undefined is removed. */
@@ -160,7 +160,7 @@ export interface HookTransaction {
 }
 
 /** One way out of a state. Without `to` the instance stays; `to` its own name enters it anew. */
-export interface EdgeDetails<Target, Data, Payload> extends Hooks<Data, Payload> {
+interface EdgeDetails<Target, Data, Payload> extends Hooks<Data, Payload> {
   readonly to?: NoInfer<Target>;
 }
 
@@ -168,7 +168,7 @@ export interface EdgeDetails<Target, Data, Payload> extends Hooks<Data, Payload>
  * A target, an edge, or a list of them of which the first whose guard holds is taken, in the order written. The tuple makes the compiler take a
  * list apart: from an array with a function in it nothing would be inferred, not even the name of its event.
  */
-export type Edge<Target, Data, Payload> =
+type Edge<Target, Data, Payload> =
   | NoInfer<Target>
   | EdgeDetails<Target, Data, Payload>
   | readonly [
@@ -178,9 +178,9 @@ export type Edge<Target, Data, Payload> =
   | readonly (NoInfer<Target> | EdgeDetails<Target, Data, Payload>)[];
 
 /** A moment after entering: a duration, or a function of the data; null for none. */
-export type Moment<Data> = Duration | ((context: Context<Data, unknown>) => Duration | null);
+type Moment<Data> = Duration | ((context: Context<Data, unknown>) => Duration | null);
 
-export interface Timeout<Event, Data> {
+interface Timeout<Event, Data> {
   readonly after: Moment<Data>;
   readonly send: Event;
 }
@@ -189,12 +189,12 @@ export interface Timeout<Event, Data> {
 export type Rate = `${number}/${"s" | "m" | "h" | "d"}`;
 
 /** Who is asked, and what they are shown. */
-export type Ask<Data> =
+type Ask<Data> =
   | { readonly queue: Queue; readonly crowd?: undefined; readonly sample: (context: Context<Data, unknown>) => object }
   | { readonly crowd: Crowd; readonly queue?: undefined; readonly sample: (context: Context<Data, unknown>) => object };
 
 /** Where the type of the labels is inferred from. */
-export interface Asking<Label> {
+interface Asking<Label> {
   readonly ask?: { readonly queue?: Queue<Label>; readonly crowd?: Crowd<Label> };
 }
 
@@ -202,11 +202,11 @@ export interface Asking<Label> {
  * Where the names of all events are inferred from. `Own` lacks those of a state whose edges are nothing but functions: the
  * compiler infers nothing from these before it knows their parameters.
  */
-export type Naming<Named extends string> = {
+type Naming<Named extends string> = {
   readonly [Key in Exclude<keyof State<Shared, unknown, unknown>, "on">]?: unknown;
 } & { readonly on?: { readonly [Event in Named]?: unknown } };
 
-export interface Recovery<In extends Shared> {
+interface Recovery<In extends Shared> {
   /** At this many failures it stays failed, for a person to decide. 3 unless given. */
   readonly maxFailures?: number;
   /** How long after a failure. Ten minutes unless given. */

@@ -35,7 +35,7 @@ export interface Child<L extends AnyLifecycle = AnyLifecycle> {
 }
 
 /** Which instance is meant: its key, its id, or, among one's own children, the key that it was started with. */
-export type InstanceRef = string | { readonly id: string } | { readonly child: string };
+type InstanceRef = string | { readonly id: string } | { readonly child: string };
 
 /** What a start is given. The data may be left out when the lifecycle has none that must be given. */
 export type StartOptions<L extends AnyLifecycle> = {
@@ -44,7 +44,7 @@ export type StartOptions<L extends AnyLifecycle> = {
 } & (NeedsNoData<L> extends true ? { readonly data?: StartDataOf<L> } : { readonly data: StartDataOf<L> });
 
 /** The same as the last argument of a function, which may be left out as a whole then. */
-export type StartArguments<L extends AnyLifecycle> =
+type StartArguments<L extends AnyLifecycle> =
   NeedsNoData<L> extends true ? [options?: StartOptions<L>] : [options: StartOptions<L>];
 
 type NeedsNoData<L extends AnyLifecycle> = Record<string, never> extends StartDataOf<L> ? true : false;

@@ -17,12 +17,12 @@ export type Storable<T> = unknown extends T
       : { [Key in keyof T]: Storable<T[Key]> };
 
 /** What the compiler shows when a schema gives something that JSON cannot carry. */
-export interface NotStorable {
+interface NotStorable {
   readonly "JSON cannot carry this: use texts, numbers, booleans, null, lists and plain objects": never;
 }
 
 /** What the compiler shows when the data of a lifecycle is not an object with named fields. */
-export interface NotAnObject {
+interface NotAnObject {
   readonly "The data of a lifecycle is an object with named fields": never;
 }
 

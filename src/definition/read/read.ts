@@ -9,7 +9,7 @@ import { type Faults, list, nearest, shown } from "./fault.ts";
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const namePattern = /^[a-z][a-z0-9_]*$/;
+const namePattern = /^[a-z][a-z0-9_]*$/;
 export const outerNamePattern = /^[a-z][a-z0-9_-]*$/;
 const longestName = 100;
 

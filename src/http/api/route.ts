@@ -98,7 +98,7 @@ export type Tag =
   | "Schedules"
   | "Access";
 
-export interface Reserved {
+interface Reserved {
   readonly name: string;
   readonly values: readonly string[];
   readonly right: Permission;

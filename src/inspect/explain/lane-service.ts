@@ -54,12 +54,12 @@ export async function whyNotClaimed(
 }
 
 /** Which lanes live workers serve, and the newest version that they have of each lifecycle. */
-export interface ServedLanes {
+interface ServedLanes {
   readonly lanes: ReadonlySet<string>;
   readonly newest: ReadonlyMap<string, number>;
 }
 
-export function servedBy(lanes: readonly string[]): ServedLanes {
+function servedBy(lanes: readonly string[]): ServedLanes {
   const newest = new Map<string, number>();
   for (const lane of lanes) {
     const { lifecycle, version = 0 } = readLane(lane)!;
@@ -69,7 +69,7 @@ export function servedBy(lanes: readonly string[]): ServedLanes {
 }
 
 /** Why no live worker claims from a lane; undefined when one does. */
-export function whyUnserved(
+function whyUnserved(
   lane: string,
   { lanes, newest }: ServedLanes,
 ): Extract<NotClaimed, { reason: "no_worker" | "worker_outdated" }> | undefined {

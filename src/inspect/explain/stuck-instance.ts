@@ -61,6 +61,7 @@ function isInstanceLetter({ waits }: KnownInstance, id: string | null): boolean 
   return waits.letters.some((one) => one.id === id && one.status === "open" && one.kind === "instance");
 }
 
+/** What an operator can do about it. */
 const remedies: Record<StuckReason, string> = {
   no_worker: "Start a worker that serves this lane.",
   worker_outdated: "Deploy workers with the newer definition.",
@@ -74,11 +75,6 @@ const remedies: Record<StuckReason, string> = {
   queue_inactive: "Activate the queue, or close the sample.",
   definition_fault: "Deploy a definition that allows what the step does.",
 };
-
-/** What an operator can do about it. */
-export function remedyFor(reason: StuckReason): string {
-  return remedies[reason];
-}
 
 function stuck(reason: StuckReason, since: Date, wait: WaitingFor | undefined): Stuck {
   const because = wait === undefined ? "" : ` ${wait.sentence}`;

@@ -14,7 +14,7 @@ export interface Asker {
   answers(db: Executor, questions: readonly string[]): Promise<ReadonlyMap<string, Answer>>;
 }
 
-export interface Question {
+interface Question {
   readonly lifecycle: LifecycleModel;
   readonly key: string | null;
   readonly data: unknown;

@@ -21,7 +21,7 @@ function nameOfQuestion({ visit }: { readonly visit: number }): string {
 }
 
 /** A question that is ready to be asked, and the version of the instance that asks it. */
-export interface PlannedQuestion {
+interface PlannedQuestion {
   readonly version: number;
   readonly child: Planned;
 }

@@ -22,7 +22,7 @@ export interface ParkedState {
 }
 
 /** Why a parked instance was given up. */
-export const releaseFailed = "release_failed";
+const releaseFailed = "release_failed";
 
 /** A definition that throws so often in a row is for a person to fix. */
 const mostFailures = 5;

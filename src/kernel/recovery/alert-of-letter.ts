@@ -54,12 +54,12 @@ export function alertOfLetter(
 }
 
 /** The child by which its parent failed, if that was why. */
-export function childIn({ payloadText }: DeadLetterRow): object {
+function childIn({ payloadText }: DeadLetterRow): object {
   const payload = payloadText === null ? null : (JSON.parse(payloadText) as { child?: unknown } | null);
   return payload?.child === undefined ? {} : { child: payload.child };
 }
 
-export function sentenceOf(
+function sentenceOf(
   kind: AlertKind,
   key: string | null,
   letter: DeadLetterRow,
@@ -71,7 +71,7 @@ export function sentenceOf(
   return text.endsWith(".") ? text : `${text}.`;
 }
 
-export function whatOf(kind: AlertKind, name: string, letter: DeadLetterRow): string {
+function whatOf(kind: AlertKind, name: string, letter: DeadLetterRow): string {
   if (kind === "recovery_failed") return `${name}, which failed in ${letter.origin}, could not be recovered`;
   if (kind !== "event_failed") return `${name} failed in ${letter.origin} for good`;
   const { event, source } = JSON.parse(letter.detailsText!) as { event: string; source: string };

@@ -14,7 +14,7 @@ export interface Beside {
 }
 
 /** What is written beside instances that start. */
-export interface BesideStarts {
+interface BesideStarts {
   /** What must be had first. */
   readonly first?: Part;
   /** Which of them, called `fresh`, may then start. */

@@ -114,7 +114,7 @@ type Given = Context<AssignmentData, unknown>;
 export const onlyTheAssignee = "only the labeler to whom it was given can do that";
 export const reasonMissing = "its queue wants a reason from who skips";
 export const noMoreExtensions = "it was extended as often as its queue allows";
-export const notStarted = "it has not been started, and its queue lets only what was started be skipped";
+const notStarted = "it has not been started, and its queue lets only what was started be skipped";
 
 function isAssignee({ data, actor }: Given): true | string {
   return actor === data.labelerId || onlyTheAssignee;

@@ -106,7 +106,7 @@ async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible
 }
 
 /** What becomes of a sample whose slots are all filled or spent. The same sample has the same verdict, for ever. */
-export function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
+function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
   const data = one.data as SampleData;
   const { changes } = one;
   if (data.review && one.labels?.some((label) => label.review === null)) return undefined;

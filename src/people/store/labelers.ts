@@ -10,13 +10,6 @@ export interface LabelerRow {
   readonly created_ms: number;
 }
 
-export function readLabelers(db: Executor, ids: readonly string[]): Promise<LabelerRow[]> {
-  return db.rows<LabelerRow>(sql`
-    select labeler.id, labeler.name, to_json(labeler.skills) as skills, labeler.active, pawl.ms(labeler.created_at) as created_ms
-    from unnest((select ${textArray(ids)}::text)::text[]) as wanted(id)
-    cross join lateral (select * from pawl.labelers as each where each.id = wanted.id offset 0) as labeler`);
-}
-
 export function readAllLabelers(db: Executor): Promise<LabelerRow[]> {
   return db.rows<LabelerRow>(sql`
     select id, name, to_json(skills) as skills, active, pawl.ms(created_at) as created_ms from pawl.labelers order by id`);

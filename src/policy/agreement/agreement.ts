@@ -110,7 +110,7 @@ function alphaFor(labels: readonly GivenLabel[], answer: Answer): number | null 
  * Krippendorff's alpha where labels are sets and their distance is the number of choices that one has and the other has
  * not: each choice is a yes or a no of its own, and all their disagreements are added up.
  */
-export function alphaOfSets(labels: Iterable<GivenLabel>): number | null {
+function alphaOfSets(labels: Iterable<GivenLabel>): number | null {
   const columns = columnsOf(labels);
   const sets = columns.values.map((value) => [...new Set((Array.isArray(value) ? value : [value]).map(canonicalJson))]);
   const inAll = new Map<string, number>();

@@ -78,7 +78,7 @@ export function ready(answer: Answer, value: Json): Ready {
 }
 
 /** A text without what people add by chance: blanks around it, more than one between words, another way to compose a sign. */
-export function plainText(text: string): string {
+function plainText(text: string): string {
   return text.normalize("NFC").trim().replace(/\s+/g, " ");
 }
 

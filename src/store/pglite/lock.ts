@@ -174,7 +174,7 @@ function locked(folder: string, what: string, remedy: string, details: Record<st
   return new PawlError("folder_locked", `The database in ${folder} ${what}. ${remedy}`, { folder, ...details });
 }
 
-export function livenessOf(holder: LockHolder): Liveness {
+function livenessOf(holder: LockHolder): Liveness {
   if (holder.host !== hostname()) return "unknown";
   try {
     process.kill(holder.pid, 0);

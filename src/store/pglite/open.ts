@@ -27,7 +27,7 @@ export interface PgliteDb extends Db {
   announce(socket: string): Promise<void>;
 }
 
-export interface PgliteInfo {
+interface PgliteInfo {
   readonly pglite: string;
   readonly postgres: string;
   readonly syncs: Syncs;

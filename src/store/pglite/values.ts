@@ -104,7 +104,7 @@ function readDate(text: string): Date | number | null {
 }
 
 /** Reads `{1,NULL,"a \"b\""}`, nested, also with the bounds that Postgres writes before unusual ones. */
-export function readArray(text: string, read: Read): unknown[] {
+function readArray(text: string, read: Read): unknown[] {
   let at = text.startsWith("[") ? text.indexOf("=") + 1 : 0;
   function list(): unknown[] {
     const found: unknown[] = [];

@@ -59,7 +59,7 @@ export interface Claim extends Holder {
 }
 
 /** A place in a lane: its tasks are in the order of priority and id. */
-export interface Place {
+interface Place {
   readonly priority: number;
   readonly id: string;
 }
@@ -117,7 +117,7 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
 }
 
 /** How often a task may lapse before it has begun: a step that kills its worker at once would never come to an end. */
-export const mostSpared = 3;
+const mostSpared = 3;
 
 const allBegin = 2_147_483_647;
 

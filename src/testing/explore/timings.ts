@@ -17,7 +17,7 @@ export interface KnownTiming {
 }
 
 /** Reads a moment of a definition. A function that fails is a finding, and then its moment is not known. */
-export function knownTiming(
+function knownTiming(
   timing: Timing,
   about: { readonly state: string; readonly what: string },
   samples: Samples,
@@ -57,7 +57,7 @@ function answerOf(
 const exampleId = "00000000-0000-7000-8000-000000000000";
 
 /** What a function of the definition is given about an example. */
-export function contextOf(state: string, data: Readonly<Record<string, unknown>>): Context {
+function contextOf(state: string, data: Readonly<Record<string, unknown>>): Context {
   return { data, payload: undefined, actor: null, id: exampleId, key: null, state, now: "2030-01-01T12:00:00.000Z" };
 }
 

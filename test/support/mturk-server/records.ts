@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-export type AssignmentStatus = "Accepted" | "Submitted" | "Approved" | "Rejected";
+type AssignmentStatus = "Accepted" | "Submitted" | "Approved" | "Rejected";
 
 /** One worker's hold on a HIT; those returned or abandoned are gone. */
 export interface AssignmentRecord {
@@ -34,7 +34,7 @@ export interface HitRecord {
   disposed: boolean;
 }
 
-export function pendingOf(hit: HitRecord): number {
+function pendingOf(hit: HitRecord): number {
   return hit.assignments.filter(({ status }) => status === "Accepted").length;
 }
 

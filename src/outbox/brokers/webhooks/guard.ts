@@ -76,7 +76,7 @@ export class Guard {
 }
 
 /** The host of a URL, an IPv6 address without its brackets. */
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 

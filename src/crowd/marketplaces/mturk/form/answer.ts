@@ -26,7 +26,7 @@ function storable(answer: Json): Json {
 }
 
 /** By the names of the inputs; a form of Amazon's own elements puts all that it has into one. */
-export function answerFrom(given: readonly GivenAnswer[]): Json {
+function answerFrom(given: readonly GivenAnswer[]): Json {
   const [first] = given;
   if (given.length === 1 && first?.name === "taskAnswers") {
     const answers: unknown = JSON.parse(first.text ?? "");

@@ -2,7 +2,7 @@
  * How the text of an input becomes a value. It stands in the input's name, behind a colon (`score:number`), since that is
  * all that comes back with an answer: whoever reads it need not know the form that the page was made from.
  */
-export const kinds = ["optional", "number", "boolean", "json", "lines", "numbers", "list", "else"] as const;
+const kinds = ["optional", "number", "boolean", "json", "lines", "numbers", "list", "else"] as const;
 
 /** A text as it is has none; `else` is the JSON that stands where nothing was filled in. */
 export type Kind = (typeof kinds)[number] | "text";
