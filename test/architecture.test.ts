@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { check, type Tree } from "./architecture/check.ts";
 import { checkPages } from "./architecture/pages.ts";
-import { scan } from "./architecture/scan.ts";
 
 const root = join(import.meta.dirname, "..");
 const dependencies = ["pg", "@electric-sql/pglite", "commander", "pino", "@viz-js/viz", "@standard-schema/spec"];
@@ -201,32 +200,5 @@ describe("the check itself", () => {
 
   test.each(strays)("finds %s", (_name, tree, fault) => {
     expect(check(tree, dependencies)).toEqual([expect.stringContaining(fault)]);
-  });
-
-  test("reads code as a compiler would", () => {
-    const { code, texts, imports } = scan(
-      [
-        'import one, { type Two, three as drei } from "./x.ts"; // import "./comment.ts"',
-        `const half = total / 2, quoted = /["\`/]/g, nested = \`a \${\`b \${"}"} c\`} d\`;`,
-        '/* import "./other.ts" */ type T = import("./y.ts").T;',
-        'const fake = "// no comment"; last();',
-        'const written = `\nimport { four } from "./z.ts";\n`;',
-      ].join("\n"),
-    );
-    expect(imports).toEqual([
-      { line: 1, from: "./x.ts", names: ["Two", "three", "default"], typeOnly: false },
-      { line: 3, from: "./y.ts", names: ["*"], typeOnly: false },
-    ]);
-    expect(texts.map(({ text }) => text)).toEqual([
-      "./x.ts",
-      "}",
-      "b ? c",
-      "a ? d",
-      "./y.ts",
-      "// no comment",
-      '\nimport { four } from "./z.ts";\n',
-    ]);
-    expect(code).toMatch(/half = total \/ 2, quoted = +, nested = /);
-    expect(code).toMatch(/last\(\);$/m);
   });
 });

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { belongs, doors, impure, packages, pureImports, pureRooms, rooms, slices } from "./rooms.ts";
-import { type Import, lineAt, type Scan, scan } from "./scan.ts";
+import { type Import, type Scan, scan } from "./scan.ts";
 import { isMove, isSql, movers, writesOrLocks } from "./sql.ts";
 
 /** Texts of files by their path below `src/`. */
@@ -33,7 +33,7 @@ export function check(tree: Tree, dependencies: readonly string[]): string[] {
 }
 
 function read(path: string, text: string): File {
-  const found = scan(text);
+  const found = scan(path, text);
   return { path, room: roomOf(path), isTest: path.endsWith(".test.ts"), scan: found, movers: movers(found) };
 }
 
@@ -120,10 +120,9 @@ const pure: Rule = function* (file) {
   for (const { line, from } of file.scan.imports) {
     if (from.startsWith("node:") && pureImports[file.path] !== from) yield [line, `imports ${from}; ${remedy}`];
   }
-  for (const [pattern, name] of impure) {
-    for (const match of file.scan.code.matchAll(pattern)) {
-      yield [lineAt(file.scan.code, match.index), `uses ${name}; ${remedy}`];
-    }
+  for (const { line, name } of file.scan.uses) {
+    const used = impure.find((each) => each === name || (each === "process" && name.startsWith("process.")));
+    if (used !== undefined) yield [line, `uses ${used}; ${remedy}`];
   }
 };
 

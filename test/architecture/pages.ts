@@ -11,7 +11,7 @@ export function checkPages(tree: Tree): string[] {
   const faults: string[] = [];
   for (const [path, text] of Object.entries(tree)) {
     const here = `console/src/${path}`;
-    for (const { from, line, typeOnly } of scan(text).imports) {
+    for (const { from, line, typeOnly } of scan(path, text).imports) {
       const target = from.startsWith(".") ? posix.join(posix.dirname(here), from) : from;
       const place = `${here}:${line} imports ${target}`;
       if (target.startsWith("console/src/")) {

@@ -1,9 +1,12 @@
-/** What the rules need to know of a source file, found without a compiler. */
+import { type Node, parseSync, type Statement, Visitor } from "oxc-parser";
+
+/** What the rules need to know of a source file. */
 export interface Scan {
-  /** The text without comments and without what stands in quotes; lines are where they were. */
-  readonly code: string;
   readonly imports: readonly Import[];
   readonly texts: readonly QuotedText[];
+  /** What the code reads or calls: `Date.now` for a member, `fetch()` for a call, `new Date()` for one without arguments. */
+  readonly uses: readonly Use[];
+  readonly declarations: readonly Declaration[];
 }
 
 export interface Import {
@@ -17,130 +20,114 @@ export interface Import {
 interface QuotedText {
   readonly line: number;
   readonly offset: number;
-  /** What stands between the quotes; a `?` for each part that a template puts in. */
+  /** What is between the quotes; a `?` for each part that a template puts in. */
   readonly text: string;
   /** The tag of a template. */
   readonly tag: string | undefined;
-  /** Made of parts at run time: a template with `${…}`, or a string with a `+` beside it. */
+  /** Made of parts at run time: a template with `${…}`, or a string with a `+` before or behind it. */
   readonly composed: boolean;
 }
 
-export function scan(source: string): Scan {
-  const { code, withoutComments, texts } = separate(source);
-  return { code, texts, imports: findImports(withoutComments, code) };
+interface Use {
+  readonly line: number;
+  readonly name: string;
 }
 
-export function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
+/** A function, class or variable of the file itself. */
+interface Declaration {
+  readonly name: string;
+  readonly isExported: boolean;
+  readonly texts: readonly string[];
+  /** All names in it. */
+  readonly names: ReadonlySet<string>;
 }
 
-const token = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`{}/]/g;
-const regexLiteral = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y;
-const templatePiece = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(`|\$\{)/y;
+export function scan(path: string, source: string): Scan {
+  const { program, module, errors } = parseSync(path, source);
+  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
+  const lineAt = (offset: number) => source.slice(0, offset).split("\n").length;
 
-/** Takes comments, strings, templates and regular expressions apart from the code around them. */
-function separate(source: string): { code: string; withoutComments: string; texts: QuotedText[] } {
-  let code = source;
-  let withoutComments = source;
+  const imports: Import[] = module.staticImports.map(({ start, moduleRequest, entries }) => ({
+    line: lineAt(start),
+    from: moduleRequest.value,
+    names: entries.length === 0 ? ["*"] : entries.map(({ importName: { kind, name } }) => name ?? starOr(kind)),
+    typeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
+  }));
+  for (const { start, entries } of module.staticExports) {
+    const from = entries[0]?.moduleRequest?.value;
+    if (from === undefined) continue;
+    const names = entries.map(({ importName }) => importName.name ?? "*");
+    imports.push({ line: lineAt(start), from, names, typeOnly: entries.every(({ isType }) => isType) });
+  }
+
   const texts: QuotedText[] = [];
-  const open: { offset: number; braces: number; text: string; composed: boolean }[] = []; // Templates around the place.
-  function blank(from: number, to: number): void {
-    code = code.slice(0, from) + source.slice(from, to).replace(/[^\n]/g, " ") + code.slice(to);
-  }
-  function readTemplate(from: number): number {
-    const template = open.at(-1)!;
-    templatePiece.lastIndex = from;
-    const piece = templatePiece.exec(source);
-    if (piece === null) return source.length;
-    const to = from + piece[0].length;
-    blank(from, to);
-    const ends = piece[1] === "`";
-    template.text += piece[0].slice(0, ends ? -1 : -2);
-    template.composed ||= !ends;
-    if (ends) {
-      open.pop();
-      const tag = /([\w$]+)$/.exec(source.slice(0, template.offset))?.[1];
-      texts.push({ ...template, line: lineAt(source, template.offset), tag: isKeyword(tag) ? undefined : tag });
-    } else {
-      template.text += "?";
-      template.braces = 0;
-    }
-    return to;
-  }
-  token.lastIndex = 0;
-  for (let match = token.exec(source); match !== null; match = token.exec(source)) {
-    const [found] = match;
-    const from = match.index;
-    let to = from + found.length;
-    const template = open.at(-1);
-    if (found.startsWith("//") || found.startsWith("/*")) {
-      blank(from, to);
-      withoutComments = withoutComments.slice(0, from) + code.slice(from, to) + withoutComments.slice(to);
-    } else if (found.startsWith('"') || found.startsWith("'")) {
-      blank(from, to);
-      const composed = /^\s*\+/.test(source.slice(to)) || /\+\s*$/.test(source.slice(0, from));
-      texts.push({ line: lineAt(source, from), offset: from, text: found.slice(1, -1), tag: undefined, composed });
-    } else if (found === "`") {
-      open.push({ offset: from, braces: 0, text: "", composed: false });
-      blank(from, to);
-      to = readTemplate(to);
-    } else if (found === "{") {
-      if (template !== undefined) template.braces += 1;
-    } else if (found === "}") {
-      if (template !== undefined && template.braces-- === 0) to = readTemplate(to);
-    } else if (startsRegex(code.slice(0, from))) {
-      regexLiteral.lastIndex = from;
-      to = from + (regexLiteral.exec(source)?.[0].length ?? 1);
-      blank(from, to);
-    }
-    token.lastIndex = to;
-  }
-  return { code, withoutComments, texts };
+  const uses: Use[] = [];
+  const identifiers: { name: string; offset: number }[] = [];
+  const tags = new Map<Node, string>();
+  const glued = new Set<Node>();
+  const importWhole = (start: number, from: Node, typeOnly: boolean) => {
+    if (from.type === "Literal" && typeof from.value === "string")
+      imports.push({ line: lineAt(start), from: from.value, names: ["*"], typeOnly });
+  };
+  new Visitor({
+    ImportExpression: ({ start, source: from }) => importWhole(start, from, false),
+    TSImportType: ({ start, source: from }) => importWhole(start, from, true),
+    Identifier: ({ name, start }) => void identifiers.push({ name, offset: start }),
+    MemberExpression({ start, object, property }) {
+      if (object.type !== "Identifier") return;
+      uses.push({
+        line: lineAt(start),
+        name: property.type === "Identifier" ? `${object.name}.${property.name}` : object.name,
+      });
+    },
+    CallExpression({ start, callee }) {
+      if (callee.type === "Identifier") uses.push({ line: lineAt(start), name: `${callee.name}()` });
+    },
+    NewExpression({ start, callee, arguments: given }) {
+      if (callee.type === "Identifier" && given.length === 0)
+        uses.push({ line: lineAt(start), name: `new ${callee.name}()` });
+    },
+    BinaryExpression({ operator, left, right }) {
+      if (operator === "+") glued.add(left).add(right);
+    },
+    TaggedTemplateExpression({ tag, quasi }) {
+      tags.set(quasi, source.slice(tag.start, tag.end));
+    },
+    Literal(node) {
+      if (typeof node.value !== "string") return;
+      const { start: offset, value: text } = node;
+      texts.push({ line: lineAt(offset), offset, text, tag: undefined, composed: glued.has(node) });
+    },
+    TemplateLiteral(node) {
+      const { start: offset, quasis, expressions } = node;
+      const text = quasis.map(({ value }) => value.raw).join("?");
+      const composed = expressions.length > 0 || glued.has(node);
+      texts.push({ line: lineAt(offset), offset, text, tag: tags.get(node), composed });
+    },
+  }).visit(program);
+
+  const declarations = program.body.flatMap((statement) => {
+    const isWithin = ({ offset }: { offset: number }) => offset >= statement.start && offset < statement.end;
+    const names = new Set(identifiers.filter(isWithin).map(({ name }) => name));
+    const within = texts.filter(isWithin).map(({ text }) => text);
+    const isExported = statement.type.startsWith("Export");
+    return declaredIn(statement).map((name) => ({ name, isExported, texts: within, names }));
+  });
+  return { imports: imports.toSorted((one, other) => one.line - other.line), texts, uses, declarations };
 }
 
-/** A slash after a value divides; elsewhere it opens a regular expression. */
-function startsRegex(before: string): boolean {
-  const last = /(?:([\w$]+)|(\S))\s*$/.exec(before);
-  if (last === null) return true;
-  return last[1] === undefined ? !/[)\]}]/.test(last[2] ?? "") : isKeyword(last[1]);
+function starOr(kind: string): string {
+  return kind === "Default" ? "default" : "*";
 }
 
-function isKeyword(word: string | undefined): boolean {
-  return /^(?:return|typeof|case|in|of|do|else|void|delete|throw|new|await|yield|default)$/.test(word ?? "");
-}
-
-const statement =
-  /^[ \t]*(?:import|export)\s+(type\s+)?(\*(?:\s+as\s+[\w$]+)?|[\w$]+|(?:[\w$]+\s*,\s*)?(?:\{[^}]*\}|\*\s+as\s+[\w$]+))\s*from\s*["']([^"']+)["']/gm;
-const bare = /^[ \t]*import\s*["']([^"']+)["']/gm;
-const dynamic = /\b(?:import|require)\s*\(\s*["']([^"']+)["']/g;
-
-/** Of all that reads like one, what is code: the first word of an import in a text is blank there. */
-function findImports(text: string, code: string): Import[] {
-  const found: Import[] = [];
-  const isCode = ({ index, 0: match }: RegExpExecArray) => code.startsWith(/^\s*\w+/.exec(match)![0], index);
-  for (const match of text.matchAll(statement)) {
-    if (!isCode(match)) continue;
-    const [, type, clause = "", from = ""] = match;
-    const names = namesOf(clause);
-    const typeOnly = type !== undefined || (names.length > 0 && names.every((name) => name.startsWith("type ")));
-    const plain = names.map((name) => name.replace(/^type\s+/, ""));
-    found.push({ line: lineAt(text, match.index), from, names: plain, typeOnly });
+function declaredIn(statement: Statement): string[] {
+  const node =
+    statement.type === "ExportNamedDeclaration" || statement.type === "ExportDefaultDeclaration"
+      ? statement.declaration
+      : statement;
+  if (node?.type === "VariableDeclaration") {
+    return node.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
   }
-  for (const pattern of [bare, dynamic]) {
-    for (const match of text.matchAll(pattern)) {
-      if (!isCode(match)) continue;
-      found.push({ line: lineAt(text, match.index), from: match[1] ?? "", names: ["*"], typeOnly: false });
-    }
-  }
-  return found;
-}
-
-function namesOf(clause: string): string[] {
-  const braces = /\{([^}]*)\}/.exec(clause);
-  const inBraces = (braces?.[1] ?? "").split(",").map((name) => name.trim().split(/\s+as\s+/)[0] ?? "");
-  const names = inBraces.filter((name) => name !== "");
-  const outside = clause.replace(/\{[^}]*\}/, "");
-  if (outside.includes("*")) names.push("*");
-  if (/^[\w$]/.test(outside)) names.push("default");
-  return names;
+  const isNamed = node?.type === "FunctionDeclaration" || node?.type === "ClassDeclaration";
+  return isNamed && node.id != null ? [node.id.name] : [];
 }

@@ -32,26 +32,12 @@ export function isMove(text: string): boolean {
   return moves.test(text);
 }
 
-const declaration = /^(export\s+)?(?:default\s+)?(?:async\s+)?(?:function\*?|const|let|class)\s+([\w$]+)/gm;
-
 /** The exported names of a file by which an instance or its journal is written, also by way of its private ones. */
-export function movers(scan: Scan): string[] {
-  const starts = [...scan.code.matchAll(declaration)];
-  const pieces = starts.map((match, index) => {
-    const end = starts[index + 1]?.index ?? scan.code.length;
-    const texts = scan.texts.filter((text) => text.offset >= match.index && text.offset < end);
-    const name = match[2] ?? "";
-    return { name, exported: match[1] !== undefined, code: scan.code.slice(match.index, end), texts };
-  });
-  const moving = new Set(
-    pieces.filter((piece) => piece.texts.some((text) => isMove(text.text))).map((piece) => piece.name),
-  );
+export function movers({ declarations }: Scan): string[] {
+  const moving = new Set(declarations.filter(({ texts }) => texts.some(isMove)).map(({ name }) => name));
   for (let before = -1; before !== moving.size; ) {
     before = moving.size;
-    for (const piece of pieces) {
-      if ([...moving].some((name) => new RegExp(`(?<![\\w$.])${name}(?![\\w$])`).test(piece.code)))
-        moving.add(piece.name);
-    }
+    for (const { name, names } of declarations) if ([...names].some((each) => moving.has(each))) moving.add(name);
   }
-  return pieces.filter((piece) => piece.exported && moving.has(piece.name)).map((piece) => piece.name);
+  return declarations.filter(({ name, isExported }) => isExported && moving.has(name)).map(({ name }) => name);
 }
