@@ -169,6 +169,12 @@ export type { ShownWorker } from "./kernel/tasks/workers.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
 export {
+  signWebhook,
+  verifyWebhook,
+  type WebhookFault,
+  type WebhookHeaders,
+} from "./outbox/brokers/webhooks/signature.ts";
+export {
   type WebhookEndpoint,
   WebhooksBroker,
   type WebhooksOptions,
@@ -248,7 +254,6 @@ export type { Answer, LabelShape } from "./policy/agreement/label-shape.ts";
 export { labelShape } from "./policy/agreement/schema-shape.ts";
 export type { BreakerOptions } from "./policy/breaker.ts";
 export { constant, exponential, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
-export { signWebhook, verifyWebhook, type WebhookFault, type WebhookHeaders } from "./policy/webhook-signature.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
 export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";

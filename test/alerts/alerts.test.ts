@@ -13,7 +13,7 @@ import {
 } from "pawl";
 import { expect, test } from "vitest";
 import { tellAlerts } from "../../src/alerts/tell.ts";
-import { verifyWebhook } from "../../src/policy/webhook-signature.ts";
+import { verifyWebhook } from "../../src/outbox/brokers/webhooks/signature.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";
 import { attemptOn, Services, solve } from "../support/assessment.ts";
 import { beside } from "../support/beside.ts";

@@ -89,7 +89,6 @@ export const pureImports: Readonly<Record<string, string>> = {
   "base/ids.ts": "node:crypto",
   "definition/shape.ts": "node:crypto",
   "policy/aws-signature.ts": "node:crypto",
-  "policy/webhook-signature.ts": "node:crypto",
 };
 
 /** As the scan names what a file uses. */

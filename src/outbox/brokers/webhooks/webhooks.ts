@@ -3,12 +3,12 @@ import { messageOf, PawlError } from "../../../base/errors.ts";
 import { guardListener } from "../../../base/guard.ts";
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
-import { signWebhook, webhookKey } from "../../../policy/webhook-signature.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { Endpoints } from "./endpoints.ts";
 import { Guard, type GuardOptions, type Resolve } from "./guard.ts";
 import { type Answer, Poster } from "./post.ts";
 import { retryAfterMs } from "./retry-after.ts";
+import { signWebhook, webhookKey } from "./signature.ts";
 
 /** Who is told, and how he knows that it is us. */
 export interface WebhookEndpoint {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { signWebhook, verifyWebhook, webhookKey } from "./webhook-signature.ts";
+import { signWebhook, verifyWebhook, webhookKey } from "./signature.ts";
 
 // The example of the Standard Webhooks specification's own libraries.
 const known = {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { PawlError } from "../base/errors.ts";
+import { PawlError } from "../../../base/errors.ts";
 
 /**
  * Signatures of webhooks as Standard Webhooks has them: HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that
