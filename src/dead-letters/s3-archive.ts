@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { AwsV4Signer } from "aws4fetch";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { encoded, signAws } from "../policy/aws-signature.ts";
+import { readXml, type XmlElement } from "../base/xml.ts";
 import type { DeadLetterArchive } from "./archive.ts";
 
 export interface S3Credentials {
@@ -43,23 +44,29 @@ export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
   const timeoutMs = durationMs(options.timeout ?? "30s", "timeout");
 
   const ask = async (method: string, url: URL, body?: Buffer): Promise<Response> => {
-    const signer = { ...(await credentialsOf(options)), region, service: "s3" };
     const bodySha256 = createHash("sha256")
       .update(body ?? "")
       .digest("hex");
-    const { host: _, ...headers } = signAws(signer, { method, url, headers: {}, bodySha256 }, new Date());
-    const answer = await fetch(url, {
+    const signer = new AwsV4Signer({
+      ...(await credentialsOf(options)),
+      region,
+      service: "s3",
       method,
-      headers,
+      url: url.href,
+      headers: { "x-amz-content-sha256": bodySha256 },
+    });
+    const signed = await signer.sign();
+    const answer = await fetch(signed.url, {
+      method,
+      headers: signed.headers,
       ...(body !== undefined && { body: new Uint8Array(body) }),
-      redirect: "manual", // Nobody else is to see what was signed for this address.
+      redirect: "manual", // The signature is for this address alone.
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (answer.ok) return answer;
-    const said = /<Code>([\w.]{1,100})<\/Code>/.exec(await answer.text())?.[1];
-    throw new Error(
-      `${method} of ${url.pathname} was answered with ${answer.status}${said === undefined ? "" : ` ${said}`}.`,
-    );
+    const code = textIn(readXml(await answer.text())?.inside ?? [], "Code") ?? "";
+    const because = /^[\w.]{1,100}$/.test(code) ? ` ${code}` : "";
+    throw new Error(`${method} of ${url.pathname} was answered with ${answer.status}${because}.`);
   };
   const urlOf = (name: string) => new URL(`${base}/${`${prefix}${name}`.split("/").map(encoded).join("/")}`);
 
@@ -72,10 +79,13 @@ export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
       for (let token: string | undefined, more = true; more; more = token !== undefined) {
         const url = new URL(`${base}/?list-type=2&prefix=${encoded(prefix)}`);
         if (token !== undefined) url.search += `&continuation-token=${encoded(token)}`;
-        const page = await (await ask("GET", url)).text();
-        for (const [, key] of page.matchAll(/<Key>([^<]*)<\/Key>/g)) names.push(plain(key!).slice(prefix.length));
-        const next = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(page)?.[1];
-        token = next === undefined ? undefined : plain(next);
+        const page = readXml(await (await ask("GET", url)).text());
+        if (page?.name !== "ListBucketResult")
+          throw new Error(`GET of ${url.pathname} was answered with no list of files.`);
+        for (const { name, inside } of page.inside) {
+          if (name === "Contents") names.push((textIn(inside, "Key") ?? "").slice(prefix.length));
+        }
+        token = textIn(page.inside, "NextContinuationToken") || undefined;
       }
       return names;
     },
@@ -110,8 +120,11 @@ async function credentialsOf({ credentials }: S3ArchiveOptions): Promise<S3Crede
   );
 }
 
-/** What XML writes for characters of its own. */
-function plain(text: string): string {
-  const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
-  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
+function textIn(elements: readonly XmlElement[], name: string): string | undefined {
+  return elements.find((element) => element.name === name)?.text;
+}
+
+/** As S3 encodes: everything but letters, digits and four marks. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }

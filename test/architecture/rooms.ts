@@ -71,6 +71,7 @@ export const packages: Readonly<Record<string, string>> = {
   "@electric-sql/pglite": "store/pglite/",
   amqplib: "outbox/brokers/rabbitmq/",
   "@aws-sdk/client-mturk": "crowd/marketplaces/mturk/",
+  aws4fetch: "dead-letters/",
   commander: "cli/",
   picocolors: "cli/",
   "@viz-js/viz": "definition/",
@@ -84,11 +85,10 @@ export const packages: Readonly<Record<string, string>> = {
 
 export const pureRooms = ["base", "definition", "policy"];
 
-/** Node's modules that a pure file may use: random bytes for ids, a hash of a definition's shape, signatures. */
+/** Node's modules that a pure file may use: random bytes for ids, a hash of a definition's shape. */
 export const pureImports: Readonly<Record<string, string>> = {
   "base/ids.ts": "node:crypto",
   "definition/shape.ts": "node:crypto",
-  "policy/aws-signature.ts": "node:crypto",
 };
 
 /** As the scan names what a file uses. */

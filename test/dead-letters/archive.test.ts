@@ -330,6 +330,11 @@ describe("a bucket", () => {
     expect((await archive.read(names[0]!)).toString()).toBe("again");
   });
 
+  test("signs the token of a session", async () => {
+    await archiveAt({ credentials: { ...s3Keys, sessionToken: "of an hour" } }).write("a", Buffer.from("x"));
+    expect([...server.sessionTokens]).toEqual(["of an hour"]);
+  });
+
   test("says what is wrong: a key that is not known, a file that is not there, a server that is busy or silent", async () => {
     const content = Buffer.from("x");
     const wrong = { credentials: { ...s3Keys, secretAccessKey: "guessed" } };

@@ -6,6 +6,8 @@ import { buffer } from "node:stream/consumers";
 
 export interface S3Server {
   readonly url: string;
+  /** The session tokens that came, each signed. */
+  readonly sessionTokens: Set<string>;
   /** What is in the bucket. */
   readonly objects: Map<string, Buffer>;
   /** What the next requests are answered with, instead of an answer: a status, or silence. */
@@ -22,8 +24,11 @@ const bucket = "letters";
  */
 export async function startS3(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
+  const sessionTokens = new Set<string>();
   const faults: S3Server["faults"] = [];
   const server = createServer((request, response) => {
+    const token = request.headers["x-amz-security-token"];
+    if (token !== undefined) sessionTokens.add(String(token));
     void answer(request, response, objects, faults);
   });
   server.listen(0, "127.0.0.1");
@@ -31,6 +36,7 @@ export async function startS3(): Promise<S3Server> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    sessionTokens,
     faults,
     async stop() {
       server.closeAllConnections();
@@ -84,10 +90,11 @@ function signatureFault(request: IncomingMessage, path: string, query: string, b
   const moment = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   if (!(Math.abs(Date.now() - moment) < 15 * 60_000)) return "RequestTimeTooSkewed";
   const form =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8}\/[\w-]+\/s3\/aws4_request),SignedHeaders=([\w;-]+),Signature=(\w+)$/;
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8}\/[\w-]+\/s3\/aws4_request), ?SignedHeaders=([\w;-]+), ?Signature=(\w+)$/;
   const [, key, scope, signed, signature] = form.exec(request.headers.authorization ?? "") ?? [];
   if (key !== s3Keys.accessKeyId) return "InvalidAccessKeyId";
-  for (const name of ["host", "x-amz-date", "x-amz-content-sha256"])
+  const token = request.headers["x-amz-security-token"] === undefined ? [] : ["x-amz-security-token"];
+  for (const name of ["host", "x-amz-date", "x-amz-content-sha256", ...token])
     if (!signed!.split(";").includes(name)) return "AccessDenied";
   const headers = signed!.split(";").map((name) => `${name}:${String(request.headers[name])}\n`);
   const canonical = [request.method, path, query.split("&").sort().join("&"), headers.join(""), signed, sha256].join(
