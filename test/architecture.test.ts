@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { check, type Tree } from "./architecture/check.ts";
 import { checkPages } from "./architecture/pages.ts";
+import { rooms } from "./architecture/rooms.ts";
 
 const root = join(import.meta.dirname, "..");
 const dependencies = ["pg", "@electric-sql/pglite", "commander", "pino", "@viz-js/viz", "@standard-schema/spec"];
@@ -34,6 +35,46 @@ test("pages know the types of the contract, and nothing else of Pawl", () => {
     "console/src/y.ts:1 imports src/http/contract.ts; of the contract a page knows types alone",
     expect.stringContaining("console/src/y.ts:2 imports zod; a page knows"),
   ]);
+});
+
+describe("the pages about the rooms", () => {
+  const page = readFileSync(join(root, "docs/ARCHITECTURE.md"), "utf8");
+
+  test.each(["CONTRIBUTING.md", "docs/ARCHITECTURE.md"])("%s names files and folders as they are called", (name) => {
+    const text = readFileSync(join(root, name), "utf8");
+    const paths = [...text.matchAll(/`((?:src|test|console|docs|examples|bench)\/[\w./-]*)`/g)].map(
+      ([, path]) => path!,
+    );
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const links = [...text.matchAll(/\[([\w./-]+(?:\.ts|\/))\]\(([^)]+)\)/g)].map(([, label, target]) => ({
+      label: label!.replace(/\/$/, ""),
+      path: `/${posix.join(posix.dirname(name), target!)}`.replace(/\/$/, ""),
+    }));
+    // A label may be shorter than the path, or the folder of the file that it leads to.
+    expect(links.filter(({ label, path }) => !path.endsWith(`/${label}`) && !path.includes(`/${label}/`))).toEqual([]);
+  });
+
+  test("the list of rooms is that of the folders, each with the folders that it names", () => {
+    const list = /^ {4}src\/\n([\s\S]*?)^ {4}console\//m.exec(page)?.[1] ?? "";
+    const entries = list.split(/^ {6}(?=\w)/m).filter((entry) => entry !== "");
+    expect(entries.map((entry) => /^[\w.-]+/.exec(entry)![0]).sort()).toEqual(readdirSync(join(root, "src")).sort());
+    const folders = entries
+      .filter((entry) => !entry.startsWith("index.ts"))
+      .flatMap((entry) => {
+        const [room, ...below] = [...entry.matchAll(/[\w-]+(?=\/)/g)].map(([name]) => name);
+        return below.map((folder) => `src/${room}/${folder}`);
+      });
+    expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([]);
+  });
+
+  test("the diagram shows each room, and no import that is not allowed", () => {
+    const diagram = /```mermaid\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+    const arrows = [...diagram.matchAll(/^ *([\w-]+) --> ([\w-]+(?: & [\w-]+)*)$/gm)].flatMap(([, from, targets]) =>
+      targets!.split(" & ").map((to) => [from!, to] as const),
+    );
+    expect([...new Set(arrows.flat())].sort()).toEqual(Object.keys(rooms).sort());
+    expect(arrows.filter(([from, to]) => !rooms[from]?.may.includes(to))).toEqual([]);
+  });
 });
 
 describe("the check itself", () => {
