@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, "../..");
 
 /** What is started as a process or as a thread of its own. */
 const programs = [
+  "src/people/labels/validation-thread.ts",
   "src/store/pglite/thread.ts",
   "src/store/postgres/lease-thread.ts",
   "test/faults/assessment-child.ts",

@@ -110,6 +110,38 @@ describe("a label of a JSON Schema", () => {
     ]);
     expect(await faultsOf(trap, "b")).toEqual([" [pattern] must match ^(a+)+$"]); // And all is well after it.
   });
+
+  test("that takes for ever blocks neither the process nor the labels of other queues", async () => {
+    let beats = 0;
+    const heart = setInterval(() => beats++, 1);
+    const trap = queue("trap", { label: { type: "string", pattern: "(a+)+$" } });
+    const tooLong = [" [schema_failed] could not be checked: It took longer than 1000 ms."];
+    try {
+      const ends: string[] = [];
+      const trapped = [1, 2].map(async () => {
+        expect(await faultsOf(trap, `${"a".repeat(50_000)}!`)).toEqual(tooLong);
+        ends.push("trap");
+      });
+      expect(await faultsOf(asJsonSchema, { animal: "cat", sure: 5 })).toEqual([]);
+      ends.push("other");
+      await Promise.all(trapped);
+      expect(ends).toEqual(["other", "trap", "trap"]);
+      expect(beats).toBeGreaterThan(50); // None of them, were it checked where the process waits for it.
+    } finally {
+      clearInterval(heart);
+    }
+  });
+
+  test("that takes long is refused while many such labels wait", async () => {
+    const trap = queue("trap", { label: { type: "string", pattern: "^(a+)+$" } });
+    const short = queue("short", { label: { type: "string", pattern: "^(b+)+$" } });
+    await faultsOf(trap, `${"a".repeat(50)}!`); // From now on its labels are for the thread.
+    const all = Array.from({ length: 34 }, () => faultsOf(trap, "a"));
+    const outcomes = await Promise.all(all);
+    expect(outcomes.filter((faults) => faults.length === 0)).toHaveLength(33); // One in work, and those that wait.
+    expect(outcomes.at(-1)![0]).toMatch(/32 labels that take long wait to be checked/);
+    expect(await faultsOf(short, "b")).toEqual([]);
+  });
 });
 
 describe("a label of a library's schema", () => {

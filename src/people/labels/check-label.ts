@@ -5,7 +5,9 @@ import { cleanText, type Json, storableText } from "../../base/json.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyQueue, LabelContext, LabelVerdict } from "../../definition/queue.ts";
 import { isSchema } from "../../definition/read/read.ts";
+import { compileForm } from "./compile-form.ts";
 import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-faults.ts";
+import { ThreadValidator } from "./thread-validator.ts";
 import { withinTime } from "./within-time.ts";
 
 /** A label that holds, as it is to be stored; or all that is wrong with it. */
@@ -16,6 +18,8 @@ export type CheckedLabel =
 const maxLabelLength = 256 * 1024;
 const sayMs = 1_000;
 const askMs = 10_000;
+/** How long a JSON Schema, which an operator may have written at run time, blocks the process. */
+const blockMs = 5;
 
 /** What labels are held against: the schema, and the form that it gives. */
 export type LabelForm = Pick<AnyQueue, "label" | "form">;
@@ -81,9 +85,8 @@ async function againstSchema(queue: LabelForm, label: unknown): Promise<CheckedL
   };
   try {
     if (!isSchema(queue.label)) {
-      const validator = await validatorOf(queue);
-      const fits = withinTime(sayMs, () => validator(label));
-      return fits ? { label: label as Json } : { faults: schemaFaults(validator.errors ?? []) };
+      const faults = await jsonSchemaFaults(queue, label);
+      return faults.length === 0 ? { label: label as Json } : { faults };
     }
     const schema: StandardSchemaV1 = queue.label;
     const result = await inTime(withinTime(sayMs, () => schema["~standard"].validate(label)));
@@ -95,18 +98,32 @@ async function againstSchema(queue: LabelForm, label: unknown): Promise<CheckedL
   }
 }
 
-/** Compiled once for each queue or crowd; the library is loaded when the first JSON Schema is held against a label. */
+/** Compiled once for each queue or crowd. */
 const validators = new WeakMap<LabelForm, Promise<ValidateFunction>>();
+/** Forms that a label took too long for: all their labels are validated in the thread from then on. */
+const slow = new WeakSet<LabelForm>();
+const thread = new ThreadValidator();
 
-function validatorOf(queue: LabelForm): Promise<ValidateFunction> {
-  const known = validators.get(queue);
+/** What takes longer than a moment, such as a pattern that backtracks for ever, is validated in a thread. */
+async function jsonSchemaFaults(form: LabelForm, label: unknown): Promise<readonly LabelFault[]> {
+  if (!slow.has(form)) {
+    const validator = await validatorOf(form);
+    try {
+      const fits = withinTime(blockMs, () => validator(label));
+      return fits ? [] : schemaFaults(validator.errors ?? []);
+    } catch (error) {
+      if (!isPawlError(error, "busy")) throw error;
+      slow.add(form);
+    }
+  }
+  return thread.validate(form.form, label, sayMs);
+}
+
+function validatorOf(form: LabelForm): Promise<ValidateFunction> {
+  const known = validators.get(form);
   if (known !== undefined) return known;
-  const compiled = import("ajv/dist/2020.js").then(({ Ajv2020 }) => {
-    // What is no JSON Schema was refused when the queue was made. A format is shown, not checked, as the dialect has it.
-    const checked = { validateSchema: false, meta: false, strict: false, logger: false } as const;
-    return new Ajv2020({ ...checked, allErrors: true, validateFormats: false }).compile(queue.form);
-  });
-  validators.set(queue, compiled);
+  const compiled = compileForm(form.form);
+  validators.set(form, compiled);
   return compiled;
 }
 

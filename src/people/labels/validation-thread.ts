@@ -1,0 +1,17 @@
+import { parentPort } from "node:worker_threads";
+import { messageOf } from "../../base/errors.ts";
+import { compileForm } from "./compile-form.ts";
+import { schemaFaults } from "./label-faults.ts";
+import type { FromThread, ToThread } from "./validation-messages.ts";
+
+const port = parentPort!;
+const send = (message: FromThread): void => port.postMessage(message);
+
+port.on("message", ({ form, label }: ToThread) => {
+  compileForm(form).then(
+    (validator) => send({ faults: validator(label) ? [] : schemaFaults(validator.errors ?? []) }),
+    (error: unknown) => send({ failure: messageOf(error) }),
+  );
+});
+await import("ajv/dist/2020.js"); // So that the first label does not spend its time on it.
+send({ ready: true });
