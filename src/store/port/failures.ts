@@ -3,8 +3,8 @@ import { messageOf, PawlError } from "../../base/errors.ts";
 /** The five characters by which Postgres names a failure, when the failure has any. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
-  // Every one of them has a digit: EPIPE is Node's word for a lost connection.
-  return typeof code === "string" && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  // Every one of them has a digit: EPIPE is Node's word for a lost connection. P1000 and above are Prisma's own codes.
+  return typeof code === "string" && /^(?=.*[0-9])(?!P[1-9])[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 const refusedStates: Record<string, string> = {

@@ -1,6 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import type { Statement, Tx } from "./db.ts";
 import { sqlState, translate } from "./failures.ts";
+import { driverErrorOfDrizzle, driverErrorOfPrisma } from "./library-errors.ts";
 import { isRollback, isTransactionControl, SharedSearchPath } from "./search-path.ts";
 import { inTurn } from "./transaction-turns.ts";
 
@@ -140,6 +141,7 @@ export async function withinSavepoint<T>(tx: Tx, work: () => Promise<T>): Promis
   try {
     await tx.query("savepoint pawl_call");
   } catch (error) {
+    // A wrapper of the user's own may keep what the driver said as the cause.
     const state = sqlState(error) ?? sqlState((error as { cause?: unknown }).cause);
     if (state !== "25P01") throw translate(error, "running");
     throw new PawlError(
@@ -193,8 +195,12 @@ export function fromDrizzle(
       const chunks = text
         .split(/\$(\d+)/)
         .map((piece, index) => (index % 2 === 0 ? sql.raw(piece) : sql.param(values[Number(piece) - 1])));
-      const result = (await transaction.execute(sql.join(chunks))) as { rows: unknown[] } | unknown[];
-      return { rows: Array.isArray(result) ? result : result.rows };
+      try {
+        const result = (await transaction.execute(sql.join(chunks))) as { rows: unknown[] } | unknown[];
+        return { rows: Array.isArray(result) ? result : result.rows };
+      } catch (error) {
+        throw driverErrorOfDrizzle(error);
+      }
     },
   };
   return wrap(adapter, transaction);
@@ -205,7 +211,13 @@ export function fromPrisma(transaction: {
   $queryRawUnsafe(text: string, ...values: unknown[]): PromiseLike<unknown>;
 }): TransactionLike {
   const adapter: TransactionLike = {
-    query: async (text, values = []) => ({ rows: (await transaction.$queryRawUnsafe(text, ...values)) as unknown[] }),
+    async query(text, values = []) {
+      try {
+        return { rows: (await transaction.$queryRawUnsafe(text, ...values)) as unknown[] };
+      } catch (error) {
+        throw driverErrorOfPrisma(error);
+      }
+    },
   };
   return wrap(adapter, transaction);
 }

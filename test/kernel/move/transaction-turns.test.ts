@@ -18,6 +18,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
+import { openPrisma, prismaFolder } from "../../support/prisma-client.ts";
 
 type Transaction = NonNullable<CallOptions["tx"]>;
 
@@ -412,6 +413,16 @@ describe.skipIf(server === undefined)("on transactions of other libraries", () =
         return () => fromPrisma(transaction);
       }),
     ));
+
+  test.skipIf(prismaFolder === undefined)("a transaction of Prisma's own client, wrapped anew for each call", () =>
+    pairs(async (url) => {
+      const prisma = await openPrisma(prismaFolder!, url);
+      return {
+        within: (work) => prisma.$transaction((trx) => work(() => fromPrisma(trx)), { timeout: 60_000 }),
+        close: () => prisma.$disconnect(),
+      };
+    }),
+  );
 
   test("when one of several calls is refused and the transaction rolled back, none of the others is written", async () => {
     await using t = await testPawl({ ...declared, server });

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { testPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler } from "../../support/each-store.ts";
 import { parcel } from "../../support/parcel.ts";
+import { openPrisma, prismaFolder } from "../../support/prisma-client.ts";
 
 const item = { key: "p", data: { address: "Elm 3" } };
 
@@ -123,6 +124,85 @@ describe.skipIf(server === undefined)("with other libraries on PostgreSQL", () =
     });
     expect(version).toBe(2);
   });
+});
+
+describe("failures in transactions of other libraries", () => {
+  /** As Prisma throws them with a driver adapter, as its query engine did, and its own. */
+  const prismaError = (code: string, meta: object) =>
+    Object.assign(new Error("Invalid `prisma.$queryRawUnsafe()` invocation"), { code, meta });
+  const adapted = (originalCode: string) =>
+    prismaError("P2010", { driverAdapterError: { cause: { originalCode, originalMessage: "said the driver" } } });
+  const throwing = (error: Error) => ({ $queryRawUnsafe: () => Promise.reject(error) });
+
+  test.each([
+    ["a serialization failure", adapted("40001"), "busy"],
+    ["one of the query engine", prismaError("P2010", { code: "40P01", message: "deadlock" }), "busy"],
+    ["an aborted transaction", adapted("25P02"), "not_a_transaction"],
+    ["no transaction", adapted("25P01"), "not_a_transaction"],
+    ["a transaction that took too long", prismaError("P2028", {}), "not_a_transaction"],
+    ["a lost connection", prismaError("P1017", {}), "outcome_unknown"],
+  ])("%s in a Prisma transaction says who must act", async (_, error, code) => {
+    await using t = await testPawl({ lifecycles: [parcel] });
+    await t.pawl.start(parcel, item);
+    const sent = t.pawl.send(parcel, "p", "noted", { tx: fromPrisma(throwing(error)) });
+    await expect(sent).rejects.toMatchObject({ code });
+  });
+
+  test.skipIf(server === undefined)(
+    "an aborted transaction of Drizzle is told apart from a lost connection, and so is one of Kysely",
+    async () => {
+      await using t = await testPawl({ lifecycles: [parcel], server });
+      await t.pawl.start(parcel, item);
+      const pool = new pg.Pool({ connectionString: t.url! });
+      const send = (tx: TransactionLike) =>
+        expect(t.pawl.send(parcel, "p", "noted", { tx })).rejects.toMatchObject({ code: "not_a_transaction" });
+      const inDrizzle = drizzle(pool).transaction(async (trx) => {
+        await expect(trx.execute(sql`select 1 / 0`)).rejects.toThrow();
+        await send(fromDrizzle(trx, sql));
+        throw new Error("over");
+      });
+      await expect(inDrizzle).rejects.toThrow("over");
+      await send(fromDrizzle(drizzle(pool), sql));
+      const db = new Kysely<Record<string, never>>({ dialect: new PostgresDialect({ pool }) });
+      const inKysely = db.transaction().execute(async (trx) => {
+        await expect(fromKysely(trx).query("select 1 / 0")).rejects.toThrow();
+        await send(fromKysely(trx));
+        throw new Error("over");
+      });
+      await expect(inKysely).rejects.toThrow("over");
+      await db.destroy();
+    },
+  );
+
+  test.skipIf(prismaFolder === undefined)(
+    "an aborted transaction of Prisma's own client, and no transaction",
+    async () => {
+      await using t = await testPawl({ lifecycles: [parcel], server });
+      await t.pawl.start(parcel, item);
+      const prisma = await openPrisma(prismaFolder!, t.url!);
+      const send = (tx: TransactionLike) =>
+        expect(t.pawl.send(parcel, "p", "noted", { tx })).rejects.toMatchObject({ code: "not_a_transaction" });
+      const aborted = prisma.$transaction(
+        async (trx) => {
+          await expect(trx.$queryRawUnsafe("select 1 / 0")).rejects.toThrow();
+          await send(fromPrisma(trx));
+          throw new Error("over");
+        },
+        { timeout: 60_000 },
+      );
+      await expect(aborted).rejects.toThrow("over");
+      await send(fromPrisma(prisma));
+      let ended: Parameters<typeof fromPrisma>[0] | undefined;
+      await prisma.$transaction(
+        async (trx) => {
+          ended = trx;
+        },
+        { timeout: 60_000 },
+      );
+      await send(fromPrisma(ended!));
+      await prisma.$disconnect();
+    },
+  );
 });
 
 describe("with PGlite's own transactions", () => {
