@@ -1,4 +1,5 @@
 import type { AlertTarget } from "../alerts/sink.ts";
+import type { Duration } from "../base/duration.ts";
 import type { Marketplaces } from "../crowd/families.ts";
 import type { DeadLetterCare } from "../dead-letters/settings.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
@@ -36,6 +37,18 @@ export interface HttpLimits {
    * @default 250
    */
   readonly connectionsPerAddress?: number | undefined;
+  /**
+   * Connections to PostgreSQL that all reads over HTTP share in this process, in addition to the `connections` of
+   * `createPawl`: expensive reads leave those of the workers alone.
+   * @default 4
+   */
+  readonly connections?: number | undefined;
+  /**
+   * How long one statement of a read over HTTP may take on PostgreSQL. One that takes longer is cancelled, and the request is
+   * answered with 503 and the code `statement_timeout`.
+   * @default "10s"
+   */
+  readonly statementTimeout?: Duration | undefined;
 }
 
 /** Where Pawl answers over HTTP. */

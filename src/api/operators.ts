@@ -23,6 +23,7 @@ import { Verbs } from "../kernel/verbs.ts";
 import { checkedBreaker } from "../policy/breaker.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "../schedules/verbs.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
+import type { ReadLimits } from "../store/port/db.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type DeadLetterView, readDeadLetters, readLettersOfKind } from "../views/dead-letters.ts";
 import { readNow } from "../views/now.ts";
@@ -161,6 +162,12 @@ export abstract class Operators {
     refuseInside(this.kernel, "metrics");
     const { prometheusText } = await import("../telemetry/prometheus.ts"); // Its library is loaded by those who ask.
     return prometheusText(await readAll(this.kernel));
+  }
+
+  /** Runs reads on a few connections of their own, where the database can; see `Db.limited`. @internal */
+  withReadLimits<T>(limits: ReadLimits | undefined, work: () => Promise<T>): Promise<T> {
+    const { db } = this.kernel;
+    return limits === undefined || db.limited === undefined ? work() : db.limited(limits, work);
   }
 
   /** Asks the database for its time; throws when it cannot be reached. */

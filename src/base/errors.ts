@@ -67,6 +67,7 @@ export const errorCodes = {
   definition_newer: "surroundings",
   outcome_unknown: "surroundings",
   busy: "surroundings",
+  statement_timeout: "surroundings",
   step_aborted: "surroundings",
   wait_timeout: "surroundings",
   circuit_open: "surroundings",

@@ -87,7 +87,8 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
       if (!may(role, "look")) throw new PawlError("not_allowed", `The role ${role} of ${name} may not read metrics.`);
     } else if (options.token !== undefined && !isSame(bearerOf(context), options.token))
       return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
-    return context.body(await pawl.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+    const metrics = await pawl.withReadLimits(limits?.reads, () => pawl.metrics());
+    return context.body(metrics, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
   const limit = bodyLimit({
     maxSize: maxRequestBytes,

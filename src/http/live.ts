@@ -26,7 +26,7 @@ const restMs = 2_000;
 
 /** `GET /api/live`: a stream of what changes, for those who may look. One for a tab is enough. */
 export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
-  const live = new Live(pawl, new Reauthentication(reauthenticateEveryMs(options)));
+  const live = new Live(pawl, new Reauthentication(reauthenticateEveryMs(options)), options);
   options.ends?.addEventListener("abort", () => live.end(), { once: true });
   app.get("/api/live", async (context) => {
     const visit = await admitVisit(pawl, context, options);
@@ -51,11 +51,13 @@ class Live {
   #looking = false;
   #ended = false;
   readonly #reauthentication: Reauthentication;
+  readonly #limits: LiveOptions["limits"];
   #checkedAt = 0;
 
-  constructor(pawl: Pawl, reauthentication: Reauthentication) {
+  constructor(pawl: Pawl, reauthentication: Reauthentication, { limits }: LiveOptions) {
     this.#pawl = pawl;
     this.#reauthentication = reauthentication;
+    this.#limits = limits;
   }
 
   /** `onEnd` is called once the stream has ended, by whichever side. */
@@ -120,7 +122,8 @@ class Live {
 
   async #lookOnce(): Promise<void> {
     const ids = new Set([...this.#listeners].flatMap(({ instance }) => instance ?? []));
-    const { counts, instances } = await this.#pawl.standing([...ids]);
+    const look = () => this.#pawl.standing([...ids]);
+    const { counts, instances } = await this.#pawl.withReadLimits(this.#limits?.reads, look);
     const before = this.#counts;
     this.#counts = gathered(counts);
     const changed = changes(before, this.#counts);

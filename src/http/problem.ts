@@ -109,7 +109,7 @@ export function problemOf(error: unknown, { isLocal = false } = {}): Problem {
         : who === "surroundings"
           ? notNow(code)
           : 500;
-  const isTold = isLocal || status < 500 || status === patienceEnded;
+  const isTold = isLocal || status < 500 || status === patienceEnded || code === "statement_timeout";
   const told = {
     ...problem(status, code, isTold ? messageOf(error) : undefined),
     ...(isPawlError(error) && isTold ? detailsOf(error) : {}),

@@ -1,30 +1,40 @@
 import type { HttpLimits } from "../api/config.ts";
+import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
-export const defaultLimits: { readonly [Name in keyof HttpLimits]-?: number } = {
+type Counts = { readonly [Name in Exclude<keyof HttpLimits, "statementTimeout">]-?: number };
+export type CheckedLimits = Counts & { readonly statementTimeoutMs: number };
+
+const defaultCounts: Counts = {
   requestsPerSecond: 200,
   concurrency: 6,
   streams: 20,
   failedSignInsPerMinute: 30,
   connectionsPerAddress: 250,
+  connections: 4,
 };
+const defaultStatementTimeout = "10s";
 
 const burstSeconds = 5;
 const maxWaitingPerSlot = 8;
 
 /** Throws `option_invalid` for a limit that is none. */
-export function checkedLimits(given: HttpLimits = {}): typeof defaultLimits {
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultLimits)) {
-      const known = Object.keys(defaultLimits).join(", ");
+export function checkedLimits(given: HttpLimits = {}): CheckedLimits {
+  const { statementTimeout, ...counts } = given;
+  for (const [name, value] of Object.entries(counts)) {
+    if (!(name in defaultCounts)) {
+      const known = [...Object.keys(defaultCounts), "statementTimeout"].join(", ");
       throw new PawlError("option_invalid", `Unknown limit \`http.limits.${name}\`. Known limits: ${known}.`);
     }
     if (value !== undefined && !(typeof value === "number" && value >= 1))
       throw new PawlError("option_invalid", `\`http.limits.${name}\` must be a number of at least 1.`);
   }
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaultLimits, ...Object.fromEntries(set) };
+  const statementTimeoutMs = durationMs(statementTimeout ?? defaultStatementTimeout, "`http.limits.statementTimeout`");
+  if (statementTimeoutMs < 1)
+    throw new PawlError("option_invalid", "`http.limits.statementTimeout` must be at least 1 ms.");
+  const set = Object.entries(counts).filter(([, value]) => value !== undefined);
+  return { ...defaultCounts, ...Object.fromEntries(set), statementTimeoutMs };
 }
 
 interface Turns {
@@ -33,17 +43,28 @@ interface Turns {
   readonly waiting: (() => void)[];
 }
 
+interface ReadLimits {
+  readonly connections: number;
+  readonly statementTimeoutMs: number;
+}
+
 /** Counts what each caller asks for, in this process. What is refused is answered with 429 and `Retry-After`. */
 export class RequestLimits {
-  readonly #limits: typeof defaultLimits;
+  readonly #limits: CheckedLimits;
   readonly #requests: RateLimiter;
   readonly #failedSignIns: RateLimiter;
   readonly #callers = new Map<string, Turns>();
 
-  constructor(limits: typeof defaultLimits) {
+  constructor(limits: CheckedLimits) {
     this.#limits = limits;
     this.#requests = new RateLimiter(limits.requestsPerSecond, limits.requestsPerSecond * burstSeconds);
     this.#failedSignIns = new RateLimiter(limits.failedSignInsPerMinute / 60, limits.failedSignInsPerMinute);
+  }
+
+  /** What holds for the statements of reads. */
+  get reads(): ReadLimits {
+    const { connections, statementTimeoutMs } = this.#limits;
+    return { connections: Math.floor(connections), statementTimeoutMs };
   }
 
   /** Refuses an address that tried too many unknown tokens, before anything is looked up for it. */

@@ -141,6 +141,7 @@ class LentDb implements Db {
   readonly kind: Db["kind"];
   readonly keepLeases?: NonNullable<Db["keepLeases"]>;
   readonly listen?: NonNullable<Db["listen"]>;
+  readonly limited?: NonNullable<Db["limited"]>;
   readonly #db: Db;
   readonly #underWay = new Set<Promise<unknown>>();
   #closed = false;
@@ -150,6 +151,7 @@ class LentDb implements Db {
     this.#db = db;
     if (db.keepLeases !== undefined) this.keepLeases = (options) => this.#open().keepLeases!(options);
     if (db.listen !== undefined) this.listen = (options) => this.#open().listen!(options);
+    if (db.limited !== undefined) this.limited = (limits, work) => this.#open().limited!(limits, work);
   }
 
   rows<Row>(statement: Statement): Promise<Row[]> {

@@ -58,7 +58,9 @@ async function answer(pawl: Pawl, context: Context, route: Route, options: Mount
   const caller = { signal: signalOf(context, route, options), url: options.url, labeler };
   let answered: unknown;
   try {
-    answered = (await route.call(pawl, args as never, caller)) ?? null;
+    const call = async () => route.call(pawl, args as never, caller);
+    const isRead = route.method === "get" && route.waits !== true;
+    answered = (await (isRead ? pawl.withReadLimits(options.limits?.reads, call) : call())) ?? null;
   } catch (error) {
     // What ends with the caller is no failure of ours, and is reported to nobody.
     if (context.req.raw.signal.aborted) throw new PawlError("not_available", "The caller is gone.");

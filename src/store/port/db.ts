@@ -32,7 +32,19 @@ export interface Db extends Executor {
   keepLeases?(options: KeeperOptions): LeaseKeeper;
   /** Where a database can: hears what other processes send, see `sendNotice`. */
   listen?(options: ListenOptions): Listener;
+  /**
+   * Where a database can: all statements that `work` makes run on a few connections of their own, each for a short time.
+   * One that takes longer is cancelled and throws `statement_timeout`.
+   */
+  limited?<T>(limits: ReadLimits, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+/** What keeps expensive reads from the connections of everything else. */
+export interface ReadLimits {
+  /** The most connections that all of them have at once. */
+  readonly connections: number;
+  readonly statementTimeoutMs: number;
 }
 
 /** Keeps leases alive while their tasks are in a worker's hands, and tells which were lost. */

@@ -1,10 +1,12 @@
 import pg from "pg";
-import { isPawlError, PawlError } from "../../base/errors.ts";
-import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, Statement, Tx } from "../port/db.ts";
+import { PawlError } from "../../base/errors.ts";
+import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, ReadLimits, Statement, Tx } from "../port/db.ts";
 import { isReadOnly, readOnly, sqlState, translate } from "../port/failures.ts";
 import { sendNotice } from "../port/notices.ts";
 import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../port/search-path.ts";
 import { keepLeasesInThread } from "./keep-leases.ts";
+import { Broken, LendingPool } from "./lending-pool.ts";
+import { LimitedReads } from "./limited-reads.ts";
 import { PostgresListener, unheard } from "./listen.ts";
 import { startupSettings } from "./startup-settings.ts";
 
@@ -66,7 +68,7 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   const { url, startup } = withoutOptions(options.url);
   const users = options.usersPath ?? (await readUsersPath(options.url));
   const within = options.answerWithinMs;
-  const pool = new pg.Pool({
+  const config = {
     connectionString: direct ? url : options.url,
     max: options.connections ?? 10,
     keepAlive: true,
@@ -76,11 +78,12 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
     types,
     ...(within === undefined ? clientTimeouts : timeoutsWithin(within)),
     ...(direct ? { ...serverTimeouts, options: `${startup} ${startupSettings}`.trim() } : {}),
-  } as pg.PoolConfig);
-  // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
-  pool.on("error", (error) => warn(`An idle connection to the database was lost: ${error.message}.`));
-  pool.on("connect", (client) => client.on("error", () => {}));
-  const db = new PostgresDb(options.url, pool, direct, users);
+  } as pg.PoolConfig;
+  const poolOf = (connections: number | undefined, option: string) =>
+    new LendingPool(connections === undefined ? config : { ...config, max: connections }, option, warn);
+  const pool = poolOf(undefined, "connections");
+  const limited = new LimitedReads((connections) => poolOf(connections, "http.limits.connections"));
+  const db = new PostgresDb(options.url, pool, limited, direct, users);
   try {
     const [server] = await db.rows<{ version: number; read_only: boolean }>({
       text: "select current_setting('server_version_num')::int as version, current_setting('transaction_read_only')::bool as read_only",
@@ -158,9 +161,8 @@ function refuseSeveralHosts(url: string): void {
 class PostgresDb implements Db {
   readonly kind = "postgres";
   readonly #url: string;
-  readonly #pool: pg.Pool;
-  /** How many connections somebody has at the moment. */
-  #lent = 0;
+  readonly #pool: LendingPool;
+  readonly #limited: LimitedReads;
   /** Not through a pooler, as far as it shows. */
   readonly #direct: boolean;
   /** Off behind a pooler that does not know about prepared statements. */
@@ -169,10 +171,11 @@ class PostgresDb implements Db {
   readonly #usersPath: string;
   #closed: Promise<void> | undefined;
 
-  constructor(url: string, pool: pg.Pool, direct: boolean, usersPath: string) {
+  constructor(url: string, pool: LendingPool, limited: LimitedReads, direct: boolean, usersPath: string) {
     this.#url = url;
     this.#usersPath = usersPath;
     this.#pool = pool;
+    this.#limited = limited;
     this.#direct = direct;
     this.#prepares = direct;
   }
@@ -180,7 +183,10 @@ class PostgresDb implements Db {
   async rows<Row>(statement: Statement): Promise<Row[]> {
     const prepared = this.#prepares;
     try {
-      return await this.#using((client) => run<Row>(client, statement, prepared));
+      return await this.#using(async (client) => {
+        const read = () => run<Row>(client, statement, prepared);
+        return this.#limited.pool === undefined ? read() : this.#limited.read(client, read);
+      });
     } catch (error) {
       if (!prepared || !isLostStatement(error)) throw error;
       // A pooler gave us another backend than the one that knows the statement. It was not executed, so once more without.
@@ -193,6 +199,7 @@ class PostgresDb implements Db {
     return this.#using(async (client) => {
       // Set again for the transaction: a pooler may have dropped what the connection began with.
       await execute(client, `begin; ${userPlanning}; set local search_path = ${ownSearchPath}`);
+      await this.#limited.limit(client);
       const tx = new PostgresTx(client, this.#usersPath);
       let result: T;
       try {
@@ -234,58 +241,18 @@ class PostgresDb implements Db {
     return { stop: async () => {} };
   }
 
+  limited<T>(limits: ReadLimits, work: () => Promise<T>): Promise<T> {
+    return this.#limited.within(limits, work);
+  }
+
   close(): Promise<void> {
-    this.#closed ??= this.#pool.end();
+    this.#closed ??= Promise.all([this.#pool.end(), this.#limited.end()]).then(() => {});
     return this.#closed;
   }
 
-  /** Lends a connection. One that failed in any way but by a plain refusal of the server is thrown away, never reused. */
   async #using<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new PawlError("closed", "This Pawl is closed; create a new one.");
-    let client: pg.PoolClient;
-    try {
-      client = await this.#pool.connect();
-    } catch (error) {
-      throw this.#lent >= this.#pool.options.max ? usedUp(this.#pool, error) : translate(error, "connecting");
-    }
-    let lost: Error | undefined;
-    this.#lent += 1;
-    try {
-      return await work(client);
-    } catch (error) {
-      if (error instanceof Broken) {
-        lost = error.failure;
-        throw error.thrown;
-      }
-      // A server that takes no writes is left: a new connection may lead to the one that does.
-      if (isPawlError(error, "outcome_unknown") || isReadOnly(error)) lost = error as PawlError;
-      throw error;
-    } finally {
-      this.#lent -= 1;
-      client.release(lost);
-    }
-  }
-}
-
-function usedUp({ options: { max } }: pg.Pool, cause: unknown): PawlError {
-  const seconds = clientTimeouts.connectionTimeoutMillis / 1_000;
-  return new PawlError(
-    "busy",
-    `All ${max} connections to the database are in use, and none came free within ${seconds} s. Raise \`connections\`, or hold transactions for a shorter time.`,
-    { connections: max },
-    { cause },
-  );
-}
-
-/** A transaction that could not even be rolled back: its connection is lost, and what was thrown in it still counts. */
-class Broken extends Error {
-  readonly thrown: unknown;
-  readonly failure: Error;
-
-  constructor(thrown: unknown, failure: Error) {
-    super(failure.message);
-    this.thrown = thrown;
-    this.failure = failure;
+    return (this.#limited.pool ?? this.#pool).lend(work);
   }
 }
 
