@@ -18,7 +18,7 @@ export interface JobStep<Payload = Record<string, never>> extends Work<Payload> 
 }
 
 /** What runs with the end of a job. */
-export interface JobHooks<Payload, EventPayload> {
+interface JobHooks<Payload, EventPayload> {
   /** Runs inside the transaction of the end; a throw rolls it back. */
   readonly before?: (context: Context<Payload, EventPayload> & { readonly tx: HookTransaction }) => unknown;
   /** Runs after the commit, as a task of its own, retried on its own. */

@@ -1,7 +1,7 @@
 import type { LifecycleModel } from "../model.ts";
 
 /** What the compiler knows of a lifecycle. */
-interface Facts {
+export interface Facts {
   readonly name: string;
   /** The data of an instance, as hooks and readers see it. */
   readonly data: unknown;

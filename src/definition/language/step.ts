@@ -55,7 +55,7 @@ export interface StepSendOptions {
 }
 
 /** The end of the arguments of `step.send`: a payload where the event takes one, then options. */
-export type StepSendArguments<Payload> = [Payload] extends [undefined]
+type StepSendArguments<Payload> = [Payload] extends [undefined]
   ? [options?: StepSendOptions]
   : undefined extends Payload
     ? [payload?: Payload, options?: StepSendOptions]

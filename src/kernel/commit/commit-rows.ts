@@ -3,9 +3,9 @@ import { insertBelongings } from "../../store/move/belongings.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
 import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
-import { announceStarts } from "../events.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals.ts";
+import { announceStarts } from "./announce.ts";
 import type { Course } from "./course.ts";
 import { noRows, type Rows } from "./rows.ts";
 

@@ -1,10 +1,10 @@
 import { isPawlError } from "../../base/errors.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { announceMoves } from "../events.ts";
 import type { Kernel } from "../kernel.ts";
 import { logFailedEvents } from "../move/failed-events.ts";
 import { provideForFailures } from "../recovery/aftermath.ts";
 import { announceAlerts } from "../recovery/alerts.ts";
+import { announceMoves } from "./announce.ts";
 import { alike } from "./beside.ts";
 import { commitFamilies } from "./commit-families.ts";
 import { moveCourses } from "./commit-rows.ts";

@@ -132,7 +132,7 @@ describe("failures in transactions of other libraries", () => {
     Object.assign(new Error("Invalid `prisma.$queryRawUnsafe()` invocation"), { code, meta });
   const adapted = (originalCode: string) =>
     prismaError("P2010", { driverAdapterError: { cause: { originalCode, originalMessage: "said the driver" } } });
-  const throwing = (error: Error) => ({ $queryRawUnsafe: () => Promise.reject(error) });
+  const throwing = (thrown: Error) => ({ $queryRawUnsafe: () => Promise.reject(thrown) });
 
   test.each([
     ["a serialization failure", adapted("40001"), "busy"],
