@@ -5,8 +5,6 @@ export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from 
 export { createPawl, type PawlOptions } from "./api/create.ts";
 export type {
   CallbacksOptions,
-  CallOptions,
-  DeadLettersOptions,
   EnqueueArguments,
   EnqueueItem,
   EnqueueOptions,
@@ -20,12 +18,10 @@ export type {
   PublishOptions,
   ReceiveArguments,
   ReceiveOptions,
-  RequeueOptions,
   ResumeOptions,
   SendArguments,
   SendItem,
   SendOptions,
-  StartCallOptions,
   TokenReceiveOptions,
 } from "./api/options.ts";
 export { Pawl } from "./api/pawl.ts";
@@ -33,7 +29,6 @@ export type {
   AttemptEntry,
   Callback,
   Children,
-  DeadLetter,
   Instance,
   JournalEntry,
   Progress,
@@ -80,11 +75,27 @@ export type { MemoryWorkers } from "./crowd/marketplaces/memory-workers.ts";
 export type { Astray } from "./crowd/reconcile.ts";
 export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "./crowd/shown.ts";
 export type { DeadLetterArchive, RestoredLetters } from "./dead-letters/archive.ts";
-export { Dead, type TicketsOptions } from "./dead-letters/dead.ts";
+export type { DeadLetters } from "./dead-letters/dead-letters.ts";
 export { folderArchive } from "./dead-letters/folder-archive.ts";
-export type { DeadLetterFilter, DecideOptions, RequeueManyOptions, RestoreFilter } from "./dead-letters/given.ts";
+export type {
+  DeadLetterFilter,
+  DeadLettersOptions,
+  DecideOptions,
+  RequeueManyOptions,
+  RequeueOptions,
+  RestoreFilter,
+} from "./dead-letters/given.ts";
+export type { Operations } from "./dead-letters/operations.ts";
 export type { DeadLetterCare } from "./dead-letters/settings.ts";
-export type { ArchivedFile, DeadLetterGroup, DecisionPreview, Operation, Ticket } from "./dead-letters/shown.ts";
+export type {
+  ArchivedFile,
+  DeadLetter,
+  DeadLetterGroup,
+  DecisionPreview,
+  Operation,
+  Ticket,
+} from "./dead-letters/shown.ts";
+export type { AssignTicketOptions, Tickets, TicketsOptions } from "./dead-letters/tickets.ts";
 export {
   type AnyCrowd,
   type Crowd,
@@ -166,6 +177,7 @@ export type { DiedMessage } from "./kernel/recovery/broker-letters.ts";
 export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
 export type { ShownWorker } from "./kernel/tasks/workers.ts";
+export type { CallOptions, StartCallOptions } from "./kernel/types/call-options.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
 export {

@@ -129,11 +129,11 @@ async function runChain(pawl: Pawl, many: number): Promise<number> {
       chain,
       Array.from({ length: slice }, () => ({})),
     );
-  return timed(pawl, many * 5, async () => (await pawl.counts(chain)).done === 0 || (await openOf(pawl)) > 0);
+  return timed(pawl, many * 5, async () => (await pawl.inspect.counts(chain)).done === 0 || (await openOf(pawl)) > 0);
 }
 
 async function openOf(pawl: Pawl): Promise<number> {
-  const counts = Object.entries(await pawl.counts(chain));
+  const counts = Object.entries(await pawl.inspect.counts(chain));
   return counts.reduce((sum, [state, many]) => sum + (state === "done" ? 0 : (many ?? 0)), 0);
 }
 

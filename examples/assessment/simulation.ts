@@ -104,7 +104,7 @@ export class Simulation {
   /** Lets the candidates begin, or takes up a run that was interrupted; tells which of the two it was. */
   async begin(): Promise<"new" | "taken up"> {
     const { attempts, minuteMs } = this.#options;
-    const latest = await this.#pawl.find(this.#stage.attempt, { limit: 1_000 });
+    const latest = await this.#pawl.list(this.#stage.attempt, { limit: 1_000 });
     this.#run = Number(latest[0]?.key?.split("-")[0]) || 0;
     const last = latest.filter((one) => this.#isOurs(one));
     const waiting = await this.#waitForPeople();
@@ -190,7 +190,7 @@ export class Simulation {
       scored: checker.scored.length,
       scoredTwice: checker.scored.length - new Set(checker.scored.map(({ solve }) => solve)).size,
       moves,
-      violations: await this.#pawl.verify(),
+      violations: await this.#pawl.inspect.verify(),
     };
   }
 
@@ -201,7 +201,7 @@ export class Simulation {
 
   /** Newest first, and so just ours. */
   async #attempts(): Promise<Attempt[]> {
-    const found = await this.#pawl.find(this.#stage.attempt, { limit: this.#count });
+    const found = await this.#pawl.list(this.#stage.attempt, { limit: this.#count });
     return found.filter((one) => this.#isOurs(one)).reverse();
   }
 
@@ -211,7 +211,7 @@ export class Simulation {
 
   /** The attempts that were given up and left to a person. */
   async #waitForPeople(): Promise<Set<string>> {
-    const letters = await this.#pawl.deadLetters(this.#stage.attempt, { limit: 1_000 });
+    const letters = await this.#pawl.deadLetters.list({ lifecycle: this.#stage.attempt, limit: 1_000 });
     return new Set(letters.map(({ instance }) => instance!));
   }
 }

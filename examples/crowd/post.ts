@@ -29,6 +29,6 @@ export class Post {
   }
 
   async #bringOnce(posting: string): Promise<void> {
-    if (!(await this.#crowd.notice("memory", posting))) this.inVain++; // The job has ended meanwhile.
+    if (!(await this.#crowd.handleNotification("memory", posting))) this.inVain++; // The job has ended meanwhile.
   }
 }

@@ -164,7 +164,7 @@ export class Simulation {
   async #askings(): Promise<Asking[]> {
     const { crowd } = this.#pawl;
     const { receipt, readers } = this.#own;
-    const receipts = await this.#pawl.find(receipt, { limit: papers.length });
+    const receipts = await this.#pawl.list(receipt, { limit: papers.length });
     const jobs = await crowd.jobs(readers, { limit: papers.length });
     const submissions = await crowd.submissions(readers, { limit: 1_000 });
     return jobs
@@ -190,7 +190,7 @@ export class Simulation {
       calls: this.#ledger.tallies(),
       post: this.#post,
       operator: this.#operator,
-      violations: await this.#pawl.verify(),
+      violations: await this.#pawl.inspect.verify(),
     };
   }
 

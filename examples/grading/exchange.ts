@@ -179,7 +179,7 @@ async function deliver(callback: Readonly<Record<string, unknown>>, to: Correspo
   const { lifecycle, instance, event, payload, error, actor, dedupe = "" } = said;
   try {
     if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupe, actor });
-    else await pawl.receiveError(lifecycle, instance, event, error, { dedupe, actor });
+    else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupe, actor });
   } catch (thrown) {
     if (!isPawlError(thrown)) throw thrown;
     await bury({

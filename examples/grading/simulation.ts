@@ -124,7 +124,7 @@ export class Simulation {
       },
       deed: (deed, id) => this.#see(deed, id),
     });
-    const latest = await this.#pawl.find(this.#submission, { limit: 1_000 });
+    const latest = await this.#pawl.list(this.#submission, { limit: 1_000 });
     this.#run = Number(latest[0]?.key?.split("-")[0]) || 0;
     const open = await this.#unsettled(latest.filter((one) => this.#isOurs(one)));
     const isTakenUp = open.length > 0;
@@ -196,7 +196,7 @@ export class Simulation {
   }
 
   #letters(): Promise<DeadLetter[]> {
-    return this.#pawl.deadLetters(undefined, { limit: 1_000 });
+    return this.#pawl.deadLetters.list({ limit: 1_000 });
   }
 
   async look(): Promise<Look> {
@@ -229,7 +229,8 @@ export class Simulation {
   async acceptLate(): Promise<void> {
     const late = (await this.#late()).filter(({ status, error }) => status === "kept" && error === null);
     for (const [index, { id }] of late.entries()) {
-      if (index % 2 === 0) await this.#pawl.acceptLate(id, { actor: "instructor", reason: "The grader was to blame." });
+      if (index % 2 === 0)
+        await this.#pawl.callbacks.acceptLate(id, { actor: "instructor", reason: "The grader was to blame." });
     }
   }
 
@@ -279,7 +280,7 @@ export class Simulation {
       duplicates: Math.max(0, this.#callbacks - stored - died.length),
       gradedTwice,
       lost,
-      violations: await this.#pawl.verify(),
+      violations: await this.#pawl.inspect.verify(),
     };
   }
 
@@ -296,7 +297,7 @@ export class Simulation {
   }
 
   async #submissions(): Promise<Submission[]> {
-    const found = await this.#pawl.find(this.#submission, { limit: 1_000 });
+    const found = await this.#pawl.list(this.#submission, { limit: 1_000 });
     return found.filter((one) => this.#isOurs(one)).reverse();
   }
 
@@ -316,7 +317,7 @@ export class Simulation {
   }
 
   async #callbacksOf(late: boolean) {
-    const found = await this.#pawl.callbacks({ lifecycle: this.#submission, late, limit: 1_000 });
+    const found = await this.#pawl.callbacks.list({ lifecycle: this.#submission, late, limit: 1_000 });
     // That a request went out too late is kept, too, and is no grade.
     return found.filter((one) => this.#isOurs(one) && one.event === "graded");
   }

@@ -150,7 +150,7 @@ export class Simulation {
       queues,
       people: this.#people(),
       lateAccepted: this.#lead.accepted,
-      violations: await this.#pawl.verify(),
+      violations: await this.#pawl.inspect.verify(),
     };
   }
 

@@ -4,6 +4,7 @@ import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { checkedText } from "../base/text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { Executor } from "../store/port/db.ts";
 import { isRole, type Role, roles } from "./roles.ts";
 import {
   deleteToken,
@@ -120,21 +121,14 @@ export class Access {
     throw new PawlError("token_unknown", `There is no session with the id ${JSON.stringify(id)}.`, { session: id });
   }
 
-  /** Of these secrets of tokens and sessions, those that still count. @internal */
-  async stillValid(secrets: readonly string[]): Promise<ReadonlySet<string>> {
-    const byHash = new Map(secrets.map((secret) => [hashOf(secret), secret]));
-    const valid = await readValidHashes(this.#kernel.db, [...byHash.keys()]);
-    return new Set(valid.map((hash) => byHash.get(hash)!));
-  }
-
   /** Who comes with this secret of a token; undefined if nobody. */
-  async visitorOf(secret: string): Promise<Visitor | undefined> {
+  async authenticateToken(secret: string): Promise<Visitor | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(secret), "token");
     return row === undefined ? undefined : visitorOf(row);
   }
 
   /** A code that signs somebody in once, within a quarter of an hour. */
-  async createCode(options: Omit<TokenOptions, "lasts">): Promise<string> {
+  async createSignInCode(options: Omit<TokenOptions, "lasts">): Promise<string> {
     return (await this.#insert("code", checkedVisitor(options), codeMs)).secret;
   }
 
@@ -167,7 +161,7 @@ export class Access {
   }
 
   /** Who has signed in with this secret of a session; undefined if nobody, or no more. */
-  async visitorIn(session: string): Promise<Visitor | undefined> {
+  async authenticateSession(session: string): Promise<Visitor | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(session), "session");
     return row === undefined ? undefined : visitorOf(row);
   }
@@ -188,6 +182,13 @@ export class Access {
     const insert = kind === "session" && parent === null ? insertLinkSession : insertToken;
     return { secret, row: await insert(this.#kernel.db, token) };
   }
+}
+
+/** Of these secrets of tokens and sessions, those that are still valid. */
+export async function validSecrets(db: Executor, secrets: readonly string[]): Promise<ReadonlySet<string>> {
+  const byHash = new Map(secrets.map((secret) => [hashOf(secret), secret]));
+  const valid = await readValidHashes(db, [...byHash.keys()]);
+  return new Set(valid.map((hash) => byHash.get(hash)!));
 }
 
 /** A secret is 256 random bits, so that a plain hash of it tells nothing. */

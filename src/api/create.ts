@@ -24,6 +24,7 @@ import { type StuckAfterOptions, stuckAfterOf } from "../kernel/stuck-after.ts";
 import { Verbs } from "../kernel/verbs.ts";
 import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
 import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "../people/lifecycle/lifecycles.ts";
+import { openPeople } from "../people/people.ts";
 import { Postings } from "../people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "../policy/breaker.ts";
 import type { Db } from "../store/port/db.ts";
@@ -145,8 +146,9 @@ export async function openOn(
       alerts: sinksOf(options.alerts),
       letters: letterSettings(options.deadLetters),
     });
-    await pawl.people.open();
-    await pawl.crowd.open();
+    await openPeople(pawl.people);
+    const asked = [...families.values()].flatMap(lifecyclesOf);
+    if (asked.length > 0) await registerLifecycles(kernel, asked);
     return { kernel, pawl };
   } catch (error) {
     await close().catch(() => {}); // What was thrown first says more.

@@ -1,28 +1,27 @@
-import { type Duration, durationMs } from "../base/duration.ts";
+import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
+import { checkedLimit } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
+import type { RecoveryExplanation } from "../definition/decide/explain.ts";
 import type { Permission } from "../definition/decide/permissions.ts";
 import { isInternal } from "../definition/internal.ts";
-import type { AnyLifecycle, StateOf } from "../definition/language/face.ts";
-import { countInstances } from "../inspect/counts.ts";
-import { type Overview, showOverview, showStanding } from "../inspect/overview.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import { explainInstance } from "../inspect/explain/explain-instance.ts";
+import type { Explanation } from "../inspect/explain/explanation.ts";
 import { underTodaysName } from "../kernel/family/children.ts";
-import { refuseInside } from "../kernel/kernel.ts";
-import { lanesOf, purposeOf } from "../kernel/lanes/lanes.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { snapshotOf } from "../kernel/move/snapshot.ts";
 import { waitFor } from "../kernel/move/wait.ts";
+import { explainRecovery } from "../kernel/recovery/explain.ts";
 import { refOf } from "../kernel/refs.ts";
-import { readInstances } from "../store/move/instances.ts";
+import type { CallOptions } from "../kernel/types/call-options.ts";
+import type { Verbs } from "../kernel/verbs.ts";
 import { adoptTx } from "../store/port/foreign-tx.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "../views/children.ts";
 import { readAttempts, readMoves } from "../views/history.ts";
 import { findAll, findFailed, findInStates, findResting } from "../views/instances.ts";
-import { findOldestResting, findOldestWorking } from "../views/oldest.ts";
 import { readProgress } from "../views/progress.ts";
-import { findByKey } from "../views/search.ts";
-import { Starting } from "./jobs.ts";
-import { type CallOptions, checkedLimit, type FindOptions, type InstanceRef, idOf } from "./options.ts";
+import { type FindOptions, type InstanceRef, idOf, type WaitOptions } from "./options.ts";
 import {
   type AttemptEntry,
   type Children,
@@ -32,92 +31,105 @@ import {
   type JournalEntry,
   noInstance,
 } from "./results.ts";
+import { knownStates, shownInstance } from "./shown-instance.ts";
 
-/** The verbs that look at instances, and wait for them. A part of `Pawl`. */
-export abstract class Looking extends Starting {
+/** Reads instances and waits for them, for the methods of `Pawl` of the same names. */
+export class Instances {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+
+  constructor(kernel: Kernel, verbs: Verbs) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+  }
+
   /** The instance, or undefined when there is none. */
   async get<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
     options: CallOptions = {},
   ): Promise<Instance<L> | undefined> {
-    return this.verbs.inTurn(options.tx, async () => {
-      const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    return this.#verbs.inTurn(options.tx, async () => {
+      const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), options.tx);
       if (row === undefined) return undefined;
-      const found = this.instanceOf(lifecycle, snapshotOf(row));
+      const found = shownInstance(this.#kernel, lifecycle, snapshotOf(row));
       if (row.outcome !== null) return found;
-      const word = await readProgress(options.tx === undefined ? this.kernel.db : adoptTx(options.tx), row.id);
+      const word = await readProgress(options.tx === undefined ? this.#kernel.db : adoptTx(options.tx), row.id);
       if (word === undefined) return found;
       return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
     });
   }
 
+  /**
+   * What failed, how often, what will happen by itself, and what a retry now would do, as data and in sentences. It is
+   * decided by the same functions as the recovery itself, and nothing is done.
+   */
+  async explainRecovery(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<RecoveryExplanation> {
+    const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), undefined);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    return explainRecovery(this.#kernel, this.#kernel.db, row);
+  }
+
+  /**
+   * Explains why an instance does not move: what it waits for, since when and until when, what happens next by itself, and
+   * whether it is stuck. As data and in sentences; nothing is changed.
+   *
+   * ```ts
+   * const { waitingFor, next, stuck } = await pawl.explain(essay, "sub-42");
+   * ```
+   * @throws `instance_unknown`
+   */
+  async explain(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<Explanation> {
+    const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), undefined);
+    if (row === undefined) throw noInstance(lifecycle, instance);
+    return explainInstance(this.#kernel, row);
+  }
+
   /** What may be sent now: yes, no with the reasons, or it depends on the payload. Nothing to Pawl's own instances. */
-  async permitted<L extends AnyLifecycle>(
+  async allowedEvents<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
     options: CallOptions & { actor?: string } = {},
   ): Promise<Permission[]> {
-    const row = await this.verbs.inTurn(options.tx, () =>
-      this.verbs.read(this.known(lifecycle), refOf(instance), options.tx),
+    const row = await this.#verbs.inTurn(options.tx, () =>
+      this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), options.tx),
     );
     if (row === undefined) throw noInstance(lifecycle, instance);
     if (isInternal(row.lifecycle)) return [];
-    return this.verbs.permitted(row, options.actor ?? null);
+    return this.#verbs.permitted(row, options.actor ?? null);
   }
 
   /** Instances of a lifecycle, newest first. */
-  async find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
-    return this.verbs.inTurn(options.tx, () => this.#find(lifecycle, options));
+  async list<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
+    return this.#verbs.inTurn(options.tx, () => this.#list(lifecycle, options));
   }
 
-  async #find<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L>): Promise<Instance<L>[]> {
-    const { states, name } = this.known(lifecycle);
-    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
-    if (options.tx === undefined) refuseInside(this.kernel, "find");
-    const wanted = options.state === undefined ? undefined : this.#knownStates(lifecycle, options.state);
+  async #list<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L>): Promise<Instance<L>[]> {
+    const { states, name } = knownLifecycle(this.#kernel, lifecycle);
+    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
+    if (options.tx === undefined) refuseInside(this.#kernel, "list");
+    const wanted = options.state === undefined ? undefined : knownStates(this.#kernel, lifecycle, options.state);
     const limit = checkedLimit(options.limit ?? 100);
     const beforeId = options.after === undefined ? null : idOf(options.after);
     const failure = options.failure === undefined ? undefined : checkedText(options.failure, "`failure`");
     if (failure !== undefined) {
       if (options.parent !== undefined)
-        throw new PawlError("option_invalid", "`find` takes `failure` or `parent`, and not both.");
+        throw new PawlError("option_invalid", "`list` takes `failure` or `parent`, and not both.");
       const failed = { reason: failure, states: wanted ?? null };
       const found = await findFailed(db, failed, { lifecycle: name, beforeId, limit });
-      return found.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+      return found.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
     }
     if (options.parent !== undefined) {
       const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
       const found =
         wanted === undefined ? await findChildren(db, children) : await findChildrenInStates(db, wanted, children);
-      return found.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+      return found.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
     }
     const page = { lifecycle: name, beforeId, limit };
     const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
     const find = resting ? findResting : findInStates;
     const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
-    return rows.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
-  }
-
-  /** Of the instances that stand in a state, those that were started first: what has been under way longest. */
-  async oldest<L extends AnyLifecycle>(
-    lifecycle: L,
-    state: StateOf<L>,
-    options: { limit?: number } = {},
-  ): Promise<Instance<L>[]> {
-    refuseInside(this.kernel, "oldest");
-    const { name, states } = this.known(lifecycle);
-    const limit = checkedLimit(options.limit ?? 10);
-    const known = this.#knownStates(lifecycle, state);
-    const isHere = (lane: string) => {
-      const { lifecycle, part } = purposeOf(this.kernel, lane);
-      return lifecycle === name && part === `/${state}`;
-    };
-    const rows =
-      states.get(state)?.kind === "work"
-        ? await findOldestWorking(this.kernel.db, { lanes: (await lanesOf(this.kernel)).filter(isHere), limit })
-        : await findOldestResting(this.kernel.db, { lifecycle: name, states: known, limit });
-    return rows.map((row) => this.instanceOf(lifecycle, snapshotOf(row)));
+    return rows.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
   }
 
   /** The children of an instance's present run: how many stand how, and the first of them. */
@@ -127,114 +139,64 @@ export abstract class Looking extends Starting {
     options: CallOptions & { limit?: number } = {},
   ): Promise<Children> {
     const { limit = 100 } = options;
-    return this.verbs.inTurn(options.tx, async () => {
-      const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
-      const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    return this.#verbs.inTurn(options.tx, async () => {
+      const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
+      const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), options.tx);
       if (row === undefined) throw noInstance(lifecycle, instance);
       const first = await readFirstChildren(db, row, checkedLimit(limit));
-      return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.kernel, child)) };
+      return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.#kernel, child)) };
     });
-  }
-
-  /** States that a caller names, each with the names that it had in earlier versions. */
-  #knownStates(lifecycle: AnyLifecycle, given: string | readonly string[]): string[] {
-    const { states, renamed, name } = this.known(lifecycle);
-    return [given].flat().flatMap((state) => {
-      if (states.has(state)) return [state, ...Object.keys(renamed).filter((old) => renamed[old] === state)];
-      const known = [...states.keys()].join(", ");
-      throw new PawlError("option_invalid", `\`${name}\` has no state \`${String(state)}\`; it has ${known}.`);
-    });
-  }
-
-  /** How many instances are in each state, by the names that the states have today. */
-  async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
-    refuseInside(this.kernel, "counts");
-    const rows = await countInstances(this.kernel, [this.known(lifecycle).name]);
-    return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
-  }
-
-  /** How everything stands, in a few numbers, and what somebody should look at. It scans no table that grows. */
-  async overview(): Promise<Overview> {
-    refuseInside(this.kernel, "overview");
-    return showOverview(this.kernel);
-  }
-
-  /** What a live view follows. @internal */
-  standing(ids: readonly string[]): ReturnType<typeof showStanding> {
-    return showStanding(this.kernel, ids);
-  }
-
-  /**
-   * The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. Of
-   * Pawl's own lifecycles only an id finds an instance.
-   */
-  async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
-    refuseInside(this.kernel, "search");
-    const wanted = checkedText(text, "What is searched for");
-    const limit = checkedLimit(options.limit ?? 20);
-    const lifecycles = [...this.kernel.lifecycles.keys()];
-    const rows = isId(wanted)
-      ? (await readInstances(this.kernel.db, [wanted])).filter(({ lifecycle }) => lifecycles.includes(lifecycle))
-      : await findByKey(this.kernel.db, {
-          lifecycles: lifecycles.filter((name) => !isInternal(name)),
-          key: wanted,
-          limit,
-        });
-    return rows.map((row) => this.instanceOf(this.kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
   }
 
   /** Waits until the instance stands in one of these states (or has ended, when none is named). */
   async wait<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
-    options: { until?: StateOf<L> | readonly StateOf<L>[]; timeout?: Duration; signal?: AbortSignal } = {},
+    options: WaitOptions<L> = {},
   ): Promise<Instance<L>> {
-    const until = options.until === undefined ? undefined : new Set(this.#knownStates(lifecycle, options.until));
-    const row = await waitFor(this.kernel, {
-      read: () => this.verbs.read(this.known(lifecycle), refOf(instance), undefined),
+    const until =
+      options.until === undefined ? undefined : new Set(knownStates(this.#kernel, lifecycle, options.until));
+    const row = await waitFor(this.#kernel, {
+      read: () => this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), undefined),
       missing: () => noInstance(lifecycle, instance),
       until,
       timeoutMs: durationMs(options.timeout ?? "60s", "timeout"),
       signal: options.signal,
     });
-    return this.instanceOf(lifecycle, snapshotOf(row));
+    return shownInstance(this.#kernel, lifecycle, snapshotOf(row));
   }
 
-  /** All moves of an instance, in their order; with `attempts: true` also every attempt, with its worker, start, end and outcome. */
-  journal<L extends AnyLifecycle>(
-    lifecycle: L,
-    instance: InstanceRef,
-    options?: CallOptions & { attempts?: false },
-  ): Promise<JournalEntry[]>;
-  journal<L extends AnyLifecycle>(
-    lifecycle: L,
-    instance: InstanceRef,
-    options: CallOptions & { attempts: true },
-  ): Promise<(JournalEntry | AttemptEntry)[]>;
-  async journal(
-    lifecycle: AnyLifecycle,
-    instance: InstanceRef,
-    options: CallOptions & { attempts?: boolean } = {},
-  ): Promise<(JournalEntry | AttemptEntry)[]> {
-    return this.verbs.inTurn(options.tx, () => this.#journal(lifecycle, instance, options));
+  /** The moves of an instance, in their order. */
+  async journal(lifecycle: AnyLifecycle, instance: InstanceRef, options: CallOptions = {}): Promise<JournalEntry[]> {
+    return this.#verbs.inTurn(options.tx, async () => {
+      const { db, row } = await this.#rowOf(lifecycle, instance, options);
+      return (await readMoves(db, row.id, 0, 100_000)).map(entryOf);
+    });
   }
 
-  async #journal(
+  /** The moves of an instance and every attempt, with its worker, start, end and outcome, in the order of time. */
+  async history(
     lifecycle: AnyLifecycle,
     instance: InstanceRef,
-    options: CallOptions & { attempts?: boolean },
+    options: CallOptions = {},
   ): Promise<(JournalEntry | AttemptEntry)[]> {
-    const db = options.tx === undefined ? this.kernel.db : adoptTx(options.tx);
-    const row = await this.verbs.read(this.known(lifecycle), refOf(instance), options.tx);
+    return this.#verbs.inTurn(options.tx, async () => {
+      const { db, row } = await this.#rowOf(lifecycle, instance, options);
+      const moves = await readMoves(db, row.id, 0, 100_000);
+      return historyOf(row.lifecycle, moves, await readAttempts(db, row.id, 100_000));
+    });
+  }
+
+  async #rowOf(lifecycle: AnyLifecycle, instance: InstanceRef, { tx }: CallOptions) {
+    const db = tx === undefined ? this.#kernel.db : adoptTx(tx);
+    const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx);
     if (row === undefined) throw noInstance(lifecycle, instance);
-    const moves = await readMoves(db, row.id, 0, 100_000);
-    if (options.attempts !== true) return moves.map(entryOf);
-    return historyOf(row.lifecycle, moves, await readAttempts(db, row.id, 100_000));
+    return { db, row };
   }
 
   /** The lifecycle that an instance lives through, if it is one of this process. */
   async lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
-    const name = await this.verbs.lifecycleOf(refOf({ id }));
-    return name === undefined ? undefined : this.kernel.lifecycles.get(name);
+    const name = await this.#verbs.lifecycleOf(refOf({ id }));
+    return name === undefined ? undefined : this.#kernel.lifecycles.get(name);
   }
 }

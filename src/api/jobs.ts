@@ -1,153 +1,56 @@
 import { PawlError } from "../base/errors.ts";
-import { checkedText } from "../base/text.ts";
-import { refuseInternal } from "../definition/internal.ts";
-import type { AnyJob, JobPayloadOf } from "../definition/job.ts";
-import type { AnyLifecycle, StartDataOf } from "../definition/language/face.ts";
-import type { StartOptions } from "../definition/language/step.ts";
+import { checkedLimit, checkedOptions } from "../base/options.ts";
+import type { AnyJob } from "../definition/job.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
 import type { LifecycleModel } from "../definition/model.ts";
-import { refuseInside } from "../kernel/kernel.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { refOf } from "../kernel/refs.ts";
 import { type JobStatus, listJobs, statusOf } from "../kernel/tasks/jobs.ts";
-import type { Start } from "../kernel/types/planned.ts";
-import { Receiving } from "./callbacks.ts";
-import {
-  type CallOptions,
-  checkedItems,
-  checkedLimit,
-  checkedOptions,
-  delayOf,
-  type EnqueueArguments,
-  type EnqueueItem,
-  type EnqueueOptions,
-  type InstanceRef,
-  idOf,
-  type JobsOptions,
-  type StartCallOptions,
-  textOrNull,
-} from "./options.ts";
-import type { StartedInstance } from "./results.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { type InstanceRef, idOf, type JobsOptions } from "./options.ts";
 
-/** The verbs that begin work: instances and jobs. A part of `Pawl`. */
-export abstract class Starting extends Receiving {
-  /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
-  async start<L extends AnyLifecycle>(
-    lifecycle: L,
-    options: StartOptions<L> & StartCallOptions,
-  ): Promise<StartedInstance<L>> {
-    const { key, data, ...call } = checkedOptions(options, [...startKeys, ...callKeys], "start");
-    return this.verbs.inTurn(call.tx, async () => {
-      const started = await this.verbs.start(this.#startOf(lifecycle, { key, data }, call), call.tx);
-      return this.startedOf(lifecycle, started);
-    });
-  }
+/** Background jobs: `pawl.jobs`. */
+export class Jobs {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
 
-  /**
-   * Starts many; each gets its answer in the order given. All of them are checked before any is written: a bad one
-   * throws with its place in the list. Without `tx` they are committed in batches.
-   */
-  async startMany<L extends AnyLifecycle>(
-    lifecycle: L,
-    items: readonly StartOptions<L>[],
-    options: StartCallOptions = {},
-  ): Promise<StartedInstance<L>[]> {
-    const call = checkedOptions(options, callKeys, "startMany");
-    const requestId = this.kernel.newId();
-    const starts = checkedItems(items, (item) =>
-      this.#startOf(lifecycle, checkedOptions(item, startKeys, "startMany"), call, { requestId }),
-    );
-    const started = await this.verbs.inTurn(call.tx, () => this.verbs.startMany(starts, call.tx));
-    return started.map((one) => this.startedOf(lifecycle, one));
-  }
-
-  /**
-   * Enqueues a background job. A key that an open job has gives back that job, with `created: false`.
-   *
-   * ```ts
-   * await pawl.enqueue(sendEmail, { to: "ada@example.com" }, { after: "10m", key: "welcome-ada" });
-   * ```
-   */
-  async enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
-    const [payload, given] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
-    const options = checkedOptions(given, [...callKeys, ...jobKeys], "enqueue");
-    return this.verbs.inTurn(options.tx, async () => {
-      const started = await this.verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
-      return this.startedOf(job, started);
-    });
-  }
-
-  /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
-  async enqueueMany<J extends AnyJob>(
-    job: J,
-    items: readonly EnqueueItem<J>[],
-    options: CallOptions = {},
-  ): Promise<StartedInstance<J>[]> {
-    const { tx } = checkedOptions(options, ["tx"], "enqueueMany");
-    const keys = ["payload", "actor", "reason", ...jobKeys];
-    const requestId = this.kernel.newId();
-    const starts = checkedItems(items, (item) =>
-      this.#enqueueOf(job, checkedOptions(item, keys, "enqueueMany"), requestId),
-    );
-    const started = await this.verbs.inTurn(tx, () => this.verbs.startMany(starts, tx));
-    return started.map((one) => this.startedOf(job, one));
+  /** @internal */
+  constructor(kernel: Kernel, verbs: Verbs) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
   }
 
   /** How a job stands, or undefined when there is none: pending, running, done or error, and how often it was tried. */
-  async jobStatus<J extends AnyJob>(job: J, instance: InstanceRef): Promise<JobStatus | undefined> {
-    const row = await this.verbs.read(this.#job(job), refOf(instance), undefined);
+  async get<J extends AnyJob>(job: J, instance: InstanceRef): Promise<JobStatus | undefined> {
+    const row = await this.#verbs.read(knownJob(this.#kernel, job), refOf(instance), undefined);
     if (row === undefined) return undefined;
-    return (await statusOf(this.kernel, [row]))[0];
+    return (await statusOf(this.#kernel, [row]))[0];
   }
 
   /** Jobs, newest first: of every kind that this process declares, and in every status, unless told which. */
-  async jobs(options: JobsOptions = {}): Promise<JobStatus[]> {
-    refuseInside(this.kernel, "jobs");
-    const { job, status, limit = 100, after } = checkedOptions(options, ["job", "status", "limit", "after"], "jobs");
-    const jobs = job === undefined ? [...this.kernel.lifecycles.values()].filter((one) => one.job) : [this.#job(job)];
+  async list(options: JobsOptions = {}): Promise<JobStatus[]> {
+    refuseInside(this.#kernel, "jobs.list");
+    const {
+      job,
+      status,
+      limit = 100,
+      after,
+    } = checkedOptions(options, ["job", "status", "limit", "after"], "jobs.list");
+    const jobs =
+      job === undefined
+        ? [...this.#kernel.lifecycles.values()].filter((one) => one.job)
+        : [knownJob(this.#kernel, job)];
     if (status !== undefined && !["pending", "running", "done", "error"].includes(status)) {
       throw new PawlError("option_invalid", "`status` must be pending, running, done or error.");
     }
     const beforeId = after === undefined ? null : idOf(after);
-    return listJobs(this.kernel, { jobs, status, limit: checkedLimit(limit), beforeId });
-  }
-
-  #job(job: AnyLifecycle): LifecycleModel {
-    const known = this.known(job);
-    if (known.job) return known;
-    throw new PawlError("option_invalid", `\`${job.name}\` is a lifecycle, not a job: start it with pawl.start().`);
-  }
-
-  #startOf<L extends AnyLifecycle>(
-    lifecycle: L,
-    item: { key?: string; data?: StartDataOf<L> },
-    options: StartCallOptions,
-    { requestId = this.kernel.newId(), first }: { requestId?: string; first?: Start["first"] } = {},
-  ): Start {
-    const known = this.known(lifecycle);
-    refuseInternal(known.name, "start");
-    return {
-      lifecycle: known,
-      key: item.key === undefined || item.key === null ? null : checkedText(item.key, "The key", "key_invalid"),
-      data: item.data,
-      actor: textOrNull(options.actor, "The actor"),
-      reason: textOrNull(options.reason, "The reason"),
-      requestId,
-      first,
-    };
-  }
-
-  #enqueueOf<J extends AnyJob>(job: J, item: EnqueueItem<J>, requestId?: string): Start {
-    this.#job(job);
-    const { priority } = item;
-    if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) <= 1_000_000)) {
-      throw new PawlError("option_invalid", "`priority` must be a whole number; lower runs sooner.");
-    }
-    const { afterMs, atMs } = delayOf(item) ?? noDelay;
-    const first = { afterMs, atMs, priority };
-    return this.#startOf(job, { key: item.key, data: item.payload as never }, item, { requestId, first });
+    return listJobs(this.#kernel, { jobs, status, limit: checkedLimit(limit), beforeId });
   }
 }
 
-const noDelay = { afterMs: null, atMs: null };
-const callKeys = ["tx", "actor", "reason"];
-const startKeys = ["key", "data"];
-const jobKeys = ["key", "priority", "after", "at"];
+/** The lifecycle of a job; refuses any other. */
+export function knownJob(kernel: Kernel, job: AnyLifecycle): LifecycleModel {
+  const known = knownLifecycle(kernel, job);
+  if (known.job) return known;
+  throw new PawlError("option_invalid", `\`${job.name}\` is a lifecycle, not a job: start it with pawl.start().`);
+}

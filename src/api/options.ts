@@ -1,7 +1,5 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { messageOf, PawlError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
-import { cleanText } from "../base/json.ts";
+import { PawlError } from "../base/errors.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyJob, JobPayloadOf } from "../definition/job.ts";
 import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "../definition/language/face.ts";
@@ -10,24 +8,11 @@ import { itemInvalid } from "../kernel/errors.ts";
 import type { Aggregate } from "../kernel/move/publish.ts";
 import { refOf } from "../kernel/refs.ts";
 import type { JobStatus } from "../kernel/tasks/jobs.ts";
+import type { CallOptions, StartCallOptions } from "../kernel/types/call-options.ts";
 import type { Send } from "../kernel/types/send.ts";
-import type { Tx } from "../store/port/db.ts";
-import type { TransactionLike } from "../store/port/foreign-tx.ts";
 
 /** Which instance is meant: its key, or its id. */
 export type InstanceRef = string | { readonly id: string } | { readonly key: string };
-
-/** What every call takes. */
-export interface CallOptions {
-  /** Your own transaction: the change is part of it, and comes true when you commit. */
-  readonly tx?: TransactionLike | Tx;
-}
-
-export interface StartCallOptions extends CallOptions {
-  /** Who causes it; shown in the journal. */
-  readonly actor?: string | undefined;
-  readonly reason?: string | undefined;
-}
 
 export interface SendOptions extends StartCallOptions {
   /** Refuse unless the instance is still at this version. */
@@ -113,6 +98,15 @@ export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
   readonly after?: { readonly id: string };
 }
 
+export interface WaitOptions<L extends AnyLifecycle> {
+  /** The states to wait for; any final one by default. */
+  readonly until?: StateOf<L> | readonly StateOf<L>[] | undefined;
+  /** @default "60s" */
+  readonly timeout?: Duration | undefined;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface EnqueueOptions extends StartCallOptions {
   /** Unique while the job is open. */
   readonly key?: string;
@@ -166,22 +160,6 @@ export type EnqueueArguments<J extends AnyJob> =
     ? [payload?: JobPayloadOf<J>, options?: EnqueueOptions]
     : [payload: JobPayloadOf<J>, options?: EnqueueOptions];
 
-/** The options of a call. A misspelt one would silently not be followed, and a payload taken for options be lost. */
-export function checkedOptions<Options extends object>(
-  given: Options | undefined,
-  known: readonly string[],
-  call: string,
-): Options {
-  if (given === undefined) return {} as Options;
-  const names = known.join(", ");
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new PawlError("option_invalid", `The options of ${call} must be an object with any of ${names}.`);
-  }
-  const stray = Object.keys(given).find((key) => !known.includes(key));
-  if (stray === undefined) return given;
-  throw new PawlError("option_invalid", `The ${call} has no option \`${cleanText(stray, 100)}\`; there are ${names}.`);
-}
-
 export function checkedList<Item>(items: readonly Item[]): readonly Item[] {
   if (Array.isArray(items)) return items;
   throw new PawlError("option_invalid", "A list of items is needed.");
@@ -200,44 +178,6 @@ export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"]
     throw new PawlError("option_invalid", "`at` must be a valid Date between the years 1970 and 9999.");
   }
   return { afterMs: null, atMs };
-}
-
-export interface DeadLettersOptions {
-  /** Those that wait for a decision unless given. */
-  readonly status?: "open" | "requeued" | "discarded" | "archived";
-  /** Of those that are open, those of one group; see `pawl.dead.groups`. */
-  readonly fingerprint?: string;
-  /** At most so many; 100 unless given, 1,000 at most. */
-  readonly limit?: number;
-  /** Go on after the last one of the page before. */
-  readonly after?: { readonly id: string };
-}
-
-export interface RequeueOptions extends StartCallOptions {
-  /** Keys of the data to change first; one set to undefined is removed. */
-  readonly data?: Readonly<Record<string, unknown>>;
-  /** Begin anew, instead of where it failed. */
-  readonly restart?: boolean;
-}
-
-export function checkedLimit(limit: number): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
-  throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
-}
-
-export function letterIdOf(given: unknown): string {
-  const id = typeof given === "string" ? given.toLowerCase() : given;
-  if (isId(id)) return id;
-  throw new PawlError("option_invalid", `"${cleanText(messageOf(given), 100)}" is not the id of a dead letter.`);
-}
-
-/** Who decides, and why. */
-export function deciderOf(given: { actor?: string; reason?: string }): { actor: string | null; reason: string | null } {
-  return { actor: textOrNull(given.actor, "The actor"), reason: textOrNull(given.reason, "The reason") };
-}
-
-export function textOrNull(given: unknown, what: string): string | null {
-  return given === undefined || given === null ? null : checkedText(given, what);
 }
 
 export function idOf(after: { id: string }): string {

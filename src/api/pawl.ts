@@ -1,65 +1,64 @@
 import { Access } from "../access/access.ts";
-import { driveAlerts } from "../alerts/drive.ts";
-import type { AlertSink } from "../alerts/sink.ts";
-import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { checkedText } from "../base/text.ts";
+import { checkedOptions } from "../base/options.ts";
 import { Crowds } from "../crowd/crowds.ts";
-import type { Family } from "../crowd/family.ts";
-import { Dead } from "../dead-letters/dead.ts";
-import { driveLetters } from "../dead-letters/drive.ts";
-import type { LetterSettings } from "../dead-letters/settings.ts";
-import { takesPayload } from "../definition/decide/decide.ts";
-import { isInternal, refuseInternal } from "../definition/internal.ts";
+import { DeadLetters } from "../dead-letters/dead-letters.ts";
+import { Operations } from "../dead-letters/operations.ts";
+import type { RecoveryExplanation } from "../definition/decide/explain.ts";
+import type { Permission } from "../definition/decide/permissions.ts";
+import { isInternal } from "../definition/internal.ts";
+import type { AnyJob } from "../definition/job.ts";
 import type { AnyLifecycle, EventOf } from "../definition/language/face.ts";
+import type { StartOptions } from "../definition/language/step.ts";
 import type { Storable } from "../definition/language/storable.ts";
-import type { AnyQueue } from "../definition/queue.ts";
-import { asPawlError } from "../kernel/errors.ts";
+import type { Explanation } from "../inspect/explain/explanation.ts";
 import { eventNames, type PawlEvents } from "../kernel/events.ts";
-import type { Kernel } from "../kernel/kernel.ts";
+import { type Kernel, refuseInside } from "../kernel/kernel.ts";
+import { keepKernel } from "../kernel/kernel-of.ts";
 import { publish } from "../kernel/move/publish.ts";
-import { refOf } from "../kernel/refs.ts";
-import { requestHash } from "../kernel/request-hash.ts";
-import { settleWithin } from "../kernel/time-limit.ts";
-import type { Send, Sent } from "../kernel/types/send.ts";
-import { driveMaintenance, drivePruning } from "../maintenance/drive.ts";
-import { maintain } from "../maintenance/round.ts";
+import type { CallOptions, StartCallOptions } from "../kernel/types/call-options.ts";
+import { Verbs } from "../kernel/verbs.ts";
 import { Outbox } from "../outbox/outbox.ts";
-import { Relay } from "../outbox/relay.ts";
+import type { Relay } from "../outbox/relay.ts";
 import type { RelayOptions } from "../outbox/settings.ts";
 import { peopleLifecycles } from "../people/lifecycle/lifecycles.ts";
-import { People } from "../people/people.ts";
+import { isPeopleInUse, People } from "../people/people.ts";
 import type { Tx } from "../store/port/db.ts";
-import { logFailure } from "../telemetry/log.ts";
+import { readNow } from "../views/now.ts";
 import type { WorkOptions } from "../worker/settings.ts";
-import { Worker } from "../worker/work.ts";
-import { Looking } from "./instances.ts";
-import {
-  type CallOptions,
-  checkedList,
-  checkedOptions,
-  delayOf,
-  type InstanceRef,
-  type PublishOptions,
-  type SendArguments,
-  type SendItem,
-  type SendOptions,
-  textOrNull,
+import type { Worker } from "../worker/work.ts";
+import { Breakers } from "./breakers.ts";
+import { Callbacks } from "./callbacks.ts";
+import { Drivers, type MaintainOptions, type Maintenance, type Surroundings } from "./drivers.ts";
+import { Inspect } from "./inspect.ts";
+import { Instances } from "./instances.ts";
+import { Jobs } from "./jobs.ts";
+import { Lanes } from "./lanes.ts";
+import type {
+  EnqueueArguments,
+  EnqueueItem,
+  FindOptions,
+  InstanceRef,
+  PublishOptions,
+  ReceiveArguments,
+  SendArguments,
+  SendItem,
+  WaitOptions,
 } from "./options.ts";
-import type { Instance, SendResult } from "./results.ts";
-
-/** What a Pawl stands on. */
-interface Surroundings {
-  readonly close: () => Promise<void>;
-  readonly queues: readonly AnyQueue[];
-  readonly families: readonly Family[];
-  readonly outbox: RelayOptions | undefined;
-  readonly alerts: readonly AlertSink[];
-  readonly letters: LetterSettings;
-}
-
-/** For a broker, a sink or a marketplace that is closed. */
-const closeLimitMs = 30_000;
+import { Receives } from "./receives.ts";
+import type {
+  AttemptEntry,
+  Children,
+  Instance,
+  JournalEntry,
+  ReceivedCallback,
+  SendResult,
+  StartedInstance,
+} from "./results.ts";
+import { Schedules } from "./schedules.ts";
+import { Sends } from "./sends.ts";
+import { Starts } from "./starts.ts";
+import { Workers } from "./workers.ts";
 
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
@@ -70,40 +69,70 @@ const closeLimitMs = 30_000;
  * await pawl.send(essay, "sub-42", "graded", { score: 7 }, { actor: "ada" });
  * ```
  */
-export class Pawl extends Looking {
-  readonly #surroundings: Surroundings;
+export class Pawl {
+  /** Background jobs. */
+  readonly jobs: Jobs;
+  /** What came in from outside. */
+  readonly callbacks: Callbacks;
+  /** Dead letters: what was given up and waits for a decision. */
+  readonly deadLetters: DeadLetters;
+  /** Decisions about many, and how far they are. */
+  readonly operations: Operations;
+  /** What is started at set times. */
+  readonly schedules: Schedules;
+  /** The breakers of outside dependencies. */
+  readonly breakers: Breakers;
+  /** The lanes in which work waits, and pauses. */
+  readonly lanes: Lanes;
+  /** The workers of all processes. */
+  readonly workers: Workers;
+  /** What waits to be sent, what was given up, and what to do about it. */
+  readonly outbox: Outbox;
   /** People who label: queues, labelers, samples, assignments. */
   readonly people: People;
   /** Crowds: what is asked on marketplaces, and what their workers submit. */
   readonly crowd: Crowds;
-  #closed = false;
-  readonly #drivers = new Set<{ stop(): Promise<void> }>();
-  #keepsHouse = false;
-  #closing: Promise<void> | undefined;
+  /** Who may use the HTTP API, the console and the desk. */
+  readonly access: Access;
+  /** Reads across all instances: overview, search, counts, metrics, checks. */
+  readonly inspect: Inspect;
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #starts: Starts;
+  readonly #sends: Sends;
+  readonly #receives: Receives;
+  readonly #instances: Instances;
+  readonly #drivers: Drivers;
 
   /** @internal Use `createPawl`. */
   constructor(kernel: Kernel, surroundings: Surroundings) {
-    super(kernel);
-    this.#surroundings = surroundings;
-    this.access = new Access(kernel);
+    const verbs = new Verbs(kernel);
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#starts = new Starts(kernel, verbs);
+    this.#sends = new Sends(kernel, verbs);
+    this.#receives = new Receives(kernel, verbs);
+    this.#instances = new Instances(kernel, verbs);
+    this.#drivers = new Drivers(kernel, verbs, surroundings);
+    this.jobs = new Jobs(kernel, verbs);
+    this.callbacks = new Callbacks(kernel, verbs, this.#receives);
+    this.deadLetters = new DeadLetters(kernel, verbs, surroundings.letters);
+    this.operations = new Operations(kernel, verbs);
+    this.schedules = new Schedules(kernel);
+    this.breakers = new Breakers(kernel);
+    this.lanes = new Lanes(kernel);
+    this.workers = new Workers(kernel);
     this.outbox = new Outbox(kernel);
-    this.dead = new Dead(kernel, this.verbs, surroundings.letters);
-    this.people = new People(kernel, this.verbs, surroundings.queues);
-    this.crowd = new Crowds(kernel, this.verbs, surroundings.families);
+    this.people = new People(kernel, verbs, surroundings.queues);
+    this.crowd = new Crowds(kernel, verbs, surroundings.families);
+    this.access = new Access(kernel);
+    this.inspect = new Inspect(kernel);
+    keepKernel(this, kernel);
   }
-
-  /** Who may use the HTTP API, the console and the desk. */
-  readonly access: Access;
-
-  /** What waits to be sent, what was given up, and what to do about it. */
-  readonly outbox: Outbox;
-
-  /** Dead letters in numbers: groups, decisions about many, tickets, archives. */
-  readonly dead: Dead;
 
   /** The lifecycles that this process declares, without Pawl's own. */
   get lifecycles(): readonly AnyLifecycle[] {
-    return [...this.kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
+    return [...this.#kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
   }
 
   /**
@@ -111,63 +140,172 @@ export class Pawl extends Looking {
    * can be read like any other, and are changed by the verbs of `pawl.people` and `pawl.crowd` alone.
    */
   get internalLifecycles(): readonly AnyLifecycle[] {
-    const all = [...this.kernel.lifecycles.values()].filter(({ name }) => isInternal(name));
-    return this.people.inUse ? all : all.filter((one) => !peopleLifecycles.includes(one));
+    const all = [...this.#kernel.lifecycles.values()].filter(({ name }) => isInternal(name));
+    return isPeopleInUse(this.people) ? all : all.filter((one) => !peopleLifecycles.includes(one));
+  }
+
+  /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
+  start<L extends AnyLifecycle>(
+    lifecycle: L,
+    options: StartOptions<L> & StartCallOptions,
+  ): Promise<StartedInstance<L>> {
+    return this.#starts.start(lifecycle, options);
+  }
+
+  /**
+   * Starts many; each gets its answer in the order given. All of them are checked before any is written: a bad one
+   * throws with its place in the list. Without `tx` they are committed in batches.
+   */
+  startMany<L extends AnyLifecycle>(
+    lifecycle: L,
+    items: readonly StartOptions<L>[],
+    options?: StartCallOptions,
+  ): Promise<StartedInstance<L>[]> {
+    return this.#starts.startMany(lifecycle, items, options);
+  }
+
+  /**
+   * Enqueues a background job. A key that an open job has gives back that job, with `created: false`.
+   *
+   * ```ts
+   * await pawl.enqueue(sendEmail, { to: "ada@example.com" }, { after: "10m", key: "welcome-ada" });
+   * ```
+   */
+  enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
+    return this.#starts.enqueue(job, ...rest);
+  }
+
+  /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
+  enqueueMany<J extends AnyJob>(
+    job: J,
+    items: readonly EnqueueItem<J>[],
+    options?: CallOptions,
+  ): Promise<StartedInstance<J>[]> {
+    return this.#starts.enqueueMany(job, items, options);
   }
 
   /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
-  async send<L extends AnyLifecycle, Event extends EventOf<L>>(
+  send<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
     event: Event,
     ...rest: SendArguments<L, Event>
   ): Promise<Instance<L>> {
-    const { payload, options } = this.#split(lifecycle, event, rest);
-    return this.verbs.inTurn(options.tx, async () => {
-      const sent = await this.verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
-      if (!sent.ok) throw sent.error;
-      return this.instanceOf(lifecycle, sent.instance);
-    });
+    return this.#sends.send(lifecycle, instance, event, ...rest);
   }
 
   /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
-  async trySend<L extends AnyLifecycle, Event extends EventOf<L>>(
+  trySend<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
     event: Event,
     ...rest: SendArguments<L, Event>
   ): Promise<SendResult<L>> {
-    try {
-      return { ok: true, instance: await this.send(lifecycle, instance, event, ...rest) };
-    } catch (error) {
-      if (error instanceof PawlError && error.who === "caller") return { ok: false, error };
-      throw error;
-    }
+    return this.#sends.trySend(lifecycle, instance, event, ...rest);
   }
 
   /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
-  async sendMany<L extends AnyLifecycle>(
+  sendMany<L extends AnyLifecycle>(
     lifecycle: L,
     items: readonly SendItem<L>[],
-    options: CallOptions = {},
+    options?: CallOptions,
   ): Promise<SendResult<L>[]> {
-    const { tx } = checkedOptions(options, ["tx"], "sendMany");
-    const known = this.known(lifecycle);
-    const asked = checkedList(items).map((item): Send | PawlError => {
-      try {
-        const { to, event, payload, ...rest } = checkedOptions(item, [...itemKeys, ...sendKeys], "sendMany");
-        return this.#sendOf(known, to, event, payload, rest as SendOptions);
-      } catch (error) {
-        return asPawlError(error);
-      }
-    });
-    const sends = asked.filter((one): one is Send => !(one instanceof PawlError));
-    const answers = (await this.verbs.inTurn(tx, () => this.verbs.sendMany(sends, tx))).values();
-    return asked.map((one): SendResult<L> => {
-      if (one instanceof PawlError) return { ok: false, error: one };
-      const sent: Sent = answers.next().value!;
-      return sent.ok ? { ok: true, instance: this.instanceOf(lifecycle, sent.instance) } : sent;
-    });
+    return this.#sends.sendMany(lifecycle, items, options);
+  }
+
+  /**
+   * Takes a result that comes in from outside. It is stored first, and then happens: on time as its event; early, when the
+   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupe` again gets the
+   * first answer and changes nothing.
+   *
+   * ```ts
+   * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupe: requestId });
+   * ```
+   */
+  receive<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: ReceiveArguments<L, Event>
+  ): Promise<ReceivedCallback> {
+    return this.#receives.receive(lifecycle, instance, event, ...rest);
+  }
+
+  /** The instance, or undefined when there is none. */
+  get<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options?: CallOptions,
+  ): Promise<Instance<L> | undefined> {
+    return this.#instances.get(lifecycle, instance, options);
+  }
+
+  /**
+   * What failed, how often, what will happen by itself, and what a retry now would do, as data and in sentences. It is
+   * decided by the same functions as the recovery itself, and nothing is done.
+   */
+  explainRecovery(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<RecoveryExplanation> {
+    return this.#instances.explainRecovery(lifecycle, instance);
+  }
+
+  /**
+   * Explains why an instance does not move: what it waits for, since when and until when, what happens next by itself, and
+   * whether it is stuck. As data and in sentences; nothing is changed.
+   *
+   * ```ts
+   * const { waitingFor, next, stuck } = await pawl.explain(essay, "sub-42");
+   * ```
+   * @throws `instance_unknown`
+   */
+  explain(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<Explanation> {
+    return this.#instances.explain(lifecycle, instance);
+  }
+
+  /** What may be sent now: yes, no with the reasons, or it depends on the payload. Nothing to Pawl's own instances. */
+  allowedEvents<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options?: CallOptions & { actor?: string },
+  ): Promise<Permission[]> {
+    return this.#instances.allowedEvents(lifecycle, instance, options);
+  }
+
+  /** Instances of a lifecycle, newest first. */
+  list<L extends AnyLifecycle>(lifecycle: L, options?: FindOptions<L>): Promise<Instance<L>[]> {
+    return this.#instances.list(lifecycle, options);
+  }
+
+  /** The children of an instance's present run: how many stand how, and the first of them. */
+  children<L extends AnyLifecycle>(
+    lifecycle: L,
+    instance: InstanceRef,
+    options?: CallOptions & { limit?: number },
+  ): Promise<Children> {
+    return this.#instances.children(lifecycle, instance, options);
+  }
+
+  /** Waits until the instance stands in one of these states (or has ended, when none is named). */
+  wait<L extends AnyLifecycle>(lifecycle: L, instance: InstanceRef, options?: WaitOptions<L>): Promise<Instance<L>> {
+    return this.#instances.wait(lifecycle, instance, options);
+  }
+
+  /** The moves of an instance, in their order. */
+  journal(lifecycle: AnyLifecycle, instance: InstanceRef, options?: CallOptions): Promise<JournalEntry[]> {
+    return this.#instances.journal(lifecycle, instance, options);
+  }
+
+  /** The moves of an instance and every attempt, with its worker, start, end and outcome, in the order of time. */
+  history(
+    lifecycle: AnyLifecycle,
+    instance: InstanceRef,
+    options?: CallOptions,
+  ): Promise<(JournalEntry | AttemptEntry)[]> {
+    return this.#instances.history(lifecycle, instance, options);
+  }
+
+  /** The lifecycle that an instance lives through, if it is one of this process. */
+  lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
+    return this.#instances.lifecycleOf(id);
   }
 
   /**
@@ -175,7 +313,7 @@ export class Pawl extends Looking {
    * concurrently on one `tx` run one after the other.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    if (typeof work === "function") return this.verbs.transaction(work);
+    if (typeof work === "function") return this.#verbs.transaction(work);
     throw new PawlError("option_invalid", "`transaction` takes a function: pawl.transaction(async (tx) => { … }).");
   }
 
@@ -195,39 +333,7 @@ export class Pawl extends Looking {
       const names = eventNames.map((one) => `"${one}"`).join(", ");
       throw new PawlError("option_invalid", `\`on\` takes one of ${names}, and a function to call.`);
     }
-    return this.kernel.events.on(name, listener);
-  }
-
-  /**
-   * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
-   * held; and, until this Pawl is closed, deletes what has ended and outlived its `keepClosed`. Any number of processes may
-   * do so at once. It goes on until `stop`, or until this Pawl is closed.
-   */
-  maintain(options: { every?: Duration; onFailure?: (error: unknown) => void } = {}): { stop(): Promise<void> } {
-    this.#refuseClosed();
-    const everyMs = durationMs(options.every ?? "1s", "every");
-    const { onFailure } = options;
-    const driver = this.#drive((onStopped) => driveMaintenance(this.kernel, { everyMs, onFailure, onStopped }));
-    this.#keepHouse();
-    return driver;
-  }
-
-  /**
-   * Runs steps in this process: claims tasks, runs them, reports. Any number of processes may do so at once.
-   *
-   * ```ts
-   * const worker = await pawl.work({ concurrency: 64 });
-   * process.once("SIGTERM", () => worker.stop());
-   * ```
-   */
-  work(options: WorkOptions = {}): Worker {
-    this.#refuseClosed();
-    const { outbox } = this.#surroundings;
-    const beside = () =>
-      outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
-    const worker = this.#drive((onStopped) => new Worker(this.kernel, maintain, options, { beside, onStopped }));
-    this.#keepHouse();
-    return worker;
+    return this.#kernel.events.on(name, listener);
   }
 
   /**
@@ -244,110 +350,54 @@ export class Pawl extends Looking {
     payload: Payload & Storable<Payload>,
     options: PublishOptions,
   ): Promise<{ id: string }> {
-    const { aggregate, tx } = checkedOptions(options, ["aggregate", "tx"], `publish of \`${String(type)}\``);
+    const { aggregate, tx } = checkedOptions(options, ["aggregate", "tx"], "publish");
     if (typeof aggregate !== "object" || aggregate === null) {
       throw new PawlError("option_invalid", "`publish` needs `aggregate: { type, id }`: what the message is about.");
     }
-    return this.verbs.inTurn(tx, () => publish(this.kernel, { type, payload, aggregate }, tx));
+    return this.#verbs.inTurn(tx, () => publish(this.#kernel, { type, payload, aggregate }, tx));
+  }
+
+  /**
+   * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
+   * held; and, until this Pawl is closed, deletes what has ended and outlived its `keepClosed`. Any number of processes may
+   * do so at once. It goes on until `stop`, or until this Pawl is closed.
+   */
+  maintain(options?: MaintainOptions): Maintenance {
+    return this.#drivers.maintain(options);
+  }
+
+  /**
+   * Runs steps in this process: claims tasks, runs them, reports. Any number of processes may do so at once.
+   *
+   * ```ts
+   * const worker = await pawl.work({ concurrency: 64 });
+   * process.once("SIGTERM", () => worker.stop());
+   * ```
+   */
+  work(options?: WorkOptions): Worker {
+    return this.#drivers.work(options);
   }
 
   /**
    * Sends messages from the outbox in this process, and does nothing else; `work` does so beside the steps. Any number of
    * processes may: the messages of one aggregate are sent by one of them at a time, in their order.
    */
-  relay(options: Partial<RelayOptions> = {}): Relay {
-    this.#refuseClosed();
-    const all = { ...this.#surroundings.outbox, ...options } as RelayOptions;
-    return this.#drive((onStopped) => new Relay(this.kernel, all, onStopped));
-  }
-
-  /**
-   * Whoever keeps time here also deletes what has outlived its retention, tells alerts and looks after dead letters; once is
-   * enough for a process.
-   */
-  #keepHouse(): void {
-    if (this.#keepsHouse) return;
-    this.#keepsHouse = true;
-    const { alerts, letters } = this.#surroundings;
-    this.#drivers.add(drivePruning(this.kernel, { keepsLetters: letters.archive !== undefined }));
-    for (const driver of driveLetters(this.kernel, this.verbs, letters)) this.#drivers.add(driver);
-    if (alerts.length > 0) this.#drivers.add(driveAlerts(this.kernel, alerts));
+  relay(options?: Partial<RelayOptions>): Relay {
+    return this.#drivers.relay(options);
   }
 
   /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#closing ??= this.#close();
-    await this.#closing;
+  close(): Promise<void> {
+    return this.#drivers.close();
   }
 
-  /** All drivers at once, then what they used, then the database: whatever fails on the way, the rest is closed. */
-  async #close(): Promise<void> {
-    const { outbox, alerts, families, close } = this.#surroundings;
-    const marketplaces = new Set(families.map((family) => family.marketplace));
-    const inTime = (what: string, work: () => unknown) => settleWithin(closeLimitMs, what, work);
-    const ended = [
-      ...(await Promise.allSettled([...this.#drivers].map((driver) => driver.stop()))),
-      ...(await Promise.allSettled([
-        ...(outbox?.brokers ?? []).map((one) => inTime(`Closing the broker \`${one.name}\``, () => one.close())),
-        ...alerts.map((one) => inTime(`Closing the alert sink \`${one.name}\``, () => one.close?.())),
-        ...[...marketplaces].map((one) => inTime("Closing a marketplace", () => one.end())),
-      ])),
-      ...(await Promise.allSettled([close()])),
-    ];
-    const failures = ended.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
-    for (const failure of failures) logFailure(this.kernel.telemetry.log, failure);
-    if (failures.length > 0) throw failures[0];
-  }
-
-  /** Makes a driver that is stopped when this Pawl is closed, and forgotten once it has stopped. */
-  #drive<Driver extends { stop(): Promise<void> }>(begin: (onStopped: () => void) => Driver): Driver {
-    const driver = begin(() => this.#drivers.delete(driver));
-    this.#drivers.add(driver);
-    return driver;
+  /** Asks the database for its time; throws when it cannot be reached. */
+  async ping(): Promise<Date> {
+    refuseInside(this.#kernel, "ping");
+    return new Date(await readNow(this.#kernel.db));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-
-  #refuseClosed(): void {
-    if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
-  }
-
-  #sendOf(lifecycle: AnyLifecycle, instance: unknown, event: unknown, payload: unknown, options: SendOptions): Send {
-    const { expectedVersion, idempotencyKey } = options;
-    if (expectedVersion !== undefined && !Number.isInteger(expectedVersion)) {
-      throw new PawlError("option_invalid", "`expectedVersion` must be the version of an instance, a whole number.");
-    }
-    const delay = delayOf(options);
-    const name = checkedText(event, "The event");
-    const known = this.known(lifecycle);
-    refuseInternal(known.name, "send");
-    return {
-      lifecycle: known,
-      ref: refOf(instance),
-      event: name,
-      payload,
-      actor: textOrNull(options.actor, "The actor"),
-      reason: textOrNull(options.reason, "The reason"),
-      expectedVersion,
-      idempotency:
-        idempotencyKey === undefined
-          ? undefined
-          : { key: checkedText(idempotencyKey, "The idempotency key"), hash: requestHash(name, payload, delay) },
-      delay,
-      requestId: this.kernel.newId(),
-    };
-  }
-
-  /** An event without a payload takes its options at once. */
-  #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
-    const [payload, options] =
-      takesPayload(this.known(lifecycle), event) || rest.length > 1 ? rest : [undefined, rest[0]];
-    return { payload, options: checkedOptions(options as SendOptions, sendKeys, `send of \`${String(event)}\``) };
-  }
 }
-
-const itemKeys = ["to", "event", "payload"];
-const sendKeys = ["tx", "actor", "reason", "expectedVersion", "idempotencyKey", "after", "at"];

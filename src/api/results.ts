@@ -9,7 +9,6 @@ import { forsakenAfterMs } from "../schedules/keep-schedules.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { CallbackView } from "../views/callbacks.ts";
 import type { ChildCounts } from "../views/children.ts";
-import type { DeadLetterView } from "../views/dead-letters.ts";
 import type { AttemptRow, MoveRow } from "../views/history.ts";
 import type { InstanceRef } from "./options.ts";
 
@@ -127,34 +126,6 @@ export interface Children extends ChildCounts {
   readonly first: readonly Child[];
 }
 
-/** Work that was given up, with the reason. */
-export interface DeadLetter {
-  readonly id: string;
-  /** The id of the instance, and its key; null for a message that no instance published. */
-  readonly instance: string | null;
-  readonly key: string | null;
-  /** The lifecycle, or what a message is about. */
-  readonly lifecycle: string;
-  /** `broker`: a message that died in the queue of a broker. */
-  readonly kind: "instance" | "effect" | "message" | "broker";
-  /** The state in which an instance was given up, the event of an after-effect, the type of a message, a broker's queue. */
-  readonly origin: string;
-  readonly reason: string;
-  readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
-  readonly attempts: number;
-  readonly payload: unknown;
-  /** What led to it, such as the failures that were counted. */
-  readonly details: unknown;
-  /** The same for all that were given up in the same place of the same error; see `pawl.dead.groups`. */
-  readonly fingerprint: string;
-  readonly status: "open" | "requeued" | "discarded" | "archived";
-  readonly createdAt: Date;
-  /** When a person decided, who, and why. */
-  readonly decidedAt: Date | null;
-  readonly decidedBy: string | null;
-  readonly decision: string | null;
-}
-
 /** What is answered to whoever brought a callback. It is stored whatever the answer. */
 export interface ReceivedCallback {
   readonly id: string;
@@ -213,18 +184,6 @@ export function callbackOf(row: CallbackView): Callback {
     receivedAt: new Date(row.received_ms),
     isLate: row.is_late,
     settledAt: row.settled_ms === null ? null : new Date(row.settled_ms),
-  };
-}
-
-export function letterOf(row: DeadLetterView): DeadLetter {
-  const { id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, fingerprint, status } = row;
-  return {
-    ...{ id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, fingerprint, status },
-    instance: row.instance_id,
-    createdAt: new Date(row.created_ms),
-    decidedAt: row.decided_ms === null ? null : new Date(row.decided_ms),
-    decidedBy: row.decided_by,
-    decision: row.decision,
   };
 }
 

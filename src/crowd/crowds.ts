@@ -3,14 +3,13 @@ import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { snapshotOf } from "../kernel/move/snapshot.ts";
-import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/instances.ts";
 import type { BonusData, SubmissionData } from "./data.ts";
-import { type Family, lifecyclesOf } from "./family.ts";
+import type { Family } from "./family.ts";
 import {
   type AskOptions,
   amountOf,
@@ -82,12 +81,6 @@ export class Crowds {
     this.#kernel = kernel;
     this.#verbs = verbs;
     this.#families = new Map([...families].map((family) => [family.crowd.name, family]));
-  }
-
-  /** Makes the lifecycles of the crowds known to the database. @internal */
-  async open(): Promise<void> {
-    const lifecycles = [...this.#families.values()].flatMap(lifecyclesOf);
-    if (lifecycles.length > 0) await registerLifecycles(this.#kernel, lifecycles);
   }
 
   /** The crowds that this process declares, with their marketplaces. */
@@ -191,7 +184,7 @@ export class Crowds {
   }
 
   /** Says that something may have happened to a job: it looks at the marketplace now. */
-  async look(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
+  async sync(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
     return jobShown(await this.#send(idOf(job, "crowd job"), "job", "notice", undefined, options));
   }
 
@@ -199,12 +192,12 @@ export class Crowds {
    * The same by the id that the marketplace has for it, as a notification carries it. Returns false when it is none of
    * ours, when it has ended, and when the marketplace could not be asked: the next sweep finds what happened.
    */
-  async notice(marketplace: string, posting: string): Promise<boolean> {
+  async handleNotification(marketplace: string, posting: string): Promise<boolean> {
     const family = this.#onMarketplace(marketplace);
     const owner = await this.#ownerOf(family, checkedText(posting, "The id of the posting"));
     if (owner === null) return false;
     try {
-      await this.look(owner, { reason: "The marketplace told of it." });
+      await this.sync(owner, { reason: "The marketplace told of it." });
       return true;
     } catch (error) {
       if (isPawlError(error, "instance_unknown") || isPawlError(error, "transition_refused")) return false;
@@ -261,18 +254,18 @@ export class Crowds {
 
   /**
    * Compares the marketplaces with what Pawl knows, and lists what went astray: postings that belong to no job, and jobs
-   * whose posting is gone. With `mend: true` the former are closed there, if their job is one of ours, and the latter look for
+   * whose posting is gone. With `repair: true` the former are closed there, if their job is one of ours, and the latter look for
    * themselves.
    */
-  async reconcile(options: { readonly marketplace?: string; readonly mend?: boolean } = {}): Promise<Astray[]> {
+  async reconcile(options: { readonly marketplace?: string; readonly repair?: boolean } = {}): Promise<Astray[]> {
     refuseInside(this.#kernel, "reconcile");
     const all = [...this.#families.values()];
     const wanted =
       options.marketplace === undefined ? all : all.filter((one) => one.crowd.marketplace === options.marketplace);
     if (options.marketplace !== undefined) this.#onMarketplace(options.marketplace);
     return reconcile(this.#kernel, wanted, {
-      mend: options.mend === true,
-      look: async (id) => void (await this.look(id, { reason: "Its posting is gone." })),
+      repair: options.repair === true,
+      sync: async (id) => void (await this.sync(id, { reason: "Its posting is gone." })),
     });
   }
 

@@ -25,7 +25,7 @@ const living = ["running", "looking", "extending", "closing", "failed"];
 export async function reconcile(
   kernel: Kernel,
   families: readonly Family[],
-  { mend, look }: { readonly mend: boolean; readonly look: (id: string) => Promise<void> },
+  { repair, sync }: { readonly repair: boolean; readonly sync: (id: string) => Promise<void> },
 ): Promise<Astray[]> {
   const call = { signal: AbortSignal.timeout(10 * 60_000) };
   const astray: Astray[] = [];
@@ -38,13 +38,13 @@ export async function reconcile(
       const { jobs, next } = await marketplace.jobs(after, call);
       for (const { id } of jobs) ids.add(id);
       const orphans = await orphansAmong(kernel, jobs);
-      for (const one of orphans) astray.push(await settleOrphan(marketplace, crowd.marketplace, one, mend, call));
+      for (const one of orphans) astray.push(await settleOrphan(marketplace, crowd.marketplace, one, repair, call));
       if (next === undefined) break;
       after = next;
     }
   }
   for (const family of families)
-    astray.push(...(await lostJobs(kernel, family, seen.get(family.marketplace)!, mend, look)));
+    astray.push(...(await lostJobs(kernel, family, seen.get(family.marketplace)!, repair, sync)));
   return astray;
 }
 
@@ -73,10 +73,10 @@ async function settleOrphan(
   marketplace: Marketplace,
   name: string,
   { id, owner, open, isOurs }: Orphan,
-  mend: boolean,
+  repair: boolean,
   call: Call,
 ): Promise<Astray> {
-  const mended = mend && isOurs;
+  const mended = repair && isOurs;
   if (mended && open) await marketplace.close(id, call);
   const which = isOurs ? "which does not know it" : "and there is none here: it may be another Pawl's";
   const message = `Posting ${id} says that it is of crowd job ${owner}, ${which}.`;
@@ -87,8 +87,8 @@ async function lostJobs(
   kernel: Kernel,
   { job, crowd }: Family,
   there: ReadonlySet<string>,
-  mend: boolean,
-  look: (id: string) => Promise<void>,
+  repair: boolean,
+  sync: (id: string) => Promise<void>,
 ): Promise<Astray[]> {
   const astray: Astray[] = [];
   for (let beforeId: string | null = null; ; ) {
@@ -96,9 +96,16 @@ async function lostJobs(
     for (const row of rows) {
       for (const { id } of (row.data as JobData).remotes) {
         if (there.has(id)) continue;
-        if (mend) await look(row.id);
+        if (repair) await sync(row.id);
         const message = `Crowd job ${row.id} has posting ${id}, which the marketplace does not have.`;
-        astray.push({ kind: "job", marketplace: crowd.marketplace, posting: id, jobId: row.id, message, mended: mend });
+        astray.push({
+          kind: "job",
+          marketplace: crowd.marketplace,
+          posting: id,
+          jobId: row.id,
+          message,
+          mended: repair,
+        });
       }
     }
     if (rows.length < pageSize) return astray;

@@ -5,7 +5,7 @@ import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { readNow } from "../views/now.ts";
 import { keepLetters } from "./keep-letters.ts";
-import { carryOn } from "./operations.ts";
+import { carryOn } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
 import { tellTickets } from "./tell-tickets.ts";
 

@@ -2,9 +2,12 @@ import { type Duration, durationMs } from "../base/duration.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
+import { checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
+import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { StartCallOptions } from "../kernel/types/call-options.ts";
 import type { RestoreWhich } from "./archive.ts";
-import type { LetterFilter } from "./operations.ts";
+import type { LetterFilter } from "./run-operations.ts";
 
 /** Which open dead letters are meant: those of which all of this is true. Without anything else, say `all: true`. */
 export interface DeadLetterFilter {
@@ -47,7 +50,7 @@ const kinds: readonly unknown[] = ["instance", "effect", "message", "broker"];
 
 /** The filter as statements take it; throws `option_invalid` when nobody can have meant it. */
 export function filterOf(given: DeadLetterFilter): LetterFilter {
-  const filter = checkedKeys(given, filterKeys, "filter of dead letters");
+  const filter = checkedOptions(given, filterKeys, "deadLetters");
   const { id, lifecycle, kind, from, to, all, ...texts } = filter;
   const isEmpty = Object.entries(filter).every(([key, value]) => key === "all" || value === undefined);
   if (isEmpty !== (all === true)) {
@@ -78,9 +81,30 @@ export function filterTextOf({ id, lifecycle, ...rest }: DeadLetterFilter): stri
   });
 }
 
+/** Which dead letters are listed. */
+export interface DeadLettersOptions {
+  /** Those of one lifecycle; of all by default. */
+  readonly lifecycle?: AnyLifecycle | undefined;
+  /** Those that wait for a decision unless given. */
+  readonly status?: "open" | "requeued" | "discarded" | "archived";
+  /** Of those that are open, those of one group; see `pawl.deadLetters.groups`. */
+  readonly fingerprint?: string;
+  /** At most so many; 100 unless given, 1,000 at most. */
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
+}
+
+export interface RequeueOptions extends StartCallOptions {
+  /** Keys of the data to change first; one set to undefined is removed. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** Begin anew, instead of where it failed. */
+  readonly restart?: boolean;
+}
+
 export function decideOptionsOf(given: RequeueManyOptions, decision: "requeue" | "discard") {
   const keys = ["actor", "reason", "rate", ...(decision === "requeue" ? ["restart"] : [])];
-  const { actor, reason, rate, restart = false } = checkedKeys(given, keys, `options of ${decision}`);
+  const { actor, reason, rate, restart = false } = checkedOptions(given, keys, `deadLetters.${decision}Many`);
   if (rate !== undefined && !(Number.isFinite(rate) && rate > 0 && rate <= 100_000)) {
     throw invalid("`rate` must be a number of letters a second, above 0.");
   }
@@ -94,7 +118,11 @@ export function decideOptionsOf(given: RequeueManyOptions, decision: "requeue" |
 }
 
 export function restoreOf(given: RestoreFilter): RestoreWhich {
-  const { file, id, all } = checkedKeys(given as Partial<Record<string, unknown>>, ["file", "id", "all"], "restore");
+  const { file, id, all } = checkedOptions(
+    given as Partial<Record<string, unknown>>,
+    ["file", "id", "all"],
+    "deadLetters.restore",
+  );
   if (Number(file !== undefined) + Number(id !== undefined) + Number(all === true) !== 1) {
     throw invalid("Say what is to be restored: { file }, { id } or { all: true }.");
   }
@@ -113,21 +141,6 @@ export function ageOf(given: Duration): number {
   return durationMs(given, "olderThan");
 }
 
-export function limitOf(limit: unknown): number {
-  if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= 1_000) return limit as number;
-  throw invalid("`limit` must be a whole number from 1 to 1,000.");
-}
-
-/** A misspelt key would silently mean more than was meant. */
-export function checkedKeys<Given extends object>(given: Given, known: readonly string[], what: string): Given {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid(`The ${what} must be an object with any of ${known.join(", ")}.`);
-  }
-  const stray = Object.keys(given).find((key) => !known.includes(key));
-  if (stray === undefined) return given;
-  throw invalid(`The ${what} has no \`${cleanText(stray, 100)}\`; there are ${known.join(", ")}.`);
-}
-
 function idsOf(given: unknown): string[] {
   const ids = [given].flat().map((one) => idOf(one, "a dead letter"));
   if (ids.length > 0 && ids.length <= 10_000) return ids;
@@ -139,10 +152,6 @@ function momentOf(given: unknown, name: string): number | null {
   const ms = given instanceof Date ? given.getTime() : Number.NaN;
   if (ms >= 0 && ms < Date.UTC(10_000, 0)) return ms;
   throw invalid(`\`${name}\` must be a valid Date.`);
-}
-
-export function textOrNull(given: unknown, what: string): string | null {
-  return given === undefined || given === null ? null : checkedText(given, what);
 }
 
 function invalid(message: string): PawlError {

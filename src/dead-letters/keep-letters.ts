@@ -5,7 +5,7 @@ import { raiseAlert } from "../kernel/recovery/alerts.ts";
 import { endSweep, takeSweep } from "../store/move/sweeps.ts";
 import { countLettersFrom } from "../views/dead-letters.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
-import { tidyOperations } from "./operations.ts";
+import { tidyOperations } from "./run-operations.ts";
 import { countLetters } from "./store/archives.ts";
 
 /** How long dead letters are kept, how many, and when people are told that they are too many. */

@@ -3,8 +3,8 @@ import { PermanentError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
+import { noteTicketTold, takeTickets } from "./decide-tickets.ts";
 import { type Ticket, ticketOf } from "./shown.ts";
-import { noteTicketTold, takeTickets } from "./tickets.ts";
 import { readTicket } from "./views/tickets.ts";
 
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });

@@ -1,52 +1,66 @@
 import { PawlError } from "../base/errors.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { letterUnknown } from "../kernel/recovery/requeue.ts";
-import { markResolved, markTaken, markTicketTold, type TicketToTell, takeDueTickets } from "./store/tickets.ts";
-import { readTicket, type TicketView } from "./views/tickets.ts";
+import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
+import { checkedText } from "../base/text.ts";
+import { type Kernel, refuseInside } from "../kernel/kernel.ts";
+import { resolveTicket, takeTicket } from "./decide-tickets.ts";
+import { idOf } from "./given.ts";
+import { type Ticket, ticketOf } from "./shown.ts";
+import { readTickets } from "./views/tickets.ts";
 
-export type { TicketToTell };
-
-/** Somebody looks after a ticket; again is fine, and another's is not taken away. */
-export async function takeTicket(kernel: Kernel, id: string, actor: string): Promise<TicketView> {
-  const isTaken = await markTaken(kernel.db, id, actor);
-  const ticket = await knownTicket(kernel, id);
-  if (!isTaken) throw spokenFor(ticket);
-  return ticket;
+export interface TicketsOptions {
+  /** Those that nobody looks after unless given. */
+  readonly status?: Ticket["status"];
+  /** Only those that this person has taken. */
+  readonly takenBy?: string;
+  readonly limit?: number;
+  /** Go on after the last one of the page before. */
+  readonly after?: { readonly id: string };
 }
 
-/** Nothing is left to be looked at. The dead letter itself stays as it is. */
-export async function resolveTicket(
-  kernel: Kernel,
-  id: string,
-  by: { actor: string; reason: string },
-): Promise<TicketView> {
-  const isDone = await markResolved(kernel.db, id, by);
-  const ticket = await knownTicket(kernel, id);
-  if (!isDone) throw spokenFor(ticket);
-  return ticket;
+export interface AssignTicketOptions {
+  /** Who is to look after it. */
+  readonly to: string;
 }
 
-async function knownTicket(kernel: Kernel, id: string): Promise<TicketView> {
-  const ticket = await readTicket(kernel.db, id);
-  if (ticket === undefined) throw letterUnknown(id);
-  return ticket;
-}
+const firstId = "00000000-0000-0000-0000-000000000000";
 
-function spokenFor({ id, status, taken_by, resolved_by }: TicketView): PawlError {
-  const how =
-    status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `taken by ${taken_by}`;
-  return new PawlError("ticket_taken", `Ticket ${id} is ${how} already; nothing was changed.`, { ticket: id, status });
-}
+/** Tickets: dead letters that a person has to look at. `pawl.deadLetters.tickets`. */
+export class Tickets {
+  readonly #kernel: Kernel;
 
-const batchSize = 20;
-/** Longer than telling somebody may take. */
-const heldMs = 120_000;
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
 
-/** Tickets of which somebody is to be told now. */
-export function takeTickets(kernel: Kernel): Promise<TicketToTell[]> {
-  return takeDueTickets(kernel.db, batchSize, heldMs);
-}
+  /** Dead letters that want somebody, the oldest first. */
+  async list(options: TicketsOptions = {}): Promise<Ticket[]> {
+    refuseInside(this.#kernel, "deadLetters.tickets.list");
+    const keys = ["status", "takenBy", "limit", "after"];
+    const { status = "open", takenBy, limit = 100, after } = checkedOptions(options, keys, "deadLetters.tickets.list");
+    if (!["open", "taken", "resolved"].includes(status))
+      throw new PawlError("option_invalid", "`status` must be open, taken or resolved.");
+    const rows = await readTickets(this.#kernel.db, {
+      status,
+      takenBy: textOrNull(takenBy, "`takenBy`"),
+      limit: checkedLimit(limit),
+      afterId: after === undefined ? firstId : idOf(after.id, "a ticket"),
+    });
+    return rows.map(ticketOf);
+  }
 
-export function noteTicketTold(kernel: Kernel, ticket: TicketToTell, retryAfterMs: number | null): Promise<void> {
-  return markTicketTold(kernel.db, ticket, retryAfterMs);
+  /** Assigns a ticket to a person. One that is assigned to another is refused with `ticket_taken`. */
+  async assign(id: string, options: AssignTicketOptions): Promise<Ticket> {
+    refuseInside(this.#kernel, "deadLetters.tickets.assign");
+    const { to } = checkedOptions(options, ["to"], "deadLetters.tickets.assign");
+    return ticketOf(await takeTicket(this.#kernel, idOf(id, "a ticket"), checkedText(to, "`to`")));
+  }
+
+  /** Nothing is left to be looked at; the dead letter itself stays as it is. A decision about it resolves its ticket, too. */
+  async resolve(id: string, options: { actor: string; reason: string }): Promise<Ticket> {
+    refuseInside(this.#kernel, "deadLetters.tickets.resolve");
+    const { actor, reason } = checkedOptions(options, ["actor", "reason"], "deadLetters.tickets.resolve");
+    const by = { actor: checkedText(actor, "The actor"), reason: checkedText(reason, "The reason") };
+    return ticketOf(await resolveTicket(this.#kernel, idOf(id, "a ticket"), by));
+  }
 }

@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { may } from "../access/roles.ts";
 import type { HttpLimits } from "../api/config.ts";
+import { logOf, withReadLimits } from "../api/internals.ts";
 import type { GivenError } from "../api/options.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
@@ -72,7 +73,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   app.onError((error, context) => {
     if (local?.throws === true) throw error;
     const told = problemOf(error, { isLocal });
-    if (told.status === 500) logFailure(pawl.log, error);
+    if (told.status === 500) logFailure(logOf(pawl), error);
     return answerProblem(context, told);
   });
   app.notFound((context) => answerProblem(context, problem(404, "not_found")));
@@ -87,7 +88,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
       if (!may(role, "look")) throw new PawlError("not_allowed", `The role ${role} of ${name} may not read metrics.`);
     } else if (options.token !== undefined && !isSame(bearerOf(context), options.token))
       return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
-    const metrics = await pawl.withReadLimits(limits?.reads, () => pawl.metrics());
+    const metrics = await withReadLimits(pawl, limits?.reads, () => pawl.inspect.metrics());
     return context.body(metrics, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
   const limit = bodyLimit({
@@ -137,6 +138,6 @@ async function takeCallback(pawl: Pawl, context: Context, token: string | undefi
     throw new PawlError("option_invalid", "A callback has a `payload` or an `error`, not both.");
   const dedupe = (given as string | undefined) ?? context.req.header("idempotency-key");
   const result = error === undefined ? { payload } : { error: error as unknown as GivenError };
-  const { id, accepted, late, status, reason } = await pawl.receiveByToken(token, result, { dedupe });
+  const { id, accepted, late, status, reason } = await pawl.callbacks.receiveByToken(token, result, { dedupe });
   return context.json({ accepted, late, id, status, ...(reason === null ? {} : { reason }) });
 }

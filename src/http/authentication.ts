@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Visitor } from "../access/access.ts";
 import { isRole, roles } from "../access/roles.ts";
+import { logOf } from "../api/internals.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
@@ -81,7 +82,7 @@ export async function authenticateBy(
       {},
       { cause: error },
     );
-    logFailure(pawl.log, failure);
+    logFailure(logOf(pawl), failure);
     throw failure;
   }
 }

@@ -6,7 +6,6 @@ import type {
   AttemptEntry,
   Callback,
   Children,
-  DeadLetter,
   Instance,
   JournalEntry,
   ReceivedCallback,
@@ -26,7 +25,7 @@ export interface SessionAnswer {
 }
 
 type People = Pawl["people"];
-type Dead = Pawl["dead"];
+type Dead = Pawl["deadLetters"];
 type Outbox = Pawl["outbox"];
 type Crowds = Pawl["crowd"];
 
@@ -44,27 +43,27 @@ export type StartedAnswer = Wire<StartedInstance>;
 export type MoveAnswer = Wire<JournalEntry>;
 export type AttemptAnswer = Wire<AttemptEntry>;
 export type JournalAnswer = MoveAnswer | AttemptAnswer;
-export type PermittedAnswer = Each<Pawl["permitted"]>;
+export type PermittedAnswer = Each<Pawl["allowedEvents"]>;
 export type ChildrenAnswer = Wire<Children>;
 export type RecoveryAnswer = Told<Pawl["explainRecovery"]>;
 
 export type CallbackAnswer = Wire<Callback>;
 export type ReceivedAnswer = Wire<ReceivedCallback>;
 
-export type DeadLetterAnswer = Wire<DeadLetter>;
+export type DeadLetterAnswer = Told<Dead["get"]>;
 export type DeadGroupAnswer = Each<Dead["groups"]>;
 export type PreviewAnswer = Told<Dead["preview"]>;
-export type OperationAnswer = Told<Dead["operation"]>;
-export type TicketAnswer = Each<Dead["tickets"]>;
+export type OperationAnswer = Told<Pawl["operations"]["get"]>;
+export type TicketAnswer = Each<Dead["tickets"]["list"]>;
 export type ArchiveAnswer = Each<Dead["archives"]>;
 export type ArchivedAnswer = Told<Dead["archive"]>;
 export type RestoredAnswer = Told<Dead["restore"]>;
 
-export type LaneAnswer = Each<Pawl["lanes"]>;
-export type WorkerAnswer = Each<Pawl["workers"]>;
-export type JobAnswer = Each<Pawl["jobs"]>;
-export type BreakerAnswer = Each<Pawl["breakers"]>;
-export type FlipAnswer = Each<Pawl["breakerFlips"]>;
+export type LaneAnswer = Each<Pawl["lanes"]["list"]>;
+export type WorkerAnswer = Each<Pawl["workers"]["list"]>;
+export type JobAnswer = Each<Pawl["jobs"]["list"]>;
+export type BreakerAnswer = Each<Pawl["breakers"]["list"]>;
+export type FlipAnswer = Each<Pawl["breakers"]["history"]>;
 export type ScheduleAnswer = Wire<ScheduleStatus>;
 
 export type MessageAnswer = Each<Outbox["messages"]>;
@@ -78,7 +77,7 @@ export interface DecidedMessagesAnswer {
 }
 
 export type QueueAnswer = Told<People["queue"]>;
-export type QueueLoadAnswer = Each<People["loads"]>;
+export type QueueLoadAnswer = Each<People["queueStats"]>;
 export type LabelerAnswer = Each<People["labelers"]>;
 export type AddedSampleAnswer = Each<People["addMany"]>;
 export type SampleAnswer = Each<People["samples"]>;
@@ -93,7 +92,7 @@ export type DeskAnswer = Told<People["desk"]>;
 export type DeskQueueAnswer = DeskAnswer["queues"][number];
 /** An assignment with all that its labeler needs for it. */
 export type DeskWorkAnswer = Told<People["deskWork"]>;
-export type DraftAnswer = Told<People["keepDraft"]>;
+export type DraftAnswer = Told<People["saveDraft"]>;
 export type QualityAnswer = Told<People["quality"]>;
 export type MetricsAnswer = Told<People["metrics"]>;
 export type ExportedLabelAnswer =
@@ -158,7 +157,7 @@ export interface SignInAnswer {
 }
 
 /** How everything stands. */
-export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["overview"]>>>;
+export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["overview"]>>>;
 
 /** Of each lifecycle, how many stand in the states whose counts have changed. */
 export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hono } from "hono";
 import { may } from "../access/roles.ts";
+import { logOf, standingOf, validSecretsOf, withReadLimits } from "../api/internals.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
@@ -99,7 +100,7 @@ class Live {
         await this.#lookOnce();
         await delay(lookEveryMs);
       } catch (error) {
-        logFailure(this.#pawl.log, error);
+        logFailure(logOf(this.#pawl), error);
         await delay(restMs);
       }
     }
@@ -112,7 +113,7 @@ class Live {
     if (performance.now() - this.#checkedAt < checkEveryMs) return;
     const listeners = [...this.#listeners];
     const secrets = new Set(listeners.flatMap(({ visit }) => visit.secret ?? []));
-    const valid = secrets.size === 0 ? secrets : await this.#pawl.access.stillValid([...secrets]);
+    const valid = secrets.size === 0 ? secrets : await validSecretsOf(this.#pawl, [...secrets]);
     for (const listener of listeners) {
       const { secret } = listener.visit;
       if (secret !== undefined && !valid.has(secret)) listener.end();
@@ -122,8 +123,8 @@ class Live {
 
   async #lookOnce(): Promise<void> {
     const ids = new Set([...this.#listeners].flatMap(({ instance }) => instance ?? []));
-    const look = () => this.#pawl.standing([...ids]);
-    const { counts, instances } = await this.#pawl.withReadLimits(this.#limits?.reads, look);
+    const look = () => standingOf(this.#pawl, [...ids]);
+    const { counts, instances } = await withReadLimits(this.#pawl, this.#limits?.reads, look);
     const before = this.#counts;
     this.#counts = gathered(counts);
     const changed = changes(before, this.#counts);
@@ -138,7 +139,7 @@ class Live {
 }
 
 type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
-type Standing = Awaited<ReturnType<Pawl["standing"]>>["counts"];
+type Standing = Awaited<ReturnType<typeof standingOf>>["counts"];
 
 function gathered(counts: Standing): Counts {
   const all = new Map<string, Map<string, number>>();

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Visitor } from "../access/access.ts";
 import { permissions } from "../access/roles.ts";
+import { logOf } from "../api/internals.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { type AdmissionOptions, addressOf, admit, limitGuesses } from "./admission.ts";
@@ -45,7 +46,7 @@ export function mountSessions(
 }
 
 function logRefused(pawl: Pawl, context: Context, message: string): void {
-  pawl.log.warn({ address: addressOf(context), userAgent: context.req.header("user-agent") ?? null }, message);
+  logOf(pawl).warn({ address: addressOf(context), userAgent: context.req.header("user-agent") ?? null }, message);
 }
 
 /** Who somebody is, and what he may do, so that a page shows only that. */

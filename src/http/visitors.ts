@@ -44,12 +44,12 @@ export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor):
   }
   if (bearer !== undefined) {
     if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined };
-    const visitor = await pawl.access.visitorOf(bearer);
+    const visitor = await pawl.access.authenticateToken(bearer);
     if (visitor !== undefined) return { visitor, secret: bearer };
     throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
   }
   const session = getCookie(context, cookieOf(context));
-  const visitor = session === undefined ? undefined : await pawl.access.visitorIn(session);
+  const visitor = session === undefined ? undefined : await pawl.access.authenticateSession(session);
   if (visitor === undefined) throw new PawlError("token_invalid", unknown);
   checkOrigin(context);
   return { visitor, secret: session };

@@ -83,6 +83,11 @@ export interface SampleHistory extends Sample {
   readonly labels: readonly Label[];
 }
 
+/** Makes queues and lifecycles known to the database, where there are any. */
+export let openPeople: (people: People) => Promise<void>;
+/** Whether there are queues: only then are samples and assignments lifecycles like all others. */
+export let isPeopleInUse: (people: People) => boolean;
+
 /**
  * People who label: queues hand out samples, labelers work on them, leads look after it. `pawl.people`.
  *
@@ -120,13 +125,12 @@ export class People {
     this.#desk = new Desk(kernel, this.#queues, this.#work);
   }
 
-  /** Whether there are queues: only then are samples and assignments lifecycles like all others. @internal */
-  get inUse(): boolean {
-    return this.#isRegistered;
+  static {
+    openPeople = (people) => people.#open();
+    isPeopleInUse = (people) => people.#isRegistered;
   }
 
-  /** Makes queues and lifecycles known to the database, where there are any. @internal */
-  async open(): Promise<void> {
+  async #open(): Promise<void> {
     const { db } = this.#kernel;
     if (this.#queues.declared.length === 0 && !(await hasQueues(db))) return;
     await this.#register();
@@ -174,8 +178,8 @@ export class People {
   }
 
   /** How much lies in each queue now, and how its work has gone so far. */
-  async loads(): Promise<QueueLoad[]> {
-    const db = this.#db("loads");
+  async queueStats(): Promise<QueueLoad[]> {
+    const db = this.#db("queueStats");
     return loadsOf(
       db,
       (await this.#queues.list(db)).map(({ name }) => name),
@@ -183,13 +187,13 @@ export class People {
   }
 
   /** Adds a labeler, or changes what is known of one: what is left out stays as it was. */
-  async putLabeler(labeler: {
+  async upsertLabeler(labeler: {
     readonly id: string;
     readonly name?: string;
     readonly skills?: readonly string[];
     readonly active?: boolean;
   }): Promise<Labeler> {
-    const db = this.#db("putLabeler");
+    const db = this.#db("upsertLabeler");
     const { id, name, skills = null, active = null } = labeler ?? {};
     if (skills !== null && !Array.isArray(skills)) {
       throw new PawlError("option_invalid", "`skills` must be a list of texts.");
@@ -301,8 +305,8 @@ export class People {
   }
 
   /** Keeps what the labeler has entered so far, in whichever form, until he hands it in. Only while it is in his hands. */
-  async keepDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
-    this.#db("keepDraft");
+  async saveDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
+    this.#db("saveDraft");
     return this.#desk.keepDraft(idOf(assignmentId, "assignment"), labelerOf(labeler), value);
   }
 

@@ -18,7 +18,7 @@ export async function instancesOf(pawl: Pawl, lifecycles: readonly AnyLifecycle[
   const found: { lifecycle: AnyLifecycle; instance: Instance }[] = [];
   for (const lifecycle of lifecycles) {
     for (let after: { id: string } | undefined; ; ) {
-      const page = await pawl.find(lifecycle, { limit: pageSize, ...(after === undefined ? {} : { after }) });
+      const page = await pawl.list(lifecycle, { limit: pageSize, ...(after === undefined ? {} : { after }) });
       for (const instance of page) found.push({ lifecycle, instance });
       if (page.length < pageSize) break;
       after = page.at(-1)!;

@@ -1,6 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
-import { nearest } from "../definition/read/fault.ts";
+import { nearest } from "../base/nearest.ts";
 
 /** Refuses options that are no object, and keys that nobody reads, with the name that was probably meant. */
 export function refuseUnknownOptions(given: unknown, known: readonly string[], call: string): void {

@@ -70,7 +70,7 @@ eachStore((store) => {
       if (failure < 3) await (await t.claim("attempt/failed")).run();
     }
     const { id } = (await t.pawl.get(attempt, "a"))!;
-    const [letter] = await t.pawl.deadLetters(attempt);
+    const [letter] = await t.pawl.deadLetters.list({ lifecycle: attempt });
     const details = {
       reason: "recovery_exhausted",
       state: "completed",
@@ -199,7 +199,7 @@ eachStore((store) => {
     await (await t.claim("paid:after")).giveUp("no stamps");
     await t.tellAlerts();
     expect(sink.heard).toMatchObject([{ kind: "instance_failed", lifecycle: "email", key: "e" }]);
-    expect(await t.pawl.deadLetters()).toHaveLength(2);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(2);
   });
 
   test("a recovery that is refused is told of, once", async () => {
@@ -319,16 +319,16 @@ eachStore((store) => {
         details: { state: "a", version: 1, code: "event_unknown" },
       },
     ]);
-    const history = await t.pawl.journal(odd, "one", { attempts: true });
+    const history = await t.pawl.history(odd, "one");
     expect(history.filter((one) => one.kind === "attempt" && one.what === "claimed")).toMatchObject(
       [1, 2, 3].map(() => ({ attempt: 1 })),
     );
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
     await using next = await beside(t, [make("x")]);
     await next.advance("10m");
     await next.work();
-    expect(await next.pawl.counts(next.pawl.lifecycles[0]!)).toMatchObject({ b: 2 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await next.pawl.inspect.counts(next.pawl.lifecycles[0]!)).toMatchObject({ b: 2 });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a worker tells alerts beside its steps", async () => {

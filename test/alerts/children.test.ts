@@ -58,8 +58,8 @@ eachStore((store) => {
       failure: { reason: "child_failed", state: "joining", error: { name: "ChildFailed" } },
     });
     expect(alerts).toEqual([]);
-    expect(await t.pawl.deadLetters()).toEqual([]);
-    expect((await t.pawl.overview()).needs.filter(({ what }) => what === "dead_letters")).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect((await t.pawl.inspect.overview()).needs.filter(({ what }) => what === "dead_letters")).toEqual([]);
     await t.advance("10m");
     await t.work();
     await t.tellAlerts();
@@ -68,8 +68,8 @@ eachStore((store) => {
       'product "p" failed in joining for good: recovery exhausted; ChildFailed: child part "wheel" failed in making: Error: the lathe is jammed.',
     );
     expect(alerts[0]!.details).toMatchObject({ child: { lifecycle: "part", key: "wheel" } });
-    expect(await t.pawl.deadLetters()).toMatchObject([{ lifecycle: "product", reason: "recovery_exhausted" }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "product", reason: "recovery_exhausted" }]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("A55 a child that its parent counts raises no alert and leaves no dead letter", async () => {
@@ -79,8 +79,8 @@ eachStore((store) => {
     await t.tellAlerts();
     expect(await t.pawl.get(parent, "p")).toMatchObject({ state: "built" });
     expect(alerts).toEqual([]);
-    expect(await t.pawl.deadLetters()).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a child that its parent waits for needs a person, and raises an alert", async () => {
@@ -89,7 +89,7 @@ eachStore((store) => {
     await waiting.t.work();
     await waiting.t.tellAlerts();
     expect(waiting.alerts).toMatchObject([{ lifecycle: "part", kind: "instance_failed" }]);
-    expect(await waiting.t.pawl.deadLetters()).toMatchObject([{ lifecycle: "part" }]);
+    expect(await waiting.t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "part" }]);
   });
 
   test("a child whose parent was discarded raises an alert of its own", async () => {
@@ -102,6 +102,6 @@ eachStore((store) => {
     await t.advance("1m");
     await (await t.claim("part/failed")).run();
     await (await t.claim("part/making")).fail(jammed);
-    expect(await t.pawl.deadLetters()).toMatchObject([{ lifecycle: "part" }]);
+    expect(await t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "part" }]);
   });
 });

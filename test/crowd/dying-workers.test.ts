@@ -52,10 +52,10 @@ eachStore((store) => {
     const { id } = await it.t.pawl.crowd.ask(it.receipts, { content: {} });
     const died = await workTwice(it);
     it.submit(id, { W1: 4, W2: -4 });
-    await it.t.pawl.crowd.look(id);
+    await it.t.pawl.crowd.sync(id);
     died.push(...(await workTwice(it)));
     it.submit(id, { W3: 4 });
-    await it.t.pawl.crowd.look(id);
+    await it.t.pawl.crowd.sync(id);
     died.push(...(await workTwice(it)));
     const submissions = await it.t.pawl.crowd.submissions({ job: id });
     await it.t.pawl.crowd.bonus(submissions[0]!.id, { amount: "1", reason: "well done" });
@@ -69,6 +69,6 @@ eachStore((store) => {
     died.push(...(await workTwice(it)));
     expect(it.market.workers.jobsOf(id)).toEqual([]);
     expect(new Set(died)).toEqual(new Set([...lanes, ...more]));
-    expect(await it.t.pawl.verify()).toEqual([]);
+    expect(await it.t.pawl.inspect.verify()).toEqual([]);
   });
 });

@@ -63,6 +63,6 @@ test("R36 a job runs on Mechanical Turk to its end, though of every call the fir
   await pass(3, 24 * 60);
   expect([...server.world.hits.values()].map(({ disposed }) => disposed)).toEqual([true, true]);
   expect(server.world.qualifications.size).toBe(0);
-  expect(await t.pawl.verify()).toEqual([]);
+  expect(await t.pawl.inspect.verify()).toEqual([]);
   expect(server.pending).toEqual([]);
 });

@@ -20,7 +20,7 @@ eachStore((store) => {
       rejected: 0,
     });
     expect(await t.pawl.get(expense, "e")).toMatchObject({ state: "read", data: { total: 12.5 } });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     expect((await t.pawl.journal(expense, { id })).map((move) => move.event)).toEqual(["start", "answered"]);
   });
 });

@@ -107,9 +107,9 @@ eachStore((store) => {
         "fail: failed",
       ]);
       const crowdJob = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_crowd_receipts")!;
-      const [letter] = await it.t.pawl.deadLetters(crowdJob);
+      const [letter] = await it.t.pawl.deadLetters.list({ lifecycle: crowdJob });
       expect(letter).toMatchObject({ origin: "publishing", error: { message: "no funds" }, status: "open" });
-      await it.t.pawl.requeue(letter!.id, { actor: "ada" });
+      await it.t.pawl.deadLetters.requeue(letter!.id, { actor: "ada" });
       await it.t.work();
       expect(await it.state(job)).toBe("running");
     });
@@ -119,23 +119,23 @@ eachStore((store) => {
     test("R33 is one at a time, and what happens meanwhile makes it look once more", async () => {
       await using it = await openReceipts(store, { submissions: 2 });
       const job = await it.ask();
-      await it.t.pawl.crowd.look(job);
+      await it.t.pawl.crowd.sync(job);
       const slow = await it.t.claim("pawl_crowd_receipts/looking");
       it.submit(job, { W1: 1, W2: 1 });
-      for (let time = 0; time < 5; time++) await it.t.pawl.crowd.look(job);
+      for (let time = 0; time < 5; time++) await it.t.pawl.crowd.sync(job);
       await expect(it.t.claim("pawl_crowd_receipts/looking")).rejects.toThrow("Nothing is ready");
       await slow.run();
       expect(await it.state(job)).toBe("looking");
       await it.t.work();
       expect(await it.state(job)).toBe("finished");
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("is made after publishing when somebody was quicker than the marketplace's reply", async () => {
       await using it = await openReceipts(store);
       const { id } = await it.t.pawl.crowd.ask(it.receipts, { content: {} });
       const slow = await it.t.claim("pawl_crowd_receipts/publishing");
-      await it.t.pawl.crowd.look(id);
+      await it.t.pawl.crowd.sync(id);
       await slow.run();
       expect(await it.state(id)).toBe("looking");
     });
@@ -152,14 +152,14 @@ eachStore((store) => {
       it.submit(id, { W1: 1 });
       await it.look(id);
       expect(await it.state(id)).toBe("finished");
-      expect(await it.t.pawl.crowd.notice("memory", posting!.id)).toBe(false);
-      await expect(it.t.pawl.crowd.look(id)).rejects.toMatchObject({ code: "transition_refused" });
+      expect(await it.t.pawl.crowd.handleNotification("memory", posting!.id)).toBe(false);
+      await expect(it.t.pawl.crowd.sync(id)).rejects.toMatchObject({ code: "transition_refused" });
       // What its submissions say later is ignored, and leaves nothing for people to decide.
       const moves = await it.moves(id);
       const [late] = await sendAll(kernel, [eventFor(kernel, { lifecycle: job, id, event: "progress" })]);
       expect(late).toMatchObject({ ok: false, error: { code: "transition_refused" } });
       expect(await it.moves(id)).toEqual(moves);
-      expect(await it.t.pawl.dead.groups()).toEqual([]);
+      expect(await it.t.pawl.deadLetters.groups()).toEqual([]);
     });
 
     test("R52 that comes while the job is being published fails nothing, and the job is looked at afterwards", async () => {
@@ -221,7 +221,7 @@ eachStore((store) => {
         consensus: { total: 5 },
         agreement: 1,
       });
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test.each(["before", "after"] as const)(
@@ -270,7 +270,7 @@ eachStore((store) => {
         state: "unreadable",
         data: { why: expect.stringContaining("0 of 1") },
       });
-      expect(await it.t.pawl.dead.groups()).toHaveLength(1);
+      expect(await it.t.pawl.deadLetters.groups()).toHaveLength(1);
     });
 
     test("are left to the marketplace where it opens the place again", async () => {
@@ -400,18 +400,18 @@ eachStore((store) => {
         },
       ]);
       const disposal = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_disposal_receipts")!;
-      expect(await it.t.pawl.find(disposal)).toEqual([]);
+      expect(await it.t.pawl.list(disposal)).toEqual([]);
       await pass(it, 2);
       expect(told).toHaveLength(3);
-      expect(await it.t.pawl.find(disposal)).toMatchObject([{ state: "kept" }]);
+      expect(await it.t.pawl.list(disposal)).toMatchObject([{ state: "kept" }]);
       await it.t.advance("23h");
       await it.t.work();
       expect(it.market.workers.jobsOf(job)).toHaveLength(1);
       await it.t.advance("1h");
       await it.t.work();
       expect(it.market.workers.jobsOf(job)).toEqual([]);
-      expect(await it.t.pawl.find(disposal)).toMatchObject([{ state: "disposed" }]);
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.list(disposal)).toMatchObject([{ state: "disposed" }]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("R56 what was rejected can still be taken back there for thirty days", async () => {
@@ -444,7 +444,7 @@ eachStore((store) => {
       await it.t.advance("1h");
       await it.t.work();
       const disposal = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_disposal_receipts")!;
-      expect(await it.t.pawl.find(disposal)).toMatchObject([{ state: "disposing" }]);
+      expect(await it.t.pawl.list(disposal)).toMatchObject([{ state: "disposing" }]);
       for (let round = 0; round < 3; round++) {
         await pass(it, 7);
         await it.t.advance("6h");
@@ -452,8 +452,8 @@ eachStore((store) => {
       }
       await it.t.tellAlerts();
       expect(told).toEqual([expect.stringContaining("pawl_disposal_receipts")]);
-      const [letter] = await it.t.pawl.deadLetters(disposal);
-      await it.t.pawl.requeue(letter!.id);
+      const [letter] = await it.t.pawl.deadLetters.list({ lifecycle: disposal });
+      await it.t.pawl.deadLetters.requeue(letter!.id);
       await it.t.work();
       expect(it.market.workers.jobsOf(job)).toEqual([]);
     });
@@ -476,7 +476,7 @@ eachStore((store) => {
       expect(await it.submissions(job!.id)).toEqual({ W1: "approved" });
       expect(await it.t.pawl.crowd.job(job!.id)).toMatchObject({ state: "closed", approved: 1 });
       expect(await it.t.pawl.get(it.expense, "e")).toMatchObject({ state: "withdrawn" });
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("before it was published is published and closed, since that may be under way", async () => {

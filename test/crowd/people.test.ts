@@ -140,7 +140,7 @@ describe("crowds among Pawl's own people", () => {
     for (const { id } of [tied, agreed]) await market.dispose(id, call);
     expect(await t.pawl.people.sample(tied.id)).toMatchObject({ state: "closed", labeled: 2 });
     expect(await t.pawl.people.sample(agreed.id)).toMatchObject({ state: "agreed", consensus: { total: "14" } });
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
   });
 
   test("a job may have more places than a sample has tries, also when it is opened again", async () => {
@@ -217,6 +217,6 @@ eachStore((store) => {
     await t.advance("31d");
     await t.work();
     expect(await t.pawl.people.samples("crowd-scans")).toMatchObject([{ state: "agreed" }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 });

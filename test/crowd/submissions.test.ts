@@ -12,7 +12,7 @@ eachStore((store) => {
       const job = await it.ask();
       const [posting] = it.market.workers.jobsOf(job);
       it.submit(job, { W1: 1 });
-      expect(await it.t.pawl.crowd.notice("memory", posting!.id)).toBe(true);
+      expect(await it.t.pawl.crowd.handleNotification("memory", posting!.id)).toBe(true);
       await it.t.work();
       expect(await it.submissions(job)).toEqual({ W1: "approved" });
       it.submit(job, { W2: 1 });
@@ -27,7 +27,7 @@ eachStore((store) => {
       ]);
       expect(await it.moves(job)).toContain("sweep: looking");
       expect(await it.state(job)).toBe("finished");
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("R38 R40 is one submission however often it is seen, and is looked at once", async () => {
@@ -47,7 +47,7 @@ eachStore((store) => {
       await using it = await openReceipts(store);
       const job = await it.ask();
       it.submit(job, { W1: 1 });
-      await it.t.pawl.crowd.look(job);
+      await it.t.pawl.crowd.sync(job);
       const worker = await it.t.claim("pawl_crowd_receipts/looking");
       const gone = new PawlError("database_unreachable", "It is gone.");
       it.t.faults.plant("transaction.written", () => Promise.reject(gone));
@@ -62,7 +62,7 @@ eachStore((store) => {
       await using it = await openReceipts(store);
       const job = await it.ask();
       it.submit(job, { W1: 1 });
-      await it.t.pawl.crowd.look(job);
+      await it.t.pawl.crowd.sync(job);
       await (await it.t.claim("pawl_crowd_receipts/looking")).run();
       await it.t.claim("pawl_submission_receipts/submitted"); // And nothing is ever heard of it.
       await it.t.work();
@@ -178,7 +178,7 @@ eachStore((store) => {
       const [one] = await it.t.pawl.crowd.submissions({ job });
       expect(one).toMatchObject({ state: "errored", problem: "no such column" });
       expect(await it.state(job)).toBe("running");
-      expect(await it.t.pawl.dead.groups()).toMatchObject([{ pattern: "Error: no such column" }]);
+      expect(await it.t.pawl.deadLetters.groups()).toMatchObject([{ pattern: "Error: no such column" }]);
     });
 
     test("tries again what says that it is a moment's trouble", async () => {
@@ -215,16 +215,16 @@ eachStore((store) => {
         isBroken = false;
         const [one] = await crowd.submissions(it.receipts, { state: "errored" });
         const submission = it.t.pawl.internalLifecycles.find(({ name }) => name === "pawl_submission_receipts")!;
-        const [letter] = await it.t.pawl.deadLetters(submission);
-        if (way === "requeue") await it.t.pawl.requeue(letter!.id, { actor: "ada" });
+        const [letter] = await it.t.pawl.deadLetters.list({ lifecycle: submission });
+        if (way === "requeue") await it.t.pawl.deadLetters.requeue(letter!.id, { actor: "ada" });
         else if (way === "reject") await crowd.reject(one!.id, { feedback: "no", actor: "ada" });
         else await crowd[way](one!.id, { actor: "ada" });
         await it.t.work();
         expect(await it.submissions(job)).toEqual({ W1: way === "reject" ? "rejected" : "approved" });
         if (way !== "reject")
           expect(await crowd.job(job)).toMatchObject({ state: "finished", consensus: { total: 1 } });
-        expect(await it.t.pawl.deadLetter(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "ada" });
-        expect(await it.t.pawl.deadLetters(submission)).toEqual([]);
+        expect(await it.t.pawl.deadLetters.get(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "ada" });
+        expect(await it.t.pawl.deadLetters.list({ lifecycle: submission })).toEqual([]);
       },
     );
 
@@ -304,7 +304,7 @@ eachStore((store) => {
           state: "failed",
           problem: "wrong state there",
         });
-        const [group] = await it.t.pawl.dead.groups();
+        const [group] = await it.t.pawl.deadLetters.groups();
         expect(group).toMatchObject({ pattern: expect.stringContaining("wrong state there") });
       });
 
@@ -402,7 +402,7 @@ eachStore((store) => {
         await it.t.advance("1m");
         await it.t.work();
         expect(calls).toBe(3);
-        expect(await it.t.pawl.dead.groups()).toEqual([]);
+        expect(await it.t.pawl.deadLetters.groups()).toEqual([]);
       });
 
       test(`R49 ${verdict}: the job looks how far it is, and so it does in every sweep`, async () => {
@@ -430,7 +430,7 @@ eachStore((store) => {
       await it.look(job);
       expect(await it.submissions(job)).toEqual({ W1: "approved", W2: "rejected" });
       expect(await it.t.pawl.crowd.submissions({ job })).toMatchObject([{ auto: true }, { auto: true }]);
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("that the check refuses and the marketplace has approved is paid, does not count, and one more is asked for", async () => {
@@ -484,7 +484,7 @@ eachStore((store) => {
       expect(told).toEqual([{ auto: true }]);
       await it.look(job);
       expect(await it.t.pawl.crowd.job(job)).toMatchObject({ state: "running", approved: 0, rejected: 0 });
-      expect(await it.t.pawl.verify()).toEqual([]);
+      expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
 
     test.each(["overridden", "kept"] as const)(
@@ -523,7 +523,7 @@ eachStore((store) => {
         await it.t.advance("3d");
         await it.t.work();
         expect(it.market.workers.jobsOf(job)).not.toContainEqual(expect.objectContaining({ id: posting!.id }));
-        expect(await it.t.pawl.verify()).toEqual([]);
+        expect(await it.t.pawl.inspect.verify()).toEqual([]);
       },
     );
 
@@ -538,7 +538,7 @@ eachStore((store) => {
         await it.t.work();
       }
       expect(await it.submissions(job)).toEqual({ W1: "failed" });
-      expect(await it.t.pawl.dead.groups()).toEqual([]); // It will be recovered by itself.
+      expect(await it.t.pawl.deadLetters.groups()).toEqual([]); // It will be recovered by itself.
       await it.t.advance("10m");
       await it.t.work();
       expect(await it.submissions(job)).toEqual({ W1: "approved" });

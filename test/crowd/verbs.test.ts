@@ -87,10 +87,10 @@ eachStore((store) => {
       ["option_invalid", () => verbs.approve("x"), "Say which submission"],
       ["option_invalid", () => verbs.reject(nobody, { feedback: " " }), "`feedback`"],
       ["option_invalid", () => verbs.reject(nobody, {} as never), "must be told why"],
-      ["instance_unknown", () => verbs.look(nobody), nobody],
+      ["instance_unknown", () => verbs.sync(nobody), nobody],
       ["instance_unknown", () => verbs.bonus(nobody, { amount: "1", reason: "well done" }), nobody],
       ["option_invalid", () => verbs.balance("mturk"), "known: memory"],
-      ["option_invalid", () => verbs.notice("mturk", "1"), "known: memory"],
+      ["option_invalid", () => verbs.handleNotification("mturk", "1"), "known: memory"],
       ["option_invalid", () => verbs.reconcile({ marketplace: "mturk" }), "known: memory"],
     ];
     for (const [code, refused, message] of refusals) {
@@ -98,7 +98,7 @@ eachStore((store) => {
     }
     expect(await verbs.job(nobody)).toBeUndefined();
     expect(await verbs.submission(nobody)).toBeUndefined();
-    expect(await verbs.notice("memory", "unheard-of")).toBe(false);
+    expect(await verbs.handleNotification("memory", "unheard-of")).toBe(false);
     expect(await verbs.jobs("receipts")).toEqual([]);
     expect(verbs.list()).toMatchObject([
       { name: "receipts", marketplace: "memory", paysBonuses: true, sandbox: false },
@@ -170,8 +170,10 @@ eachStore((store) => {
     const [posting] = it.market.workers.jobsOf(job);
     it.submit(job, { W1: 1 });
     it.market.fail("job", { before: new Error("503 Service Unavailable") });
-    expect(await it.t.pawl.crowd.notice("memory", posting!.id)).toBe(false);
-    await expect(it.t.pawl.crowd.notice("nowhere", posting!.id)).rejects.toMatchObject({ code: "option_invalid" });
+    expect(await it.t.pawl.crowd.handleNotification("memory", posting!.id)).toBe(false);
+    await expect(it.t.pawl.crowd.handleNotification("nowhere", posting!.id)).rejects.toMatchObject({
+      code: "option_invalid",
+    });
     await it.t.advance("10m");
     await it.t.work();
     expect(await it.state(job)).toBe("finished");
@@ -193,7 +195,7 @@ eachStore((store) => {
       { kind: "job", posting: gone!.id, jobId: lost, mended: false },
     ]);
     expect(await it.state(lost)).toBe("running");
-    const mended = await it.t.pawl.crowd.reconcile({ marketplace: "memory", mend: true });
+    const mended = await it.t.pawl.crowd.reconcile({ marketplace: "memory", repair: true });
     expect(mended.map((one) => one.mended)).toEqual([true, false, true]);
     await it.t.work();
     expect(await it.state(lost)).toBe("incomplete");

@@ -79,23 +79,23 @@ eachStore((store) => {
     await t.tellAlerts();
     expect(heard).toEqual([]);
     await fail(t, 3);
-    const [first] = (await t.pawl.deadLetters(order)).reverse();
+    const [first] = (await t.pawl.deadLetters.list({ lifecycle: order })).reverse();
     expect(await keep(), "seven are one more than six").toBe(1);
     await keep();
     await t.tellAlerts();
     expect(heard).toMatchObject([
       { kind: "many_dead_letters", cause: "dead_letters:2030-01-01", details: { over: 4 } },
     ]);
-    expect(await t.pawl.deadLetter(first!.id)).toBeUndefined();
+    expect(await t.pawl.deadLetters.get(first!.id)).toBeUndefined();
     await t.advance("1d");
     await fail(t, 1);
     await keep();
     await t.advance("6d");
     expect(await keep(), "those of the first day are seven days old").toBe(5);
-    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
     await t.tellAlerts();
     expect(heard).toHaveLength(1);
-    const files = await t.pawl.dead.archives();
+    const files = await t.pawl.deadLetters.archives();
     expect(files.map((one) => one.letters).sort()).toEqual([1, 1, 5]);
     for (const { name, sha256, bytes } of files) {
       const content = readFileSync(join(path, name));
@@ -110,7 +110,7 @@ eachStore((store) => {
       { id: first!.id, status: "open", origin: "packing", error: { message: "box 0 is broken" } },
     ]);
     expect(readdirSync(path, { recursive: true }).filter((name) => String(name).endsWith(".tmp"))).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("R71 A61 a callback that died and the instance that failed without it count as one towards the alert", async () => {
@@ -125,8 +125,9 @@ eachStore((store) => {
     const bury = (id: string, instance: string) =>
       keepDied(t.kernel, { ...died, id, headers: { "aggregate-type": "order", "aggregate-id": instance } });
     await fail(t, 2);
-    for (const [index, { instance }] of (await t.pawl.deadLetters(order)).entries()) await bury(`m${index}`, instance!);
-    expect(await t.pawl.deadLetters()).toHaveLength(4);
+    for (const [index, { instance }] of (await t.pawl.deadLetters.list({ lifecycle: order })).entries())
+      await bury(`m${index}`, instance!);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(4);
     expect(await count(), "two orders").toEqual([]);
     const { id } = await t.pawl.start(order, { data: { fault: "none", n: 0 } });
     await bury("m2", id);
@@ -153,8 +154,8 @@ eachStore((store) => {
       expect(await t.keepLetters()).toBe(3);
       await t.tellAlerts();
       expect(heard).toMatchObject([{ kind: "many_dead_letters", details: { over: 100 } }]);
-      expect(await t.pawl.deadLetter("01b8dd58-e200-7000-8000-000000000003")).toBeUndefined();
-      expect(await t.pawl.deadLetter("01b8dd58-e200-7000-8000-000000000004")).toBeDefined();
+      expect(await t.pawl.deadLetters.get("01b8dd58-e200-7000-8000-000000000003")).toBeUndefined();
+      expect(await t.pawl.deadLetters.get("01b8dd58-e200-7000-8000-000000000004")).toBeDefined();
       await t.advance("6d");
       expect(await t.keepLetters()).toBe(0);
       await t.advance("1d");
@@ -168,69 +169,69 @@ eachStore((store) => {
     const { heard, alerts } = listening();
     await using t = await store.open({ lifecycles: [order], deadLetters: { archive }, alerts });
     await fail(t, 2);
-    const letters = await t.pawl.deadLetters(order);
+    const letters = await t.pawl.deadLetters.list({ lifecycle: order });
     await t.advance("8d");
     for (const mood of ["down", "forgetful"] as const) {
       archive.mood = mood;
       await expect(t.keepLetters()).rejects.toMatchObject({ code: "archive_failed" });
-      expect(await t.pawl.deadLetters(order)).toEqual(letters);
+      expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
       await t.advance("1m");
     }
-    await expect(t.pawl.dead.archive()).rejects.toMatchObject({ code: "archive_failed" });
+    await expect(t.pawl.deadLetters.archive()).rejects.toMatchObject({ code: "archive_failed" });
     await t.tellAlerts();
     expect(heard).toMatchObject([{ kind: "archive_failed" }]);
     archive.mood = "good";
     expect(await t.keepLetters()).toBe(2);
-    expect(await t.pawl.deadLetters(order)).toEqual([]);
-    expect(await t.pawl.dead.restore({ all: true })).toEqual({ files: 1, restored: 2, there: 0, gone: 0 });
-    expect(await t.pawl.deadLetters(order)).toEqual(letters);
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual([]);
+    expect(await t.pawl.deadLetters.restore({ all: true })).toEqual({ files: 1, restored: 2, there: 0, gone: 0 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
   });
 
   test("one, some or all come back as they were, however often it is said, and can be decided about", async () => {
     await using t = await store.open({ lifecycles: [order], deadLetters: { archive: folderArchive(newFolder()) } });
     await fail(t, 3);
-    const [newest, middle, oldest] = (await t.pawl.deadLetters(order)) as [Letter, Letter, Letter];
-    await t.pawl.discard(middle.id, { actor: "ada", reason: "ordered twice" });
-    const discarded = await t.pawl.deadLetter(middle.id);
+    const [newest, middle, oldest] = (await t.pawl.deadLetters.list({ lifecycle: order })) as [Letter, Letter, Letter];
+    await t.pawl.deadLetters.discard(middle.id, { actor: "ada", reason: "ordered twice" });
+    const discarded = await t.pawl.deadLetters.get(middle.id);
     await t.advance("1h");
-    expect(await t.pawl.dead.archive({ olderThan: "1m" })).toEqual({ letters: 3, files: 1 });
-    expect(await t.pawl.dead.archive({ olderThan: "1m" })).toEqual({ letters: 0, files: 0 });
-    expect(await t.pawl.dead.tickets()).toEqual([]);
-    expect(await t.pawl.dead.restore({ id: oldest.id })).toEqual({ files: 1, restored: 1, there: 0, gone: 0 });
-    expect(await t.pawl.deadLetters(order)).toEqual([oldest]);
-    expect(await t.pawl.dead.tickets()).toMatchObject([{ id: oldest.id, status: "open" }]);
-    const { name } = (await t.pawl.dead.archives())[0]!;
-    expect(await t.pawl.dead.restore({ file: name })).toEqual({ files: 1, restored: 2, there: 1, gone: 0 });
-    expect(await t.pawl.dead.restore({ all: true })).toEqual({ files: 1, restored: 0, there: 3, gone: 0 });
-    expect(await t.pawl.deadLetters(order)).toEqual([newest, oldest]);
-    expect(await t.pawl.deadLetter(middle.id)).toEqual(discarded);
+    expect(await t.pawl.deadLetters.archive({ olderThan: "1m" })).toEqual({ letters: 3, files: 1 });
+    expect(await t.pawl.deadLetters.archive({ olderThan: "1m" })).toEqual({ letters: 0, files: 0 });
+    expect(await t.pawl.deadLetters.tickets.list()).toEqual([]);
+    expect(await t.pawl.deadLetters.restore({ id: oldest.id })).toEqual({ files: 1, restored: 1, there: 0, gone: 0 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual([oldest]);
+    expect(await t.pawl.deadLetters.tickets.list()).toMatchObject([{ id: oldest.id, status: "open" }]);
+    const { name } = (await t.pawl.deadLetters.archives())[0]!;
+    expect(await t.pawl.deadLetters.restore({ file: name })).toEqual({ files: 1, restored: 2, there: 1, gone: 0 });
+    expect(await t.pawl.deadLetters.restore({ all: true })).toEqual({ files: 1, restored: 0, there: 3, gone: 0 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual([newest, oldest]);
+    expect(await t.pawl.deadLetters.get(middle.id)).toEqual(discarded);
     await t.advance("6d");
     expect(await t.keepLetters(), "their time begins anew when they come back").toBe(0);
-    await t.pawl.requeue(oldest.id, { actor: "ada" });
+    await t.pawl.deadLetters.requeue(oldest.id, { actor: "ada" });
     world.isMended = true;
     await t.work();
-    expect(await t.pawl.counts(order)).toMatchObject({ sent: 1 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.counts(order)).toMatchObject({ sent: 1 });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("what somebody decides about while it is archived stays, and the last word comes back", async () => {
     const archive = unreliable();
     await using t = await store.open({ lifecycles: [order], deadLetters: { archive } });
     await fail(t, 2);
-    const [kept, decided] = (await t.pawl.deadLetters(order)) as [Letter, Letter];
+    const [kept, decided] = (await t.pawl.deadLetters.list({ lifecycle: order })) as [Letter, Letter];
     await t.advance("1h");
     const { write } = archive;
     archive.write = async (name, content) => {
       archive.write = write;
-      await t.pawl.discard(decided.id, { actor: "ada" });
+      await t.pawl.deadLetters.discard(decided.id, { actor: "ada" });
       await write(name, content);
     };
-    await t.pawl.dead.archive({ olderThan: "1m" });
-    expect(await t.pawl.deadLetter(kept.id)).toBeUndefined();
-    expect(await t.pawl.deadLetter(decided.id), "the next file holds it").toBeUndefined();
+    await t.pawl.deadLetters.archive({ olderThan: "1m" });
+    expect(await t.pawl.deadLetters.get(kept.id)).toBeUndefined();
+    expect(await t.pawl.deadLetters.get(decided.id), "the next file holds it").toBeUndefined();
     expect(archive.files.size).toBe(2);
-    expect(await t.pawl.dead.restore({ all: true })).toMatchObject({ restored: 2, there: 1 });
-    expect(await t.pawl.deadLetter(decided.id)).toMatchObject({ status: "discarded", decidedBy: "ada" });
+    expect(await t.pawl.deadLetters.restore({ all: true })).toMatchObject({ restored: 2, there: 1 });
+    expect(await t.pawl.deadLetters.get(decided.id)).toMatchObject({ status: "discarded", decidedBy: "ada" });
   });
 
   test("a letter stays with its instance until it is archived, and does not come back without it", async () => {
@@ -241,14 +242,14 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [email], deadLetters: { archive: unreliable() } });
     await t.pawl.enqueue(email);
     await t.work();
-    await t.pawl.discard((await t.pawl.deadLetters())[0]!.id);
+    await t.pawl.deadLetters.discard((await t.pawl.deadLetters.list())[0]!.id);
     await t.advance("8d");
     expect(await t.prune()).toBe(0);
     expect(await t.keepLetters()).toBe(1);
     await t.advance("1h");
     expect(await t.prune()).toBe(1);
-    expect(await t.pawl.dead.restore({ all: true })).toEqual({ files: 1, restored: 0, there: 0, gone: 1 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.restore({ all: true })).toEqual({ files: 1, restored: 0, there: 0, gone: 1 });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("of several processes one archives at a time; one that dies over it is followed after five minutes", async () => {
@@ -271,14 +272,14 @@ eachStore((store) => {
     await begun;
     archive.write = write;
     await using other = await beside(t, [order]);
-    expect(await other.pawl.dead.archives()).toEqual([]);
+    expect(await other.pawl.deadLetters.archives()).toEqual([]);
     expect(await t.keepLetters()).toBe(0);
     await t.advance("5m");
     expect(await t.keepLetters()).toBe(1);
     finish();
     await slow;
-    expect(await t.pawl.dead.archives()).toHaveLength(1);
-    expect(await t.pawl.dead.restore({ all: true })).toMatchObject({ restored: 1 });
+    expect(await t.pawl.deadLetters.archives()).toHaveLength(1);
+    expect(await t.pawl.deadLetters.restore({ all: true })).toMatchObject({ restored: 1 });
   });
 
   test("a file that is not what was written is not restored, nor one that is none", async () => {
@@ -286,28 +287,30 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [order], deadLetters: { archive: folderArchive(path) } });
     await fail(t, 1);
     await t.advance("1h");
-    await t.pawl.dead.archive({ olderThan: "1m" });
-    const { name } = (await t.pawl.dead.archives())[0]!;
+    await t.pawl.deadLetters.archive({ olderThan: "1m" });
+    const { name } = (await t.pawl.deadLetters.archives())[0]!;
     await fail(t, 1);
     await t.advance("1h");
-    await t.pawl.dead.archive({ olderThan: "1m" });
+    await t.pawl.deadLetters.archive({ olderThan: "1m" });
     writeFileSync(join(path, name), "something else");
-    await expect(t.pawl.dead.restore({ all: true })).rejects.toMatchObject({
+    await expect(t.pawl.deadLetters.restore({ all: true })).rejects.toMatchObject({
       code: "archive_damaged",
       message: expect.stringContaining("1 of 2 files were restored, with 1 letters."),
     });
-    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
     rmSync(join(path, name));
-    await expect(t.pawl.dead.restore({ all: true })).rejects.toMatchObject({ code: "archive_unknown" });
-    await expect(t.pawl.dead.restore({ file: "../../etc/passwd" })).rejects.toMatchObject({ code: "archive_unknown" });
-    await expect(t.pawl.dead.restore({ file: name, all: true } as never)).rejects.toMatchObject({
+    await expect(t.pawl.deadLetters.restore({ all: true })).rejects.toMatchObject({ code: "archive_unknown" });
+    await expect(t.pawl.deadLetters.restore({ file: "../../etc/passwd" })).rejects.toMatchObject({
+      code: "archive_unknown",
+    });
+    await expect(t.pawl.deadLetters.restore({ file: name, all: true } as never)).rejects.toMatchObject({
       code: "option_invalid",
     });
-    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
   });
 });
 
-type Letter = Awaited<ReturnType<TestPawl["pawl"]["deadLetters"]>>[number];
+type Letter = Awaited<ReturnType<TestPawl["pawl"]["deadLetters"]["list"]>>[number];
 
 describe("a bucket", () => {
   let server: S3Server;
@@ -360,15 +363,15 @@ describe("a bucket", () => {
       deadLetters: { archive: archiveAt({ prefix: "letters/" }) },
     });
     await fail(t, 2);
-    const letters = await t.pawl.deadLetters(order);
+    const letters = await t.pawl.deadLetters.list({ lifecycle: order });
     await t.advance("8d");
     server.faults.push("forget");
     await expect(t.keepLetters()).rejects.toMatchObject({ code: "archive_failed" });
-    expect(await t.pawl.deadLetters(order)).toEqual(letters);
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
     await t.advance("1m");
     expect(await t.keepLetters()).toBe(2);
     await t.db.script("truncate pawl.archives"); // As if it were another database.
-    expect(await t.pawl.dead.restore({ all: true })).toMatchObject({ files: 1, restored: 2 });
-    expect(await t.pawl.deadLetters(order)).toEqual(letters);
+    expect(await t.pawl.deadLetters.restore({ all: true })).toMatchObject({ files: 1, restored: 2 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
   });
 });

@@ -42,7 +42,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [essay], logger: log });
     const keep = (message: Partial<DiedMessage>) => keepDied(t.kernel, { ...died, ...message });
     await Promise.all([keep({}), keep({}), keep({ redelivered: true })]);
-    expect(await t.pawl.deadLetters()).toMatchObject([
+    expect(await t.pawl.deadLetters.list()).toMatchObject([
       {
         kind: "broker",
         instance: null,
@@ -63,15 +63,15 @@ eachStore((store) => {
     await keep({ deaths: 2 });
     await keep({ headers: { "pawl-requeues": 1 } });
     await keep({ id: "m2", queue: "other" });
-    expect(await t.pawl.deadLetters()).toHaveLength(4);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(4);
     // Without an id, what comes for the first time is another message; what comes again may be here already.
     await keep({ id: undefined });
     await keep({ id: undefined });
     await keep({ id: undefined, redelivered: true });
     await keep({ id: undefined, redelivered: true, body: Buffer.from("another") });
-    expect(await t.pawl.deadLetters()).toHaveLength(7);
-    expect(await t.pawl.dead.tickets()).toHaveLength(7);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(7);
+    expect(await t.pawl.deadLetters.tickets.list()).toHaveLength(7);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("whatever is in it, it is kept: bytes that are no text, headers that no row can hold, much of a large one", async () => {
@@ -86,7 +86,7 @@ eachStore((store) => {
     ];
     for (const one of odd) await keepDied(t.kernel, { ...died, ...one });
     const letters = new Map(
-      (await t.pawl.deadLetters()).map((letter) => [(letter.details as { id: string }).id, letter]),
+      (await t.pawl.deadLetters.list()).map((letter) => [(letter.details as { id: string }).id, letter]),
     );
     expect(letters.get("bytes")).toMatchObject({ payload: { text: "/wD+", encoding: "base64" } });
     expect(letters.get("nul")).toMatchObject({ error: { message: "\ufffd\ufffd no" } });
@@ -95,12 +95,14 @@ eachStore((store) => {
     expect(letters.get("often")).toMatchObject({ attempts: 1_000_000_000, details: { requeues: 0 } });
     expect(letters.get("wordy")).toMatchObject({ error: { message: expect.stringMatching(/^no .*…$/) } });
     expect(letters.get("wordy")).toMatchObject({ details: { headers: { tenant: "t1" } } });
-    await expect(t.pawl.requeue(letters.get("large")!.id)).rejects.toMatchObject({ code: "option_invalid" });
-    await expect(t.pawl.requeue(letters.get("lost")!.id)).rejects.toMatchObject({ code: "option_invalid" });
-    await expect(t.pawl.requeue(letters.get("nul")!.id, { restart: true })).rejects.toMatchObject({
+    await expect(t.pawl.deadLetters.requeue(letters.get("large")!.id)).rejects.toMatchObject({
       code: "option_invalid",
     });
-    expect(await t.pawl.dead.preview("requeue", { kind: "broker" })).toMatchObject({
+    await expect(t.pawl.deadLetters.requeue(letters.get("lost")!.id)).rejects.toMatchObject({ code: "option_invalid" });
+    await expect(t.pawl.deadLetters.requeue(letters.get("nul")!.id, { restart: true })).rejects.toMatchObject({
+      code: "option_invalid",
+    });
+    expect(await t.pawl.deadLetters.preview("requeue", { kind: "broker" })).toMatchObject({
       outcomes: { requeued: 4, option_invalid: 2 },
     });
     expect(await t.pawl.outbox.messages()).toEqual([]);
@@ -153,7 +155,7 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     const refused = await arrivals.next();
     channel.nack(refused, false, false);
     const died = await vi.waitFor(async () => {
-      const [letter] = await t.pawl.deadLetters();
+      const [letter] = await t.pawl.deadLetters.list();
       expect(letter).toBeDefined();
       return letter!;
     }, 10_000);
@@ -170,11 +172,15 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     expect(log.lines.find((line) => line.level === "error")).toMatchObject({
       fields: { deadLetter: died.id, requestId: "r-1", reason: "rejected", queue: inbox },
     });
-    expect(await t.pawl.dead.tickets()).toMatchObject([{ id: died.id, status: "open", reason: "rejected" }]);
+    expect(await t.pawl.deadLetters.tickets.list()).toMatchObject([
+      { id: died.id, status: "open", reason: "rejected" },
+    ]);
     expect(await channel.checkQueue(graveyard)).toMatchObject({ messageCount: 0 });
 
-    expect(await t.pawl.requeue(died.id, { actor: "ada", reason: "mended" })).toMatchObject({ status: "requeued" });
-    expect(await t.pawl.dead.tickets({ status: "resolved" })).toMatchObject([
+    expect(await t.pawl.deadLetters.requeue(died.id, { actor: "ada", reason: "mended" })).toMatchObject({
+      status: "requeued",
+    });
+    expect(await t.pawl.deadLetters.tickets.list({ status: "resolved" })).toMatchObject([
       { resolvedBy: "ada", resolution: "mended" },
     ]);
     expect(await t.relay()).toMatchObject([{ what: "published" }]);
@@ -188,21 +194,21 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     });
     expect(again.properties.headers).not.toHaveProperty("x-death");
     channel.nack(again, false, false); // Its second death is another one.
-    await vi.waitFor(async () => expect(await t.pawl.deadLetters()).toHaveLength(1), 10_000);
+    await vi.waitFor(async () => expect(await t.pawl.deadLetters.list()).toHaveLength(1), 10_000);
 
     // Nobody says why, and the error fills as large a header as the driver sends.
     channel.sendToQueue(graveyard, Buffer.from("odd"), { headers: { "x-error": "no ".repeat(20_000) } });
-    await vi.waitFor(async () => expect(await t.pawl.deadLetters()).toHaveLength(2), 10_000);
-    expect((await t.pawl.deadLetters())[0]).toMatchObject({ reason: "unknown", origin: graveyard });
+    await vi.waitFor(async () => expect(await t.pawl.deadLetters.list()).toHaveLength(2), 10_000);
+    expect((await t.pawl.deadLetters.list())[0]).toMatchObject({ reason: "unknown", origin: graveyard });
 
     // The queue is gone: what is to be sent back stays in the outbox.
     await channel.cancel(consumerTag);
     await channel.deleteQueue(inbox);
-    const [, second] = await t.pawl.deadLetters();
-    await t.pawl.requeue(second!.id);
+    const [, second] = await t.pawl.deadLetters.list();
+    await t.pawl.deadLetters.requeue(second!.id);
     expect((await t.relay()).map((one) => one.what)).toEqual(["failed"]);
     expect(await t.pawl.outbox.messages()).toMatchObject([{ type: "pawl.requeue/rabbitmq", status: "pending" }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   }, 60_000);
 
   test("what was stored and not acknowledged comes again, and is one dead letter", async () => {
@@ -225,7 +231,7 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     await vi.waitFor(() => expect(seen).toEqual([false, true]), 10_000);
     await source.stop();
     expect(log.said("error")).toEqual(["killed before it said so"]);
-    expect(await t.pawl.deadLetters()).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(1);
     expect(await channel.deleteQueue(died)).toMatchObject({ messageCount: 0 });
   });
 

@@ -5,7 +5,7 @@ import { constant, folderArchive, job, lifecycle, memoryBroker, PermanentError }
 import { testPawl } from "pawl/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { callIn } from "../../src/cli/transport/reach.ts";
-import { carryOn } from "../../src/dead-letters/operations.ts";
+import { carryOn } from "../../src/dead-letters/run-operations.ts";
 import type { RouteName } from "../../src/http/routes/routes.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
@@ -32,7 +32,7 @@ eachStore((store) => {
     await t.advance("1h");
     await fail(t, 2, "no room on shelf %");
     await fail(t, 1, "box %/% of 5f0e8400-e29b-41d4-a716-446655440000 is broken");
-    const groups = await t.pawl.dead.groups();
+    const groups = await t.pawl.deadLetters.groups();
     expect(groups).toMatchObject([
       {
         lifecycle: "order",
@@ -44,13 +44,15 @@ eachStore((store) => {
       { pattern: "Error: no room on shelf #", letters: 2 },
     ]);
     expect(groups[0]!.lastAt.getTime() - groups[0]!.firstAt.getTime()).toBe(3_600_000);
-    expect(await t.pawl.deadLetter(groups[0]!.newest)).toMatchObject({ fingerprint: groups[0]!.fingerprint });
-    const [newest, ...others] = await t.pawl.deadLetters(undefined, { fingerprint: groups[0]!.fingerprint });
+    expect(await t.pawl.deadLetters.get(groups[0]!.newest)).toMatchObject({ fingerprint: groups[0]!.fingerprint });
+    const [newest, ...others] = await t.pawl.deadLetters.list({ fingerprint: groups[0]!.fingerprint });
     expect(newest).toMatchObject({ id: groups[0]!.newest, fingerprint: groups[0]!.fingerprint });
     expect(others).toHaveLength(3);
     const { fingerprint } = newest!;
-    expect(await t.pawl.deadLetters(order, { fingerprint, after: newest!, limit: 2 })).toEqual(others.slice(0, 2));
-    expect(await t.pawl.dead.groups({ lifecycle: order, from: t.now() })).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: order, fingerprint, after: newest!, limit: 2 })).toEqual(
+      others.slice(0, 2),
+    );
+    expect(await t.pawl.deadLetters.groups({ lifecycle: order, from: t.now() })).toMatchObject([
       { letters: 2 },
       { letters: 1 },
     ]);
@@ -60,28 +62,32 @@ eachStore((store) => {
     await using t = await open();
     await fail(t, 5);
     await fail(t, 2, "no room on shelf %");
-    const { fingerprint } = (await t.pawl.dead.groups())[0]!;
-    const [first] = await t.pawl.deadLetters(order, { limit: 7 });
-    await t.pawl.send(order, { id: (await t.pawl.deadLetters(order)).at(-1)!.instance! }, "discard"); // One has gone on.
-    expect(await t.pawl.dead.preview("requeue", { fingerprint })).toMatchObject({
+    const { fingerprint } = (await t.pawl.deadLetters.groups())[0]!;
+    const [first] = await t.pawl.deadLetters.list({ lifecycle: order, limit: 7 });
+    await t.pawl.send(
+      order,
+      { id: (await t.pawl.deadLetters.list({ lifecycle: order })).at(-1)!.instance! },
+      "discard",
+    ); // One has gone on.
+    expect(await t.pawl.deadLetters.preview("requeue", { fingerprint })).toMatchObject({
       letters: 4,
       outcomes: { requeued: 4 },
       sample: expect.arrayContaining([expect.objectContaining({ outcome: "requeued", origin: "packing" })]),
     });
-    expect(await t.pawl.deadLetter(first!.id)).toMatchObject({ status: "open" });
-    const begun = await t.pawl.dead.requeue({ fingerprint }, { actor: "ada", reason: "new boxes came" });
+    expect(await t.pawl.deadLetters.get(first!.id)).toMatchObject({ status: "open" });
+    const begun = await t.pawl.deadLetters.requeueMany({ fingerprint }, { actor: "ada", reason: "new boxes came" });
     expect(begun).toMatchObject({ status: "running", letters: 4, done: 0, actor: "ada", filter: { fingerprint } });
     await fail(t, 1); // What dies later is not part of it.
-    const ended = await t.pawl.dead.finish(begun.id);
+    const ended = await t.pawl.operations.run(begun.id);
     expect(ended).toMatchObject({ status: "done", done: 4, outcomes: { requeued: 4 }, refusals: [] });
-    const requeued = await t.pawl.deadLetters(order, { status: "requeued" });
+    const requeued = await t.pawl.deadLetters.list({ lifecycle: order, status: "requeued" });
     expect(requeued).toHaveLength(4);
     for (const one of requeued) expect(one).toMatchObject({ decidedBy: "ada", decision: "new boxes came" });
     world.isMended = true;
     await t.work();
-    expect(await t.pawl.counts(order)).toMatchObject({ sent: 4 });
-    expect(await t.pawl.deadLetters(order)).toHaveLength(3);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.counts(order)).toMatchObject({ sent: 4 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(3);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("what cannot be requeued is counted by what stands in the way; a discard closes all", async () => {
@@ -90,7 +96,7 @@ eachStore((store) => {
     await t.pawl.enqueue(email);
     await t.work();
     await using other = await beside(t, [order]);
-    expect(await other.pawl.dead.preview("requeue", { all: true })).toMatchObject({
+    expect(await other.pawl.deadLetters.preview("requeue", { all: true })).toMatchObject({
       letters: 3,
       outcomes: { requeued: 2, lifecycle_unknown: 1 },
       sample: expect.arrayContaining([
@@ -98,33 +104,33 @@ eachStore((store) => {
       ]),
     });
     // A process carries out what it has the definitions for, and leaves the rest to others.
-    const { id } = await other.pawl.dead.requeue({ all: true }, { reason: "again" });
+    const { id } = await other.pawl.deadLetters.requeueMany({ all: true }, { reason: "again" });
     while (await carryOn(other.kernel, new Verbs(other.kernel)));
-    expect(await t.pawl.dead.operation(id)).toMatchObject({ status: "running", done: 2, outcomes: { requeued: 2 } });
-    expect(await t.pawl.dead.finish(id)).toMatchObject({ status: "done", outcomes: { requeued: 3 } });
+    expect(await t.pawl.operations.get(id)).toMatchObject({ status: "running", done: 2, outcomes: { requeued: 2 } });
+    expect(await t.pawl.operations.run(id)).toMatchObject({ status: "done", outcomes: { requeued: 3 } });
     await t.work();
-    const discarded = await t.pawl.dead.discard({ all: true }, { actor: "ada" });
-    const [decided] = await t.pawl.deadLetters(email);
-    await t.pawl.requeue(decided!.id);
-    expect(await t.pawl.dead.finish(discarded.id)).toMatchObject({
+    const discarded = await t.pawl.deadLetters.discardMany({ all: true }, { actor: "ada" });
+    const [decided] = await t.pawl.deadLetters.list({ lifecycle: email });
+    await t.pawl.deadLetters.requeue(decided!.id);
+    expect(await t.pawl.operations.run(discarded.id)).toMatchObject({
       outcomes: { discarded: 2, already_decided: 1 },
       refusals: [{ letter: decided!.id, note: expect.stringContaining("requeued by somebody else") }],
     });
-    expect(await t.pawl.dead.operations()).toMatchObject([{ id: discarded.id }, { id }]);
+    expect(await t.pawl.operations.list()).toMatchObject([{ id: discarded.id }, { id }]);
   });
 
   test("an operation keeps its pace over all processes, and can be aborted", async () => {
     await using t = await open();
     await fail(t, 7);
-    const { id } = await t.pawl.dead.discard({ origin: "packing" }, { rate: 2 });
+    const { id } = await t.pawl.deadLetters.discardMany({ origin: "packing" }, { rate: 2 });
     expect(await round(t)).toBe(true);
     expect(await round(t)).toBe(false); // Two in this second.
-    expect(await t.pawl.dead.operation(id)).toMatchObject({ done: 2, rate: 2 });
+    expect(await t.pawl.operations.get(id)).toMatchObject({ done: 2, rate: 2 });
     await t.advance("1s");
     expect([await round(t), await round(t)]).toEqual([true, false]);
     await t.advance("1h"); // What was not done meanwhile is not made up for.
     expect([await round(t), await round(t)]).toEqual([true, false]);
-    expect(await t.pawl.dead.abort(id, { actor: "ada", reason: "wrong ones" })).toMatchObject({
+    expect(await t.pawl.operations.abort(id, { actor: "ada", reason: "wrong ones" })).toMatchObject({
       status: "aborted",
       done: 6,
       abortedBy: "ada",
@@ -132,14 +138,14 @@ eachStore((store) => {
     });
     await t.advance("1h");
     expect(await round(t)).toBe(false);
-    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
-    await expect(t.pawl.dead.abort(id)).rejects.toMatchObject({ code: "operation_ended" });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
+    await expect(t.pawl.operations.abort(id)).rejects.toMatchObject({ code: "operation_ended" });
   });
 
   test("a process that dies in the middle leaves an operation that another goes on with, and nothing is counted twice", async () => {
     await using t = await open();
     await fail(t, 5);
-    const { id } = await t.pawl.dead.requeue({ all: true }, { actor: "ada", reason: "again" });
+    const { id } = await t.pawl.deadLetters.requeueMany({ all: true }, { actor: "ada", reason: "again" });
     // It decides about its first batch, and dies before it has written that down.
     const dying = {
       ...t.kernel,
@@ -153,15 +159,15 @@ eachStore((store) => {
       },
     };
     await expect(carryOn(dying, new Verbs(dying))).rejects.toThrow("killed");
-    expect(await t.pawl.dead.operation(id)).toMatchObject({ done: 0 });
-    expect(await t.pawl.deadLetters(order, { status: "requeued" })).toHaveLength(5);
+    expect(await t.pawl.operations.get(id)).toMatchObject({ done: 0 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order, status: "requeued" })).toHaveLength(5);
     expect(await round(t)).toBe(false); // It may still be alive.
     await t.advance("61s");
     await using other = await beside(t, [order]);
     expect(await carryOn(other.kernel, new Verbs(other.kernel))).toBe(true);
-    expect(await t.pawl.dead.operation(id)).toMatchObject({ status: "done", done: 5, outcomes: { requeued: 5 } });
-    for (const one of await t.pawl.find(order)) expect(await t.pawl.journal(order, one)).toHaveLength(3);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.operations.get(id)).toMatchObject({ status: "done", done: 5, outcomes: { requeued: 5 } });
+    for (const one of await t.pawl.list(order)) expect(await t.pawl.journal(order, one)).toHaveLength(3);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test.runIf(store.kind === "postgres")(
@@ -169,15 +175,15 @@ eachStore((store) => {
     async () => {
       await using t = await open();
       await fail(t, 250);
-      const { id } = await t.pawl.dead.requeue({ all: true }, { actor: "ada" });
+      const { id } = await t.pawl.deadLetters.requeueMany({ all: true }, { actor: "ada" });
       await using other = await beside(t, [order]);
       const [one, two, three] = await Promise.all(
-        [t, other, t].map(({ pawl }) => pawl.dead.finish(id, { signal: AbortSignal.timeout(20_000) })),
+        [t, other, t].map(({ pawl }) => pawl.operations.run(id, { signal: AbortSignal.timeout(20_000) })),
       );
       expect(one).toMatchObject({ status: "done", outcomes: { requeued: 250 } });
       expect([two, three]).toEqual([one, one]);
-      for (const each of await t.pawl.find(order, { limit: 1_000 })) expect(each.version).toBe(3);
-      expect(await t.pawl.verify()).toEqual([]);
+      for (const each of await t.pawl.list(order, { limit: 1_000 })) expect(each.version).toBe(3);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     },
   );
 
@@ -193,13 +199,13 @@ eachStore((store) => {
     await fail(t, 2);
     await t.relay();
     refusing.mockRestore();
-    expect(await t.pawl.dead.groups()).toMatchObject([{ letters: 2 }, { letters: 2 }]);
-    const { id } = await t.pawl.dead.requeue({ all: true });
-    expect(await t.pawl.dead.finish(id)).toMatchObject({ outcomes: { requeued: 4 } });
+    expect(await t.pawl.deadLetters.groups()).toMatchObject([{ letters: 2 }, { letters: 2 }]);
+    const { id } = await t.pawl.deadLetters.requeueMany({ all: true });
+    expect(await t.pawl.operations.run(id)).toMatchObject({ outcomes: { requeued: 4 } });
     expect((await t.relay()).map((one) => one.what)).toEqual(["published", "published"]);
-    const [letter] = await t.pawl.deadLetters(undefined, { status: "requeued" });
+    const [letter] = await t.pawl.deadLetters.list({ status: "requeued" });
     expect(letter).toMatchObject({ decision: `requeue ${id}`, decidedBy: null });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a dead letter is a ticket: somebody takes it, a decision resolves it, and a function is told until it hears", async () => {
@@ -211,25 +217,32 @@ eachStore((store) => {
     };
     await using t = await open({ deadLetters: { onTicket } });
     await fail(t, 3);
-    const [first, second, third] = (await t.pawl.dead.tickets()) as [Ticket, Ticket, Ticket];
+    const [first, second, third] = (await t.pawl.deadLetters.tickets.list()) as [Ticket, Ticket, Ticket];
     expect(first).toMatchObject({ status: "open", lifecycle: "order", origin: "packing", takenBy: null });
     expect(await t.tellTickets()).toBe(3);
     isDeaf = false;
     expect(await t.tellTickets()).toBe(0);
-    expect(await t.pawl.dead.take(first.id, { actor: "ada" })).toMatchObject({ status: "taken", takenBy: "ada" });
-    await t.pawl.dead.take(first.id, { actor: "ada" });
-    await expect(t.pawl.dead.take(first.id, { actor: "grace" })).rejects.toMatchObject({ code: "ticket_taken" });
-    expect(await t.pawl.dead.tickets({ status: "taken", takenBy: "ada" })).toMatchObject([{ id: first.id }]);
-    await t.pawl.requeue(first.id, { actor: "ada", reason: "a new box" });
-    expect(await t.pawl.dead.tickets({ status: "resolved" })).toMatchObject([
+    expect(await t.pawl.deadLetters.tickets.assign(first.id, { to: "ada" })).toMatchObject({
+      status: "taken",
+      takenBy: "ada",
+    });
+    await t.pawl.deadLetters.tickets.assign(first.id, { to: "ada" });
+    await expect(t.pawl.deadLetters.tickets.assign(first.id, { to: "grace" })).rejects.toMatchObject({
+      code: "ticket_taken",
+    });
+    expect(await t.pawl.deadLetters.tickets.list({ status: "taken", takenBy: "ada" })).toMatchObject([
+      { id: first.id },
+    ]);
+    await t.pawl.deadLetters.requeue(first.id, { actor: "ada", reason: "a new box" });
+    expect(await t.pawl.deadLetters.tickets.list({ status: "resolved" })).toMatchObject([
       { id: first.id, resolvedBy: "ada", resolution: "a new box", resolvedAt: t.now() },
     ]);
-    expect(await t.pawl.dead.resolve(second.id, { actor: "grace", reason: "known" })).toMatchObject({
+    expect(await t.pawl.deadLetters.tickets.resolve(second.id, { actor: "grace", reason: "known" })).toMatchObject({
       status: "resolved",
       resolvedBy: "grace",
     });
-    expect(await t.pawl.deadLetter(second.id)).toMatchObject({ status: "open" });
-    await expect(t.pawl.dead.resolve(second.id, { actor: "ada", reason: "x" })).rejects.toMatchObject({
+    expect(await t.pawl.deadLetters.get(second.id)).toMatchObject({ status: "open" });
+    await expect(t.pawl.deadLetters.tickets.resolve(second.id, { actor: "ada", reason: "x" })).rejects.toMatchObject({
       code: "ticket_taken",
     });
     await t.advance("10s");
@@ -242,34 +255,34 @@ eachStore((store) => {
   test("bad input is refused, and nothing is changed", async () => {
     await using t = await open();
     await fail(t, 1);
-    const { dead } = t.pawl;
+    const { deadLetters, operations } = t.pawl;
     const nobody = "00000000-0000-7000-8000-000000000000";
     const refusals: [() => Promise<unknown>, string][] = [
-      [() => dead.requeue({}), "option_invalid"],
-      [() => dead.requeue({ all: true, origin: "packing" }), "option_invalid"],
-      [() => dead.requeue({ state: "packing" } as never), "option_invalid"],
-      [() => dead.requeue({ id: "o" }), "option_invalid"],
-      [() => dead.requeue({ id: [] }), "option_invalid"],
-      [() => dead.requeue({ kind: "job" as never }), "option_invalid"],
-      [() => dead.requeue({ from: "yesterday" as never }), "option_invalid"],
-      [() => dead.requeue({ all: true }, { rate: 0 }), "option_invalid"],
-      [() => dead.requeue({ all: true }, { actor: "" }), "option_invalid"],
-      [() => dead.discard({ all: true }, { restart: true } as never), "option_invalid"],
-      [() => dead.preview("delete" as never, { all: true }), "option_invalid"],
-      [() => dead.groups({ all: true }, { limit: 0 }), "option_invalid"],
-      [() => dead.operation(nobody), "operation_unknown"],
-      [() => dead.abort(nobody), "operation_unknown"],
-      [() => dead.take(nobody, { actor: "ada" }), "dead_letter_unknown"],
-      [() => dead.take(nobody, {} as never), "option_invalid"],
-      [() => dead.resolve(nobody, { actor: "ada" } as never), "option_invalid"],
-      [() => dead.tickets({ status: "lost" as never }), "option_invalid"],
-      [() => dead.archive(), "option_invalid"],
-      [() => dead.restore({ all: true }), "option_invalid"],
+      [() => deadLetters.requeueMany({}), "option_invalid"],
+      [() => deadLetters.requeueMany({ all: true, origin: "packing" }), "option_invalid"],
+      [() => deadLetters.requeueMany({ state: "packing" } as never), "option_invalid"],
+      [() => deadLetters.requeueMany({ id: "o" }), "option_invalid"],
+      [() => deadLetters.requeueMany({ id: [] }), "option_invalid"],
+      [() => deadLetters.requeueMany({ kind: "job" as never }), "option_invalid"],
+      [() => deadLetters.requeueMany({ from: "yesterday" as never }), "option_invalid"],
+      [() => deadLetters.requeueMany({ all: true }, { rate: 0 }), "option_invalid"],
+      [() => deadLetters.requeueMany({ all: true }, { actor: "" }), "option_invalid"],
+      [() => deadLetters.discardMany({ all: true }, { restart: true } as never), "option_invalid"],
+      [() => deadLetters.preview("delete" as never, { all: true }), "option_invalid"],
+      [() => deadLetters.groups({ all: true }, { limit: 0 }), "option_invalid"],
+      [() => operations.run(nobody), "operation_unknown"],
+      [() => operations.abort(nobody), "operation_unknown"],
+      [() => deadLetters.tickets.assign(nobody, { to: "ada" }), "dead_letter_unknown"],
+      [() => deadLetters.tickets.assign(nobody, {} as never), "option_invalid"],
+      [() => deadLetters.tickets.resolve(nobody, { actor: "ada" } as never), "option_invalid"],
+      [() => deadLetters.tickets.list({ status: "lost" as never }), "option_invalid"],
+      [() => deadLetters.archive(), "option_invalid"],
+      [() => deadLetters.restore({ all: true }), "option_invalid"],
     ];
     for (const [refused, code] of refusals) await expect(refused(), String(refused)).rejects.toMatchObject({ code });
-    expect(await dead.operations()).toEqual([]);
-    expect(await dead.requeue({ id: nobody })).toMatchObject({ status: "done", letters: 0 });
-    expect(await t.pawl.deadLetters(order)).toHaveLength(1);
+    expect(await operations.list()).toEqual([]);
+    expect(await deadLetters.requeueMany({ id: nobody })).toMatchObject({ status: "done", letters: 0 });
+    expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
   });
 });
 
@@ -304,4 +317,4 @@ test("a client without lifecycle values can do the same by name", async () => {
   await expect(ask("requeueDeadLetters", { all: true, state: "x" })).rejects.toMatchObject({ code: "option_invalid" });
 });
 
-type Ticket = Awaited<ReturnType<TestPawl["pawl"]["dead"]["tickets"]>>[number];
+type Ticket = Awaited<ReturnType<TestPawl["pawl"]["deadLetters"]["tickets"]["list"]>>[number];

@@ -69,7 +69,7 @@ class Scene {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    expect(await this.t.pawl.verify()).toEqual([]);
+    expect(await this.t.pawl.inspect.verify()).toEqual([]);
     await this.t.close();
     await this.stage.close();
   }
@@ -107,12 +107,13 @@ test("with every fifth call going wrong, every attempt is processed in the end o
   const { attempt, solve, checker } = s.stage;
   const candidates = candidatesOf(10);
   for (const { name, answers: codes } of candidates) await s.start(name, [...codes]);
-  const waitForPeople = async () => new Set((await s.t.pawl.deadLetters(attempt)).map(({ instance }) => instance));
+  const waitForPeople = async () =>
+    new Set((await s.t.pawl.deadLetters.list({ lifecycle: attempt })).map(({ instance }) => instance));
   let letters = await waitForPeople();
   for (let minute = 0, left = candidates.length; left > letters.size && minute < 200; minute++) {
     await s.pass(1);
     letters = await waitForPeople();
-    left = candidates.length - ((await s.t.pawl.counts(attempt)).processed ?? 0);
+    left = candidates.length - ((await s.t.pawl.inspect.counts(attempt)).processed ?? 0);
   }
   expect(s.trouble.struck).toBeGreaterThan(10);
   for (const { name } of candidates) {
@@ -121,7 +122,7 @@ test("with every fifth call going wrong, every attempt is processed in the end o
     expect([state, letters.has(id)]).toEqual(["failed", true]);
     expect((await s.t.pawl.explainRecovery(attempt, name)).next).toMatchObject({ kind: "person" });
   }
-  for (const { id } of await s.t.pawl.find(solve, { state: "checked", limit: 1_000 })) {
+  for (const { id } of await s.t.pawl.list(solve, { state: "checked", limit: 1_000 })) {
     const journal = await s.t.pawl.journal(solve, { id });
     expect(journal.filter(({ event }) => event === "verdict")).toHaveLength(1);
   }
@@ -143,14 +144,14 @@ test("R23 what the checker died over too often fails its attempt; the recovery r
   expect(await s.state("ada")).toBe("processed");
   expect((await s.events("ada")).filter((event) => event === "recover")).toHaveLength(1);
   const { id } = (await s.t.pawl.get(attempt, "ada"))!;
-  const solves = await s.t.pawl.find(solve, { parent: { id } });
+  const solves = await s.t.pawl.list(solve, { parent: { id } });
   expect(solves.reverse().map(({ data }) => [data.question, data.runs])).toEqual([
     ["two-sum", 1],
     ["knapsack", 1],
     ["heavy", 2], // Three in vain, then from 0 on: one in vain, one with a verdict.
   ]);
   expect(checker.scored).toHaveLength(3);
-  expect(await s.t.pawl.deadLetters(solve)).toEqual([]);
+  expect(await s.t.pawl.deadLetters.list({ lifecycle: solve })).toEqual([]);
 });
 
 test("R28 R29 R30 it can be restarted, told to process its solves again, and discarded, by hand", async () => {
@@ -177,7 +178,7 @@ test("R28 R29 R30 it can be restarted, told to process its solves again, and dis
   await s.settle();
   expect(await s.state("eve")).toBe("discarded");
   expect(s.trouble.tally("plagiarism index").requests).toBe(before + 1); // It was told to forget her.
-  expect(await s.t.pawl.find(solve, { state: "discarded" })).toEqual([]);
+  expect(await s.t.pawl.list(solve, { state: "discarded" })).toEqual([]);
 });
 
 test("a verdict that comes twice gets its first answer; one that is early or of an earlier run is refused", async () => {
@@ -189,7 +190,7 @@ test("a verdict that comes twice gets its first answer; one that is early or of 
   };
   await s.start("ada", [{ question: "endless", code: "exhaust(1)" }]);
   for (const state of ["completed", "attempt_cleanup"]) await (await s.t.claim(`attempt/${state}`)).run();
-  const [{ id } = { id: "" }] = await s.t.pawl.find(solve);
+  const [{ id } = { id: "" }] = await s.t.pawl.list(solve);
   const verdict = { solve: id, runId: "some-run", score: 7 };
   expect(await bring(verdict)).toBe(409); // It is still being submitted.
   await (await s.t.claim("solve/submitting")).run();

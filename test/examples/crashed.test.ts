@@ -14,7 +14,7 @@ async function takeAttempt(t: TestPawl, { attempt, solve }: Assessment): Promise
   await t.pawl.send(attempt, "ada", "complete", { idempotencyKey: "complete" });
   for (let minute = 0; minute < 120; minute++) {
     await t.work();
-    for (const { id, data } of await t.pawl.find(solve, { state: "checking" })) {
+    for (const { id, data } of await t.pawl.list(solve, { state: "checking" })) {
       await t.pawl.trySend(solve, { id }, "verdict", { runId: data.runId!, score: 7 });
     }
     await t.work();
@@ -34,7 +34,7 @@ test("an attempt is processed with the same scores wherever the process dies, an
     scenario: (t) => takeAttempt(t, made),
     outcome: async (t) => {
       const { state, data } = (await t.pawl.get(made.attempt, "ada"))!;
-      return { state, data, solves: await t.pawl.counts(made.solve) };
+      return { state, data, solves: await t.pawl.inspect.counts(made.solve) };
     },
   });
   expect(report).toMatchObject({ failures: [], missed: 0, effects: { score: 2, index: 1, compare: 1, analyse: 1 } });
@@ -73,7 +73,7 @@ test("a submission is graded wherever the process dies, and its grader is asked 
     },
     outcome: async (t) => {
       const { state, data } = (await t.pawl.get(submission, "an"))!;
-      return { state, score: data.score, violations: await t.pawl.verify() };
+      return { state, score: data.score, violations: await t.pawl.inspect.verify() };
     },
   });
   expect(report).toMatchObject({ failures: [], missed: 0, effects: { request: 1 } });

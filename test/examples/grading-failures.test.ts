@@ -68,10 +68,12 @@ eachStore((store) => {
         event: "fail",
         payload: { type, attempts: retries + 1, error: { name: error.name } },
       });
-      expect(await t.pawl.deadLetters(grading)).toMatchObject([{ origin: "grading", payload: { type } }]);
+      expect(await t.pawl.deadLetters.list({ lifecycle: grading })).toMatchObject([
+        { origin: "grading", payload: { type } },
+      ]);
       await t.tellAlerts();
       expect(heard).toHaveLength(alerts);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
   }
 });

@@ -48,7 +48,7 @@ test("a request goes out with the move; a grade in time counts, a late one is ke
     await expect(bring({ ...ben, ...grade, score: "very good" })).rejects.toMatchObject({ code: "payload_invalid" });
     expect(() => read({ ...ben, status: "who knows" })).toThrow();
     const { error } = read({ ...cem, status: "failed", error: { message: "no idea" } });
-    await t.pawl.receiveError(submission, "cem", "graded", error!, { dedupe: "cem" });
+    await t.pawl.callbacks.receiveError(submission, "cem", "graded", error!, { dedupe: "cem" });
     await t.advance("2m");
     const [again] = (await asked()).slice(3);
     expect([again!.submissionId, again!.requestId === cem!.requestId]).toEqual([cem!.submissionId, false]);
@@ -57,9 +57,9 @@ test("a request goes out with the move; a grade in time counts, a late one is ke
     const late = await bring({ ...ben, ...grade });
     expect(late).toMatchObject({ accepted: true, late: true });
     expect(await t.pawl.get(submission, "ben")).toMatchObject({ state: "failed" });
-    const accepted = await t.pawl.acceptLate(late.id, { actor: "grace" });
+    const accepted = await t.pawl.callbacks.acceptLate(late.id, { actor: "grace" });
     expect(accepted).toMatchObject({ state: "scored", data: { score: 7.5 } });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   } finally {
     await t.close();
   }

@@ -53,7 +53,7 @@ test("a classifier that is broken opens the breaker, and what waits goes on when
     posting,
     Array.from({ length: 20 }, (_, number) => ({ key: `late-${number}`, data })),
   );
-  const flips = async () => (await pawl.breakerFlips("classifier")).map((flip) => flip.to).join();
+  const flips = async () => (await pawl.breakers.history("classifier")).map((flip) => flip.to).join();
   await comesTo(async () => ((await flips()).includes("open") ? "open" : undefined), "open");
   await pawl.send(service, "classifier", "mend");
   await comesTo(stateOf("late-0"), "published");

@@ -68,7 +68,7 @@ onPostgres("an assessment whose workers are killed", () => {
     for (const candidate of everywhere) {
       await pawl.wait(attempt, candidate, { until: "processed", timeout: "60s" });
     }
-    expect(await pawl.deadLetters()).toEqual([]);
+    expect(await pawl.deadLetters.list()).toEqual([]);
     // The attempt fails where its worker was killed, and only there; what a solve or a recovery lost was just tried again.
     for (const hold of everywhere) {
       const failures = (await pawl.journal(attempt, hold)).filter(({ to }) => to === "failed");
@@ -79,7 +79,7 @@ onPostgres("an assessment whose workers are killed", () => {
     // Each answer was scored once for each time that it was handed in, and its verdict taken once.
     const keys = checker.scored.map(({ idempotencyKey }) => idempotencyKey);
     expect(new Set(keys).size).toBe(keys.length);
-    const solves = await pawl.find(solve, { limit: 1_000 });
+    const solves = await pawl.list(solve, { limit: 1_000 });
     expect(solves).toHaveLength(everywhere.length * answers.length);
     for (const { id, state } of solves) {
       const events = (await pawl.journal(solve, { id })).map(({ event }) => event);
@@ -87,7 +87,7 @@ onPostgres("an assessment whose workers are killed", () => {
       const handedIn = 1 + events.filter((event) => event === "lost" || event === "resubmit").length;
       expect(checker.scored.filter((one) => one.solve === id).length).toBeLessThanOrEqual(handedIn);
     }
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.inspect.verify()).toEqual([]);
   }, 180_000);
 
   test("R12 killed over the same step for the third time, it is given up with one alert", async () => {
@@ -105,7 +105,7 @@ onPostgres("an assessment whose workers are killed", () => {
     await pawl.wait(attempt, "unlucky", { until: "failed", timeout: "60s" });
     pawl.maintain({ every: "50ms" }); // Tells alerts, too.
     await expect.poll(() => alerts, { timeout: 30_000 }).toMatchObject([{ kind: "instance_failed", key: "unlucky" }]);
-    expect(await pawl.deadLetters()).toMatchObject([
+    expect(await pawl.deadLetters.list()).toMatchObject([
       {
         reason: "recovery_exhausted",
         origin: "completed",
@@ -114,7 +114,7 @@ onPostgres("an assessment whose workers are killed", () => {
       },
     ]);
     expect((await pawl.explainRecovery(attempt, "unlucky")).next).toMatchObject({ kind: "person" });
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.inspect.verify()).toEqual([]);
   }, 120_000);
 });
 

@@ -30,7 +30,7 @@ const { pawl, kernel } = await openOn(db, { lifecycles: [errand], logger: false 
 await createBooked(db);
 for (const { invariant, instance, message } of await verify(db))
   say("violation", `${invariant} ${instance} ${message}`);
-const found = await pawl.find(errand, { limit: 30 });
+const found = await pawl.list(errand, { limit: 30 });
 say("ready");
 
 await callUntil(

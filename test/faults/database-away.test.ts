@@ -85,7 +85,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       const count = { receive: () => (tries.callbacks += 1) };
       const consumer = consume(counting(pawl, count.receive));
       await consumer.ready;
-      await vi.waitFor(async () => expect((await pawl.counts(submission)).grading).toBe(callbacks), 60_000);
+      await vi.waitFor(async () => expect((await pawl.inspect.counts(submission)).grading).toBe(callbacks), 60_000);
       await server.crash();
       for (let n = 0; n < callbacks; n++)
         channel.sendToQueue(inbox, Buffer.from(JSON.stringify({ key: `s${n}`, score: 7 })), { persistent: true });
@@ -102,14 +102,14 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       await pause(outageMs);
       await server.restart();
       await vi.waitFor(async () => {
-        const died = (await pawl.deadLetters()).filter(({ origin }) => origin === inbox);
+        const died = (await pawl.deadLetters.list()).filter(({ origin }) => origin === inbox);
         expect(died, failures.join("\n")).toEqual([]);
-        expect(await pawl.counts(submission)).toMatchObject({ scored: callbacks });
+        expect(await pawl.inspect.counts(submission)).toMatchObject({ scored: callbacks });
       }, 120_000);
-      await vi.waitFor(async () => expect(await pawl.deadLetters()).toHaveLength(dead), 60_000);
+      await vi.waitFor(async () => expect(await pawl.deadLetters.list()).toHaveLength(dead), 60_000);
       await consumer.stop();
       expect(await Promise.all([left(inbox), left(graveyard)])).toEqual([0, 0]);
-      expect(await pawl.verify()).toEqual([]);
+      expect(await pawl.inspect.verify()).toEqual([]);
       await worker.stop();
     },
     300_000 + outageMs,
@@ -167,10 +167,9 @@ function counting(pawl: Pawl, count: () => void): CallbackTaker {
   return {
     receive(...args) {
       count();
-      return (pawl.receive as CallbackTaker["receive"])(...args);
+      return (pawl as CallbackTaker).receive(...args);
     },
-    receiveError: (...args) => (pawl.receiveError as CallbackTaker["receiveError"])(...args),
-    receiveByToken: (...args) => pawl.receiveByToken(...args),
+    callbacks: pawl.callbacks as CallbackTaker["callbacks"],
     ping: () => pawl.ping(),
   };
 }

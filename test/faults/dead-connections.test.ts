@@ -60,7 +60,7 @@ onPostgres("connections that die without a word", () => {
       proxy.cutAll(); // What waits for an answer to its report, too, learns that there will be none.
       for (const key of keys) {
         await other.wait(patient, key, { until: "done" });
-        const history = await other.journal(patient, key, { attempts: true });
+        const history = await other.history(patient, key);
         expect(history.flatMap((one) => (one.kind === "attempt" ? [one.what] : []))).toEqual(["claimed"]);
       }
     } finally {

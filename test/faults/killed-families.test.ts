@@ -41,8 +41,8 @@ onPostgres("a worker that is killed on the way", () => {
               (await pawl.journal(parent, { id })).map((move) => move.event),
               point,
             ).toEqual(["start", "borne", "told", "joined"]);
-            for (const child of await pawl.find(kid, { parent: { id } })) {
-              const history = await pawl.journal(kid, { id: child.id }, { attempts: true });
+            for (const child of await pawl.list(kid, { parent: { id } })) {
+              const history = await pawl.history(kid, { id: child.id });
               const words = history.map((one) => (one.kind === "move" ? one.event : one.what));
               expect(
                 words.filter((word) => word === "poke" || word === "refused"),
@@ -50,7 +50,7 @@ onPostgres("a worker that is killed on the way", () => {
               ).toEqual(["poke"]);
             }
           }
-          expect(await pawl.verify(), point).toEqual([]);
+          expect(await pawl.inspect.verify(), point).toEqual([]);
         } finally {
           await pawl.close();
           await store.dispose();

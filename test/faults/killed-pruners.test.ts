@@ -24,13 +24,13 @@ onPostgres("a process that dies while it deletes", () => {
         expect(await new WorkerProcess(env, () => {}, "test/faults/pruner-child.ts").ended, point).toBe("SIGKILL");
         expect(await check(store.db)).toEqual([]);
       }
-      expect(await pawl.find(leaf)).toHaveLength(1);
+      expect(await pawl.list(leaf)).toHaveLength(1);
       const clock = await installTestClock(store.db);
       await clock.set(Date.now() + 120_000); // Whoever has the turn and dies loses it after a minute.
       const { kernel } = await openOn(store.db, { lifecycles: [leaf], logger: false }, { clock });
       expect(await prune(kernel)).toMatchObject({ removed: 1 });
       expect(await check(store.db)).toEqual([]);
-      expect(await pawl.find(leaf)).toEqual([]);
+      expect(await pawl.list(leaf)).toEqual([]);
     } finally {
       await store.dispose();
     }

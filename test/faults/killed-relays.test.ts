@@ -56,7 +56,7 @@ onPostgres("relays that are killed", () => {
     await sink.deliveries.whenArrived([...published.values()].reduce((sum, n) => sum + n, 0));
     expect(sink.deliveries.contradictions(published, { mayRepeat: true }), repeat).toEqual([]);
     while ((await pawl.outbox.lag()).pending > 0);
-    expect(await pawl.verify(), repeat).toEqual([]);
+    expect(await pawl.inspect.verify(), repeat).toEqual([]);
   }
 
   test("at any moment, or stopped past their lease, lose nothing and send in order for the first time", async () => {

@@ -125,7 +125,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     const faults = Array.from({ length: kills + stops }, (_, at) => (at % every === every - 1 ? stop : kill));
     await amid(instances * stepsEach, faults);
     await whenDone(ids);
-    expect(await pawl.counts(relay), repeat).toEqual({ done: instances });
+    expect(await pawl.inspect.counts(relay), repeat).toEqual({ done: instances });
     const { begun, again } = herd.handlers.steps;
     expect(begun, repeat).toBe(instances * stepsEach);
     expect(again, `${repeat}: some step must have been cut off`).toBeGreaterThan(0);
@@ -225,7 +225,9 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     for (let deaths = 0; deaths < 3; deaths++) expect(await herd.begin(quicker).ended).toBe("SIGKILL");
     herd.begin(quicker); // The last death is found out by somebody who lives.
     expect(await pawl.wait(poison, { id }, { until: "failed", timeout: "60s" })).toMatchObject({ state: "failed" });
-    expect(await pawl.deadLetters(poison)).toMatchObject([{ reason: "lease_exhausted", attempts: 3 }]);
+    expect(await pawl.deadLetters.list({ lifecycle: poison })).toMatchObject([
+      { reason: "lease_exhausted", attempts: 3 },
+    ]);
     await whenDone([bystander!]);
     expect(await violations()).toEqual([]);
   }, 120_000);
@@ -249,7 +251,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     /** It came to its end, and nobody else was given it. */
     async function once(lifecycle: typeof thinker | typeof holder, id: string): Promise<void> {
       expect(await pawl.wait(lifecycle, { id }, { timeout: "60s" })).toMatchObject({ data: { runs: 1 } });
-      const history = await pawl.journal(lifecycle, { id }, { attempts: true });
+      const history = await pawl.history(lifecycle, { id });
       expect(history.filter((one) => one.kind === "attempt").map((one) => one.what)).toEqual(["claimed"]);
     }
   }, 120_000);

@@ -106,8 +106,8 @@ describe("outages under load", () => {
       expect(spent).toEqual({ most: 1, failed: 0 });
       expect([...runs.values()].filter((times) => times > 1)).toEqual([]);
       expect(runs.size).toBe(instances * 3);
-      expect((await t.pawl.deadLetters(trip)).length).toBe(0);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect((await t.pawl.deadLetters.list({ lifecycle: trip })).length).toBe(0);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await other.pawl.close();
     }, 600_000);
   }

@@ -125,7 +125,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await until(isEmpty);
     await deliveries.whenArrived(messages + 1);
     expect(deliveries.contradictions(published, { mayRepeat: true }), repeat).toEqual([]);
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.inspect.verify()).toEqual([]);
     // Away for seconds, it cost no message an attempt, not even those that were under way.
     const attempts = (await pawl.outbox.messages({ status: "published", limit: 1_000 })).map((one) => one.retryCount);
     expect(Math.max(...attempts)).toBe(0);

@@ -137,7 +137,9 @@ describe("the database goes away for a while", () => {
     await waits.promise;
     await worker.stop();
     expect(worker.state).toBe("ErrorWait");
-    await expect(t.pawl.counts(errandOfOne)).rejects.toSatisfy((error) => isPawlError(error, "database_unreachable"));
+    await expect(t.pawl.inspect.counts(errandOfOne)).rejects.toSatisfy((error) =>
+      isPawlError(error, "database_unreachable"),
+    );
     t.proxy.refuse = 0;
   }, 60_000);
 });

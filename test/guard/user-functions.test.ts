@@ -264,7 +264,7 @@ eachStore((store) => {
       expect(isHarmless, "it must not pass in silence").toBe(true);
       return;
     }
-    const history = await t.pawl.journal(victim, bad, { attempts: true });
+    const history = await t.pawl.history(victim, bad);
     const isTold = history.some((one) => one.kind === "attempt" && ["failed", "refused"].includes(one.what));
     expect(isTold || failures.some((one) => one.id === id) || state === "failed").toBe(true);
   });

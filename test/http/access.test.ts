@@ -93,7 +93,7 @@ describe("who may come in", () => {
     await t.pawl.access.revokeToken(id);
     expect(await ask("/api/lifecycles", { headers })).toMatchObject({ status: 401 });
     await t.advance("1h");
-    expect(await t.pawl.access.visitorOf(other.secret)).toBeUndefined();
+    expect(await t.pawl.access.authenticateToken(other.secret)).toBeUndefined();
     await expect(t.pawl.access.revokeToken("nobody")).rejects.toMatchObject({ code: "token_unknown" });
   });
 });
@@ -106,7 +106,7 @@ describe("who gives out tokens", () => {
     expect(await make(await bearer("operator"))).toMatchObject({ status: 403, body: { code: "not_allowed" } });
     const made = await make(admin);
     const { id, secret } = made.body as { id: string; secret: string };
-    expect(await t.pawl.access.visitorOf(secret)).toEqual({ name: "nightly", role: "service", labeler: null });
+    expect(await t.pawl.access.authenticateToken(secret)).toEqual({ name: "nightly", role: "service", labeler: null });
     const listed = await ask("/api/tokens", { headers: admin });
     expect(listed.body).toContainEqual(expect.objectContaining({ id, name: "nightly", role: "service" }));
     expect(JSON.stringify(listed.body)).not.toContain("pawl_");
@@ -131,7 +131,7 @@ describe("a session in a browser", () => {
   }
 
   test("a link signs in once", async () => {
-    const code = await t.pawl.access.createCode({ name: "ada", role: "operator" });
+    const code = await t.pawl.access.createSignInCode({ name: "ada", role: "operator" });
     const first = await visit(`/sign-in/${code}`);
     expect(first).toMatchObject({ status: 303, to: "/", cookie: expect.stringMatching(/^pawl_session=/) });
     expect(await ask("/api/session", { headers: { cookie: first.cookie } })).toEqual({
@@ -147,14 +147,14 @@ describe("a session in a browser", () => {
   });
 
   test("asking for the headers of a link does not spend it", async () => {
-    const code = await t.pawl.access.createCode({ name: "ada", role: "operator" });
+    const code = await t.pawl.access.createSignInCode({ name: "ada", role: "operator" });
     expect((await app.request(`/sign-in/${code}`, { method: "HEAD" })).status).toBe(204);
     expect(await visit(`/sign-in/${code}`)).toMatchObject({ to: "/", cookie: expect.stringMatching(/^pawl_session=/) });
   });
 
   test("its cookie is bound to the host over HTTPS, and to the port without", async () => {
     const signIn = async (origin: string, headers: Record<string, string> = {}) => {
-      const code = await t.pawl.access.createCode({ name: "ada", role: "operator" });
+      const code = await t.pawl.access.createSignInCode({ name: "ada", role: "operator" });
       const response = await app.request(`${origin}/sign-in/${code}`, { headers });
       const cookie = response.headers.get("set-cookie")!;
       const again = await app.request(`${origin}/api/session`, {
@@ -219,7 +219,9 @@ describe("a session in a browser", () => {
 
   test("a session that a link opened is listed, and ends when it is revoked", async () => {
     const admin = await bearer("admin");
-    const { cookie } = await visit(`/sign-in/${await t.pawl.access.createCode({ name: "ines", role: "viewer" })}`);
+    const { cookie } = await visit(
+      `/sign-in/${await t.pawl.access.createSignInCode({ name: "ines", role: "viewer" })}`,
+    );
     const listed = (await ask("/api/sessions", { headers: admin })).body as { id: string; name: string }[];
     const own = listed.find(({ name }) => name === "ines")!;
     expect(own).toMatchObject({ role: "viewer", token: null, usedAt: null, expiresAt: expect.stringMatching(/Z$/) });
@@ -235,7 +237,7 @@ describe("a session in a browser", () => {
   test("a new sign-in ends the session before it: that of the browser, and that of an earlier link for the same name", async () => {
     const signedIn = async (cookie: string) => (await ask("/api/session", { headers: { cookie } })).status === 200;
     const link = async (name: string, role: Role = "viewer") =>
-      `/sign-in/${await t.pawl.access.createCode({ name, role })}`;
+      `/sign-in/${await t.pawl.access.createSignInCode({ name, role })}`;
     const laptop = await visit(await link("kim"));
     const other = await visit(await link("sam"));
     const admin = await visit(await link("kim", "admin"));
@@ -261,7 +263,9 @@ describe("a session in a browser", () => {
   });
 
   test("signing out ends it", async () => {
-    const { cookie } = await visit(`/sign-in/${await t.pawl.access.createCode({ name: "linus", role: "viewer" })}`);
+    const { cookie } = await visit(
+      `/sign-in/${await t.pawl.access.createSignInCode({ name: "linus", role: "viewer" })}`,
+    );
     const own = { cookie, "sec-fetch-site": "same-origin" };
     expect(await ask("/api/session", { method: "DELETE", headers: own })).toMatchObject({ status: 200 });
     expect(await ask("/api/session", { headers: { cookie } })).toMatchObject({ status: 401 });

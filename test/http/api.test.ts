@@ -153,7 +153,7 @@ describe("everything is answered as it is documented", () => {
     );
     expect(await api.post("/lanes/essay%2Fchecking/resume")).toBe(true);
     const worker = t.pawl.work();
-    while ((await t.pawl.workers()).length === 0) await new Promise(setImmediate);
+    while ((await t.pawl.workers.list()).length === 0) await new Promise(setImmediate);
     expect(await api.get("/workers")).toMatchObject([{ id: worker.id }]);
     await worker.stop();
     expect(await api.post("/schedules/nightly/pause", { reason: "holidays" })).toBeNull();

@@ -32,7 +32,7 @@ inBrowser("the console for operators", () => {
   });
 
   async function signIn(on: Page, role: "admin" | "viewer"): Promise<void> {
-    await on.goto(`${server.url}/sign-in/${await t.pawl.access.createCode({ name: "ada", role })}`);
+    await on.goto(`${server.url}/sign-in/${await t.pawl.access.createSignInCode({ name: "ada", role })}`);
     await on.getByRole("navigation", { name: "Pages" }).waitFor();
   }
 
@@ -91,7 +91,7 @@ inBrowser("the console for operators", () => {
     await says("The next batch is done.");
     await row("about instances").getByText("done", { exact: true }).waitFor();
     expect(await bar.getAttribute("value")).toBe("2");
-    expect(await t.pawl.deadLetters(order, { status: "discarded" })).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: order, status: "discarded" })).toMatchObject([
       { decidedBy: "ada", decision: "nobody waits" },
       {},
     ]);
@@ -117,7 +117,7 @@ inBrowser("the console for operators", () => {
   });
 
   test("an operation is aborted with a reason", async () => {
-    await t.pawl.dead.requeue({ kind: "message" }, { actor: "grace", rate: 0.001 });
+    await t.pawl.deadLetters.requeueMany({ kind: "message" }, { actor: "grace", rate: 0.001 });
     await open("Operations");
     await row("grace").getByRole("button", { name: "Abort…" }).click();
     await answer("Abort", { Reason: "the printer is still empty" });
@@ -192,12 +192,12 @@ inBrowser("the console for operators", () => {
     await page.getByRole("dialog").getByLabel("Role").selectOption("service");
     await answer("Make it", { "Who or what it is for": "grader" });
     const secret = await page.getByLabel("Secret").inputValue();
-    expect(await t.pawl.access.visitorOf(secret)).toMatchObject({ name: "grader", role: "service" });
+    expect(await t.pawl.access.authenticateToken(secret)).toMatchObject({ name: "grader", role: "service" });
     await inDialog("Done").click();
     await button("Revoke the token of grader").click();
     await answer("Revoke");
     await page.getByText("No token was given out").waitFor();
-    expect(await t.pawl.access.visitorOf(secret)).toBeUndefined();
+    expect(await t.pawl.access.authenticateToken(secret)).toBeUndefined();
   });
 
   test("whoever may only look is shown no action and no secrets, also on a small screen", async () => {

@@ -20,7 +20,7 @@ inBrowser("the console for who leads people and crowds", () => {
     [t, browser] = await Promise.all([openPeople(), openBrowser()]);
     server = await serveHttp(t.pawl, { port: 0, pages: builtPages() });
     ({ page, troubles } = await openPage(browser));
-    await page.goto(`${server.url}/sign-in/${await t.pawl.access.createCode({ name: "lea", role: "operator" })}`);
+    await page.goto(`${server.url}/sign-in/${await t.pawl.access.createSignInCode({ name: "lea", role: "operator" })}`);
   });
   afterEach(async () => {
     expect(await axeFaultsOnce(page)).toEqual([]);

@@ -48,7 +48,7 @@ inBrowser("the console", () => {
   });
 
   async function signIn(page: Page, role: "viewer" | "operator"): Promise<void> {
-    const code = await t.pawl.access.createCode({ name: "ada", role });
+    const code = await t.pawl.access.createSignInCode({ name: "ada", role });
     await page.goto(`${server.url}/sign-in/${code}`);
     await page.getByRole("heading", { name: "Overview" }).waitFor();
   }
@@ -88,7 +88,9 @@ inBrowser("the console", () => {
     await field("Reason").fill("the scales are off");
     await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
     await page.getByText("Closed: the scales are off").waitFor();
-    expect((await t.pawl.lanes()).find(({ state }) => state === "weighing")?.closed).toMatchObject({ actor: "ada" });
+    expect((await t.pawl.lanes.list()).find(({ state }) => state === "weighing")?.closed).toMatchObject({
+      actor: "ada",
+    });
     await button("Resume").click();
     await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
     await button("Pause").waitFor();

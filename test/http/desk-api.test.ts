@@ -177,9 +177,9 @@ onPostgres("drafts on a server", () => {
     await Promise.all(
       labelers.map(async (labeler) => {
         const { id } = await started(server, queue, labeler);
-        const drafts = [1, 2, 3].map((draft) => server.pawl.people.keepDraft(id, labeler, draft));
+        const drafts = [1, 2, 3].map((draft) => server.pawl.people.saveDraft(id, labeler, draft));
         const label = server.pawl.people.submit(id, labeler, cat);
-        const written = await Promise.allSettled([...drafts, server.pawl.people.keepDraft(id, labeler, 4)]);
+        const written = await Promise.allSettled([...drafts, server.pawl.people.saveDraft(id, labeler, 4)]);
         for (const one of written)
           if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "invalid_transition" });
         expect(await label).toMatchObject({ late: false });

@@ -62,7 +62,7 @@ inBrowser("the desk", () => {
     { role = "labeler", width = 1280 }: { role?: "labeler" | "admin" | "viewer"; width?: number } = {},
   ): Promise<{ page: Page; troubles: string[] }> {
     const opened = await openPage(browser, { width, height: 900 });
-    const data = { token: await t.pawl.access.createCode({ name, role }) };
+    const data = { token: await t.pawl.access.createSignInCode({ name, role }) };
     await opened.page.request.post(`${server.url}/api/session`, { data });
     await opened.page.goto(`${server.url}${path}`);
     return opened;
@@ -89,7 +89,7 @@ inBrowser("the desk", () => {
   test("five samples are labeled by the keyboard alone, and stand in the export", async () => {
     await fill("by-keys", 5);
     const { page, troubles } = await openPage(browser);
-    const code = await t.pawl.access.createCode({ name: "ada", role: "labeler" });
+    const code = await t.pawl.access.createSignInCode({ name: "ada", role: "labeler" });
     await page.goto(`${server.url}/sign-in/${code}`);
     await page.getByRole("link", { name: /by-keys/ }).focus();
     await page.keyboard.press("Enter");

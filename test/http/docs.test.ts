@@ -43,7 +43,7 @@ inBrowser("the page of the API", () => {
 
   async function open(role: "operator" | "viewer", at: string, width = 1280) {
     const opened = await openPage(browser, { width, height: 900 });
-    const code = await t.pawl.access.createCode({ name: "ada", role });
+    const code = await t.pawl.access.createSignInCode({ name: "ada", role });
     await opened.page.request.get(`${url}/sign-in/${code}`, { maxRedirects: 0 });
     await opened.page.goto(`${url}/docs${at}`);
     await opened.page.getByText("You are ada").waitFor();

@@ -92,7 +92,7 @@ test("who signs in, fails to, makes tokens or revokes them is in the log", async
   const made = (await (await post("/api/tokens", { name: "nightly", role: "service" })).json()) as { id: string };
   await app.request(`/api/tokens/${made.id}`, { method: "DELETE", headers });
   await app.request("/sign-in/guessed");
-  await app.request(`/sign-in/${await t.pawl.access.createCode({ name: "lin", role: "viewer" })}`);
+  await app.request(`/sign-in/${await t.pawl.access.createSignInCode({ name: "lin", role: "viewer" })}`);
   const told = lines.map(({ msg, actor }) => [msg, actor]);
   expect(told).toContainEqual(["Access token created.", "ada"]);
   expect(told).toContainEqual(["Access token revoked.", "ada"]);

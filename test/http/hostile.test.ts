@@ -98,7 +98,7 @@ onPostgres("hostile requests", () => {
     const { id: died } = await pawl.enqueue(lost);
     const letter = await vi.waitFor(
       async () => {
-        const [first] = await pawl.deadLetters();
+        const [first] = await pawl.deadLetters.list();
         if (first === undefined) throw new Error("There is no dead letter yet.");
         return first;
       },
@@ -283,7 +283,7 @@ onPostgres("hostile requests", () => {
 
   test("afterwards every step has run, nothing contradicts an invariant, and everybody is served", async () => {
     for (const key of errands) await pawl.wait(errand, key, { until: "done", timeout: "60s" });
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.inspect.verify()).toEqual([]);
     const app = httpApp(pawl);
     const headers = { authorization: `Bearer ${secrets.get("viewer")!}` };
     expect((await app.request("/api/overview", { headers })).status).toBe(200);

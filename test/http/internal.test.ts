@@ -3,6 +3,7 @@ import { httpApp } from "pawl/http";
 import { type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { standingOf } from "../../src/api/internals.ts";
 import { callIn } from "../../src/cli/transport/reach.ts";
 
 const pictures = queue("pictures", { label: z.object({ animal: z.enum(["cat", "dog"]) }) });
@@ -50,7 +51,7 @@ beforeAll(async () => {
   await t.work();
   const [posting] = here.workers.jobsOf(job.id);
   here.workers.work(posting!.id, "W1", { total: 1 });
-  await crowds.look(job.id);
+  await crowds.sync(job.id);
   await t.work();
   const [submission] = await crowds.submissions(receipts);
   things.set("pawl_submission_receipts", submission!.id);
@@ -83,14 +84,14 @@ describe("Pawl's own lifecycles", () => {
           await expect(t.pawl.sendMany(own, [{ to, event } as never])).resolves.toMatchObject([{ error: refused }]);
           const dedupe = { dedupe: "d" };
           await expect(t.pawl.receive(own, to, event, payload as never, dedupe)).rejects.toMatchObject(refused);
-          const failed = t.pawl.receiveError(own, to, event, { message: "no" }, dedupe);
+          const failed = t.pawl.callbacks.receiveError(own, to, event, { message: "no" }, dedupe);
           await expect(failed).rejects.toMatchObject(refused);
         }
       }
       await expect(t.pawl.start(own, { key: "k", data: {} as never })).rejects.toMatchObject(refused);
       await expect(t.pawl.startMany(own, [{ key: "k" } as never])).rejects.toMatchObject({ code: "not_allowed" });
       expect(await t.pawl.get(own, { id })).toEqual(before);
-      if (before !== undefined) expect(await t.pawl.permitted(own, { id })).toEqual([]);
+      if (before !== undefined) expect(await t.pawl.allowedEvents(own, { id })).toEqual([]);
     }
   });
 
@@ -181,7 +182,7 @@ describe("Pawl's own lifecycles", () => {
       { lifecycle: "pawl_crowd_receipts" },
     ]);
     expect(await ask("/overview")).toMatchObject({ inFlight: 0 });
-    const { counts } = await t.pawl.standing([]);
+    const { counts } = await standingOf(t.pawl, []);
     expect(new Set(counts.map(({ lifecycle }) => lifecycle))).toEqual(new Set(["meddler"]));
     expect(JSON.stringify(await ask("/openapi.json"))).not.toContain("pawl_sample");
   });

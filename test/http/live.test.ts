@@ -4,6 +4,7 @@ import { lifecycle } from "pawl";
 import { httpApp, serveHttp } from "pawl/http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { kernelOf } from "../../src/kernel/kernel-of.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 
 const parcel = lifecycle("parcel", {
@@ -101,7 +102,7 @@ describe("what happens is told while somebody listens", () => {
 test("only who may look hears anything, and only of what can be an instance", async () => {
   const app = httpApp(t.pawl);
   expect((await app.request("/api/live")).status).toBe(401);
-  await t.pawl.people.putLabeler({ id: "lea" });
+  await t.pawl.people.upsertLabeler({ id: "lea" });
   const { secret } = await t.pawl.access.createToken({ name: "lea", role: "labeler", labeler: "lea" });
   const labeler = await app.request("/api/live", { headers: { authorization: `Bearer ${secret}` } });
   expect(labeler.status).toBe(403);
@@ -129,7 +130,7 @@ test("a server that closes does not wait for those who have asked nothing", { ti
 
 test("when the last one has gone, nobody looks any more", async () => {
   await t.pawl.start(parcel, { data: { weight: 1 } });
-  const looks = vi.spyOn(t.pawl, "standing");
+  const looks = vi.spyOn(kernelOf(t.pawl)!.db, "rows");
   const server = await serveHttp(t.pawl, { port: 0 });
   const leaving = new AbortController();
   const heard = new Heard(await fetch(`${server.url}/api/live`, { headers, signal: leaving.signal }));
@@ -168,7 +169,7 @@ describe("a stream ends", () => {
   });
 
   test("when its session is revoked", async () => {
-    const session = await t.pawl.access.signIn(await t.pawl.access.createCode({ name: "kay", role: "viewer" }));
+    const session = await t.pawl.access.signIn(await t.pawl.access.createSignInCode({ name: "kay", role: "viewer" }));
     const heard = await streamOf({ cookie: `pawl_session=${session!.secret}` });
     const [listed] = (await t.pawl.access.sessions()).filter(({ name }) => name === "kay");
     await t.pawl.access.revokeSession(listed!.id);
@@ -209,7 +210,7 @@ describe("the overview", () => {
   test("tells in numbers how everything stands, and in sentences what needs somebody", async () => {
     const { id } = await t.pawl.start(parcel, { data: { weight: 9 } });
     await t.pawl.send(parcel, { id }, "discard");
-    await t.pawl.pause(parcel, { reason: "the belt is stuck" });
+    await t.pawl.lanes.pause(parcel, { reason: "the belt is stuck" });
     expect(await ask("/api/overview")).toMatchObject({
       done: 1,
       failed: 1,
@@ -222,7 +223,7 @@ describe("the overview", () => {
         { what: "lanes", level: "warn", text: "parcel is paused: the belt is stuck", page: "/lifecycles/parcel" },
       ],
     });
-    await t.pawl.resume(parcel);
+    await t.pawl.lanes.resume(parcel);
     expect(await ask("/api/overview")).toMatchObject({ needs: [] });
   });
 

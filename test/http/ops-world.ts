@@ -69,7 +69,7 @@ export async function openPeople(): Promise<TestPawl> {
   await t.work();
   const [posting] = market.workers.jobsOf(id);
   for (const worker of ["W1", "W2"]) market.workers.work(posting!.id, worker, { total: 12.5 });
-  await t.pawl.crowd.look(id);
+  await t.pawl.crowd.sync(id);
   await t.work();
   return t;
 }

@@ -231,7 +231,7 @@ describe("what is repeated with the same key happens once", () => {
       return response.json();
     };
     expect([await bring(), await bring()]).toMatchObject([{ duplicate: false }, { duplicate: true }]);
-    expect(await t.pawl.callbacks()).toMatchObject([{ dedupe: "request-1" }]);
+    expect(await t.pawl.callbacks.list()).toMatchObject([{ dedupe: "request-1" }]);
   });
 });
 

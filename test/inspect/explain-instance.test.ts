@@ -138,13 +138,13 @@ eachStore((store) => {
     expect(await why()).toMatchObject({ reason: "no_worker", stuck: "no_worker" });
     await worker(t, "w", ["report@1/writing"]);
     expect(await why()).toEqual({ reason: "in_turn", by: "worker", stuck: undefined, next: "step" });
-    await t.pawl.pause(report, { state: "writing", reason: "the model lies", actor: "grace" });
+    await t.pawl.lanes.pause(report, { state: "writing", reason: "the model lies", actor: "grace" });
     expect(await why()).toMatchObject({ reason: "paused", actor: "grace", why: "the model lies", by: "person" });
     expect((await explain(t, report, "r")).sentences[1]).toBe(
       "Its step is ready in `report@1/writing` since 2030-01-01 12:00:00 UTC: the lane was paused by grace at 2030-01-01 12:01:01 UTC: the model lies.",
     );
-    await t.pawl.resume(report, { state: "writing" });
-    await t.pawl.forceBreaker("llm", "open", { reason: "an outage", actor: "ada" });
+    await t.pawl.lanes.resume(report, { state: "writing" });
+    await t.pawl.breakers.force("llm", "open", { reason: "an outage", actor: "ada" });
     expect(await why()).toMatchObject({ reason: "breaker", breaker: "llm", why: "an outage" });
     await t.advance("15m");
     await worker(t, "w", ["report@1/writing"]);
@@ -205,11 +205,11 @@ eachStore((store) => {
     await t.advance("10m");
     await (await t.claim("report/failed")).run();
     await t.pawl.send(report, "r", "fail");
-    const [letter] = await t.pawl.deadLetters(report);
+    const [letter] = await t.pawl.deadLetters.list({ lifecycle: report });
     const given = await explain(t, report, "r");
     expect(wait(given, "person")).toMatchObject({ deadLetter: letter!.id, reason: "recovery_exhausted", until: null });
     expect(given).toMatchObject({ next: null, stuck: { reason: "dead_letter", since: at("12:10:00") } });
-    await t.pawl.discard(letter!.id, { actor: "ada" });
+    await t.pawl.deadLetters.discard(letter!.id, { actor: "ada" });
     const left = await explain(t, report, "r");
     expect(left.stuck).toBeNull(); // Somebody has decided to leave it so.
     expect(wait(left, "person").sentence).toContain("Its dead letter was discarded by ada.");
@@ -326,10 +326,10 @@ eachStore((store) => {
     expect(wait(await explain(t, sampleLifecycle, sample), "people")).toMatchObject({ heldBy: ["ada"] });
     await t.pawl.people.start(assignment!.id, "ada");
     await t.pawl.people.skip(assignment!.id, "ada", { reason: "unsure" });
-    await t.pawl.people.putLabeler({ id: "bob", active: false });
+    await t.pawl.people.upsertLabeler({ id: "bob", active: false });
     await t.maintain();
     expect(wait(await explain(t, claim, "c"), "person")).toMatchObject({ deadLetter: expect.any(String) });
-    await t.pawl.people.putLabeler({ id: "ada", active: false });
+    await t.pawl.people.upsertLabeler({ id: "ada", active: false });
     const [lonely] = await t.pawl.people.addMany(rare, [{ data: { text: "y" } }]);
     await t.maintain();
     const unassignable = await explain(t, sampleLifecycle, { id: lonely!.id });

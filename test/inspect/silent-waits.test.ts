@@ -60,9 +60,9 @@ test.each(damages)("an instance without %s is a violation of I11", async (_, eve
   const { id } = await t.pawl.start(order, { data: {} });
   await t.pawl.send(order, { id }, event);
   for (let turn = 0; turn < 10; turn++) await t.advance(event === "park" ? "10m" : "1s");
-  expect(await t.pawl.verify()).toEqual([]);
+  expect(await t.pawl.inspect.verify()).toEqual([]);
   await t.db.script(`set session_replication_role = replica; ${damage}; set session_replication_role = origin;`);
-  const found = (await t.pawl.verify()).filter((one) => one.instance === id && one.invariant === "I11");
+  const found = (await t.pawl.inspect.verify()).filter((one) => one.instance === id && one.invariant === "I11");
   expect(found.map((one) => one.message)).toEqual([message]);
 });
 
@@ -78,5 +78,5 @@ test("waits without an end that a definition declares are none", async () => {
   }
   await t.advance("2h"); // The reminder stays in its state, and has no second one.
   expect((await t.pawl.get(order, "reminded"))!.state).toBe("waiting");
-  expect(await t.pawl.verify()).toEqual([]);
+  expect(await t.pawl.inspect.verify()).toEqual([]);
 });

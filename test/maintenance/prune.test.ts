@@ -92,14 +92,14 @@ eachStore((store) => {
     await t.advance("1d");
     expect(await t.prune()).toBe(3);
     expect(await t.pawl.get(email, "e0")).toBeUndefined();
-    expect(await t.pawl.counts(email)).toEqual({});
+    expect(await t.pawl.inspect.counts(email)).toEqual({});
     await t.advance("23d");
     expect(await t.prune()).toBe(1);
     await t.advance("3650d");
     expect(await t.prune(), "without `keepClosed` it is kept for ever").toBe(0);
     expect(await t.pawl.get(record, "r")).toMatchObject({ state: "closed" });
     expect(await rowsOf(t)).toEqual({ instances: 1, journal: 2 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("nothing goes while anything of it is still to be done", async () => {
@@ -112,14 +112,14 @@ eachStore((store) => {
     await t.pawl.start(claim, { key: "open", data: {} });
     await t.advance("365d");
     expect(await t.prune()).toBe(0);
-    expect(await t.pawl.deadLetters(email)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: email })).toHaveLength(1);
     // A person decides, the effect is carried out: now they may go.
     await t.db.script("update pawl.dead_letters set status = 'discarded', decided_at = pawl.now()");
     await t.work();
     await t.advance("1h");
     expect(await t.prune()).toBe(2);
-    expect((await t.pawl.find(claim)).map((one) => one.key)).toEqual(["open"]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect((await t.pawl.list(claim)).map((one) => one.key)).toEqual(["open"]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a message that waits to be sent outlives its instance", async () => {
@@ -130,8 +130,8 @@ eachStore((store) => {
     await t.advance("31d");
     expect(await t.prune()).toBe(1);
     expect(await rowsOf(t)).toEqual({ messages: 1 });
-    expect(metric(await t.pawl.metrics(), "pawl_outbox_oldest_pending_seconds")).toBe(31 * 86_400);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(metric(await t.pawl.inspect.metrics(), "pawl_outbox_oldest_pending_seconds")).toBe(31 * 86_400);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a child that has ended stays as long as its parent is open, which counts it", async () => {
@@ -141,7 +141,7 @@ eachStore((store) => {
     await t.work();
     await t.advance("365d");
     expect(await t.prune()).toBe(0);
-    expect(await t.pawl.counts(email)).toEqual({ done: 2 });
+    expect(await t.pawl.inspect.counts(email)).toEqual({ done: 2 });
     await t.pawl.send(family, "f", "part");
     expect(await t.prune()).toBe(0);
     await t.advance("1h");
@@ -167,7 +167,7 @@ eachStore((store) => {
     await settle("drop", 700);
     await t.advance("31d");
     expect(await t.prune()).toBe(700);
-    expect(await t.pawl.counts(claim)).toEqual({ settled: 600 });
+    expect(await t.pawl.inspect.counts(claim)).toEqual({ settled: 600 });
     await t.work();
     await t.advance("1h");
     expect(await t.prune()).toBe(600);
@@ -244,18 +244,21 @@ test("whatever happens, live, ended and pruned instances are all that were ever 
             await t.work();
           }
           if (act === "settle") {
-            for (const { id } of await t.pawl.find(claim, { state: "open", limit: 1 })) {
+            for (const { id } of await t.pawl.list(claim, { state: "open", limit: 1 })) {
               await t.pawl.send(claim, { id }, "settle");
             }
           }
           if (act === "restart") {
-            for (const { id } of await t.pawl.find(email, { state: "error", limit: 1 })) {
+            for (const { id } of await t.pawl.list(email, { state: "error", limit: 1 })) {
               await t.pawl.send(email, { id }, "restart");
             }
           }
           if (act === "day") await clock.set(clock.nowMs() + 20 * 86_400_000);
           if (act === "prune") pruned += await t.prune();
-          const counts = [...Object.values(await t.pawl.counts(email)), ...Object.values(await t.pawl.counts(claim))];
+          const counts = [
+            ...Object.values(await t.pawl.inspect.counts(email)),
+            ...Object.values(await t.pawl.inspect.counts(claim)),
+          ];
           expect(counts.reduce((sum, one) => sum + one, pruned)).toBe(accepted);
         }
         for (const each of [email, claim] as const) {
@@ -266,7 +269,7 @@ test("whatever happens, live, ended and pruned instances are all that were ever 
           }
         }
         expect(waiting.size).toBe(pruned);
-        expect(await t.pawl.verify()).toEqual([]);
+        expect(await t.pawl.inspect.verify()).toEqual([]);
         gone.count += pruned;
       },
     ),

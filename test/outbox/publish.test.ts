@@ -84,7 +84,7 @@ eachStoreAndPooler((store: Store) => {
         { ...common, message_type: "grading.request", place: 0 },
         { ...common, message_type: "audit.entry", place: 1 },
       ]);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("a message of one's own without a transaction is there at once", async () => {

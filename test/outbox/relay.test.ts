@@ -212,7 +212,7 @@ eachStore((store) => {
       ]);
       const rows = await t.db.rows<{ id: string }>(sql`select id::text as id from pawl.messages order by position`);
       expect(sent.map((one) => one.id)).toEqual(rows.map((row) => row.id));
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("one that fails holds up those behind it, and nobody else", async () => {
@@ -234,7 +234,7 @@ eachStore((store) => {
       await t.advance("1s");
       await t.relay();
       expect(opened.sent().filter((one) => one.startsWith("1"))).toEqual(["1 a", "1 b", "1 c", "1 d"]);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("one that is given up is a dead letter, and those behind it wait until somebody decides", async () => {
@@ -258,7 +258,7 @@ eachStore((store) => {
         { type: "essay.noted", pending: 2, held: 2, dead: 0 },
         { type: "essay.requested", pending: 0, held: 0, dead: 2 },
       ]);
-      expect(await t.pawl.deadLetters(essay)).toMatchObject([
+      expect(await t.pawl.deadLetters.list({ lifecycle: essay })).toMatchObject([
         { kind: "message", origin: "essay.requested", reason: "attempts_used_up", attempts: 3 },
         { kind: "message", error: { message: "no such queue" }, payload: { n: expect.any(Number) } },
       ]);
@@ -273,9 +273,9 @@ eachStore((store) => {
       expect(await t.pawl.outbox.discard({ type: "essay.requested" })).toBe(1);
       await t.relay();
       expect(opened.sent().slice(2)).toEqual([`${other!.id} essay.noted`]);
-      expect(await t.pawl.deadLetters(essay)).toEqual([]);
+      expect(await t.pawl.deadLetters.list({ lifecycle: essay })).toEqual([]);
       expect(await t.pawl.outbox.discard({ all: true })).toBe(0);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
 
     test("a dead message is requeued and discarded by its dead letter, in the name of who decides", async () => {
@@ -292,20 +292,22 @@ eachStore((store) => {
         await t.advance(pause);
         await t.relay();
       }
-      const [one, other] = await t.pawl.deadLetters();
-      await expect(t.pawl.requeue(one!.id, { restart: true })).rejects.toMatchObject({ code: "option_invalid" });
+      const [one, other] = await t.pawl.deadLetters.list();
+      await expect(t.pawl.deadLetters.requeue(one!.id, { restart: true })).rejects.toMatchObject({
+        code: "option_invalid",
+      });
       fails = false;
-      expect(await t.pawl.requeue(one!.id, { actor: "ada", reason: "bound" })).toMatchObject({
+      expect(await t.pawl.deadLetters.requeue(one!.id, { actor: "ada", reason: "bound" })).toMatchObject({
         status: "requeued",
         decidedBy: "ada",
         decision: "bound",
       });
-      expect(await t.pawl.discard(other!.id, { actor: "ada" })).toMatchObject({ status: "discarded" });
+      expect(await t.pawl.deadLetters.discard(other!.id, { actor: "ada" })).toMatchObject({ status: "discarded" });
       await t.relay();
       expect(opened.sent().sort()).toEqual(
         [`${one!.instance} essay.requested`, `${one!.instance} essay.noted`, `${other!.instance} essay.noted`].sort(),
       );
-      await expect(t.pawl.requeue(one!.id)).rejects.toMatchObject({ code: "dead_letter_decided" });
+      await expect(t.pawl.deadLetters.requeue(one!.id)).rejects.toMatchObject({ code: "dead_letter_decided" });
     });
 
     test("what can never be sent is given up at once, and what says when to come again is heard", async () => {
@@ -372,9 +374,9 @@ eachStore((store) => {
         await t.relay();
       }
       expect(await t.pawl.outbox.lag()).toMatchObject({ dead: 0, unrouted: 2 });
-      expect((await t.pawl.overview()).needs).toEqual([]);
-      expect(await t.pawl.verify()).toEqual([]);
-      expect(await t.pawl.deadLetters()).toEqual([]);
+      expect((await t.pawl.inspect.overview()).needs).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
+      expect(await t.pawl.deadLetters.list()).toEqual([]);
     });
 
     test("where no relay runs, what waits is lag, and a person is told", async () => {
@@ -382,7 +384,7 @@ eachStore((store) => {
       await t.pawl.publish("a", {}, { aggregate: { type: "thing", id: "1" } });
       await t.advance("1d");
       expect(await t.pawl.outbox.lag()).toMatchObject({ pending: 1, oldestPendingMs: 86_400_000 });
-      expect((await t.pawl.overview()).needs).toMatchObject([{ what: "outbox" }]);
+      expect((await t.pawl.inspect.overview()).needs).toMatchObject([{ what: "outbox" }]);
     });
 
     test("a statement of one's own needs neither an id nor a time", async () => {
@@ -438,9 +440,9 @@ eachStore((store) => {
       await t.relay();
       expect(await types()).toEqual(["b"]);
       // Its journal still counts what it published, and it is known that such old ones may be gone.
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await t.db.script(`delete from pawl.pruned`);
-      expect(await t.pawl.verify()).toMatchObject([{ invariant: "I4", instance: id }]);
+      expect(await t.pawl.inspect.verify()).toMatchObject([{ invariant: "I4", instance: id }]);
     });
 
     test("verify misses a message that is gone, and sees one that waits behind nothing or was overtaken", async () => {
@@ -449,14 +451,14 @@ eachStore((store) => {
       await t.pawl.startMany(essay, [{ data: { n: 1 } }, { data: { n: 2 } }, { data: { n: 3 } }]);
       await t.work();
       await publish(t, "1 a");
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await t.db.script(`
         delete from pawl.messages where message_type = 'essay.noted' and payload ->> 'n' = '1';
         update pawl.messages set place = 5 where message_type = 'essay.noted' and payload ->> 'n' = '2';
         update pawl.messages set status = 'published', processed_at = created_at
         where message_type = 'essay.noted' and payload ->> 'n' = '3';
         update pawl.messages set next_attempt_at = 'infinity' where message_type = 'a';`);
-      const found = (await t.pawl.verify()).map(({ invariant, message }) => `${invariant} ${message}`).sort();
+      const found = (await t.pawl.inspect.verify()).map(({ invariant, message }) => `${invariant} ${message}`).sort();
       expect(found).toEqual([
         expect.stringMatching(/^I4 Its move 2 published 2 messages, and 1 are in the outbox/),
         expect.stringMatching(/^I4 Message .* number 6 of its move 2, and the journal counts 2/),

@@ -113,7 +113,7 @@ export const features: readonly Feature[] = [
       const token = seen.get("token") as string | undefined;
       // As soon as it is known, which is early for whatever comes before the state that waits for it.
       if (token === undefined || seen.get("called") !== undefined) return;
-      seen.set("called", (await t.pawl.receiveByToken(token, {})).accepted);
+      seen.set("called", (await t.pawl.callbacks.receiveByToken(token, {})).accepted);
     },
     check: happened("called"),
   },
@@ -203,8 +203,8 @@ export const features: readonly Feature[] = [
       await closedAtFirst(
         world,
         "broken",
-        () => pawl.forceBreaker("dependency", open, { reason: "a test", actor: "ada" }),
-        () => pawl.forceBreaker("dependency", release, { actor: "ada" }),
+        () => pawl.breakers.force("dependency", open, { reason: "a test", actor: "ada" }),
+        () => pawl.breakers.force("dependency", release, { actor: "ada" }),
       );
     },
     check: happened("broken"),
@@ -229,8 +229,8 @@ export const features: readonly Feature[] = [
       await closedAtFirst(
         world,
         "paused",
-        () => t.pawl.pause(lifecycle, { ...(lane as object), reason: "a test", actor: "ada" } as never),
-        () => t.pawl.resume(lifecycle, lane),
+        () => t.pawl.lanes.pause(lifecycle, { ...(lane as object), reason: "a test", actor: "ada" } as never),
+        () => t.pawl.lanes.resume(lifecycle, lane),
       );
     },
     check: happened("paused"),

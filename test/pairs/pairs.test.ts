@@ -43,7 +43,7 @@ async function goThrough(store: Store, pair: readonly [Feature, Feature]): Promi
     for (const feature of pair) await feature.check(world);
     break;
   }
-  expect(await t.pawl.verify()).toEqual([]);
+  expect(await t.pawl.inspect.verify()).toEqual([]);
 }
 
 function build(pair: readonly [Feature, Feature], seen: Map<string, unknown>, version: number): AnyLifecycle {

@@ -77,7 +77,7 @@ eachStore((store) => {
       await verbs.updateQueue(queue, { labelers: one.labelers ? people : people.slice(0, 4) });
       return one.active ? verbs.activateQueue(queue) : verbs.deactivateQueue(queue);
     }
-    if (one.verb === "labeler") return verbs.putLabeler({ id: people[one.who]!, active: one.active });
+    if (one.verb === "labeler") return verbs.upsertLabeler({ id: people[one.who]!, active: one.active });
     const table = { accept: "labels", reject: "labels", reopen: "samples", close: "samples" } as const;
     const known = await idsOf(table[one.verb as keyof typeof table] ?? "assignments", queue);
     if (known.length === 0) return undefined;

@@ -74,12 +74,12 @@ eachStore((store) => {
       sentence: `\`ben\` is not among the labelers of \`${few}\`.`,
     });
     const skilled = await newQueue(t, { skills: ["latin", "greek"] });
-    await t.pawl.people.putLabeler({ id: "cem", skills: ["latin"] });
+    await t.pawl.people.upsertLabeler({ id: "cem", skills: ["latin"] });
     expect(await whyNothing(t, skilled, "cem")).toMatchObject({
       code: "not_eligible",
       sentence: expect.stringContaining("`greek`"),
     });
-    await t.pawl.people.putLabeler({ id: "cem", skills: ["greek", "latin"] });
+    await t.pawl.people.upsertLabeler({ id: "cem", skills: ["greek", "latin"] });
     expect(await given(t, skilled, "cem")).toMatchObject({ status: "pending" });
 
     const now = t.now();

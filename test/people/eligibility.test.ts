@@ -42,10 +42,10 @@ eachStore((store) => {
   afterAll(() => t.close());
 
   const openLetters = async (sampleId: string) =>
-    (await t.pawl.deadLetters(sampleLifecycle)).filter((one) => one.instance === sampleId);
+    (await t.pawl.deadLetters.list({ lifecycle: sampleLifecycle })).filter((one) => one.instance === sampleId);
 
   async function skilled(skill: string, ...labelers: string[]): Promise<void> {
-    for (const id of labelers) await t.pawl.people.putLabeler({ id, skills: [skill], active: true });
+    for (const id of labelers) await t.pawl.people.upsertLabeler({ id, skills: [skill], active: true });
   }
 
   test("A44 samples that are given up raise one alert a queue, and another one after all were dealt with", async () => {
@@ -108,7 +108,7 @@ eachStore((store) => {
     await t.maintain();
     expect(await t.pawl.get(claim, "c1")).toMatchObject({ state: "asking" });
     const [sample] = await t.pawl.people.samples(rare);
-    await t.pawl.people.putLabeler({ id: "r3", active: false });
+    await t.pawl.people.upsertLabeler({ id: "r3", active: false });
     expect(await t.pawl.people.sample(sample!.id)).toMatchObject({ state: "unassignable" });
     expect(await openLetters(sample!.id)).toMatchObject([{ status: "open" }]);
     await t.maintain();
@@ -116,14 +116,14 @@ eachStore((store) => {
       state: "unscored",
       data: { why: "No eligible labeler is left: it has 0 of 2 labels." },
     });
-    await t.pawl.people.putLabeler({ id: "r3", active: true });
+    await t.pawl.people.upsertLabeler({ id: "r3", active: true });
   });
 
   test("A60 what the last eligible labeler has in hand is waited for, and decided when it ends", async () => {
     const name = await newQueue(t, { labelers: ["h1", "h2"], overlap: 2 });
     await labeled(t, name, "h1");
     const { id } = await started(t, name, "h2");
-    await t.pawl.people.putLabeler({ id: "h2", active: false });
+    await t.pawl.people.upsertLabeler({ id: "h2", active: false });
     expect(await sampleStates(t, name)).toEqual({ s1: "open" });
     await t.pawl.people.skip(id, "h2");
     expect(await sampleStates(t, name)).toEqual({ s1: "unassignable" });
@@ -152,7 +152,7 @@ eachStore((store) => {
     await skilled("chess", "judit");
     const bySkill = await newQueue(t, { skills: ["chess"] });
     await t.maintain();
-    await t.pawl.people.putLabeler({ id: "judit", skills: [] });
+    await t.pawl.people.upsertLabeler({ id: "judit", skills: [] });
     expect(await sampleStates(t, bySkill)).toEqual({ s1: "unassignable" });
     const byName = await newQueue(t, { labelers: ["n1", "n2"] });
     const { id } = await started(t, byName, "n1");

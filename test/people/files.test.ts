@@ -231,7 +231,7 @@ eachStore((store) => {
     test.each(breaks)("%s", async (_what, broken, message) => {
       const name = await newQueue(t);
       await started(t, name, "ada");
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await expect(
         t.db.transaction(async (tx) => {
           await tx.rows(broken(name));

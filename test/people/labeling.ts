@@ -95,7 +95,7 @@ export async function moveClock(t: TestPawl, ms: number): Promise<void> {
 
 /** What must be so after whatever happened: `pawl verify` finds nothing, and the sums are those of the assignments. */
 export async function expectSound(t: TestPawl): Promise<void> {
-  expect(await t.pawl.verify()).toEqual([]);
+  expect(await t.pawl.inspect.verify()).toEqual([]);
   expect(await wrongSums(t)).toEqual([]);
 }
 

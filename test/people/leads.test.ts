@@ -202,7 +202,7 @@ eachStore((store) => {
     await t.pawl.people.accept(late.id, { actor: "lea" });
     expect(await t.pawl.people.next(name, "ben")).toMatchObject({ assignment: null });
     expect(await t.pawl.people.sample({ queue: name, key: "s1" })).toMatchObject({ state: "open", labeled: 2 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("A47 accepting a late label opens a sample again that was given up for lack of it", async () => {
@@ -365,7 +365,8 @@ eachStore((store) => {
       source: "pawl",
       reason: expect.stringContaining("0 of 1 labels"),
     });
-    const letters = async () => (await t.pawl.deadLetters(sampleLifecycle)).filter((one) => one.instance === sampleId);
+    const letters = async () =>
+      (await t.pawl.deadLetters.list({ lifecycle: sampleLifecycle })).filter((one) => one.instance === sampleId);
     expect(await letters()).toMatchObject([
       { status: "open", origin: "open", reason: expect.stringContaining("0 of 1 labels") },
     ]);
@@ -392,11 +393,11 @@ eachStore((store) => {
     expect(await sampleStates(t, name)).toEqual({ s1: "open" });
     await labeled(t, name, "b");
     const skilled = await newQueue(t, { skills: ["norse"] });
-    await t.pawl.people.putLabeler({ id: "snorri", skills: ["norse"] });
+    await t.pawl.people.upsertLabeler({ id: "snorri", skills: ["norse"] });
     const other = await started(t, skilled, "snorri");
     await t.pawl.people.skip(other.id, "snorri");
     expect(await sampleStates(t, skilled)).toEqual({ s1: "unassignable" });
-    await t.pawl.people.putLabeler({ id: "egil", skills: ["norse", "verse"] });
+    await t.pawl.people.upsertLabeler({ id: "egil", skills: ["norse", "verse"] });
     await labeled(t, skilled, "egil");
     expect(await sampleStates(t, skilled)).toEqual({ s1: "agreed" });
   });

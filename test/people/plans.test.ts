@@ -39,9 +39,9 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await people.labels(name, { limit: 5 });
   await people.metrics(name);
   await people.desk("l1");
-  await people.keepDraft(given[27]!.assignment!.id, labelers[27]!, ok);
+  await people.saveDraft(given[27]!.assignment!.id, labelers[27]!, ok);
   await people.deskWork(given[27]!.assignment!.id, labelers[27]!);
-  await people.loads();
+  await people.queueStats();
   for (const queue of [name, "busy"]) {
     await people.samples(queue, { limit: 5 });
     await people.assignments(queue, { limit: 5 });

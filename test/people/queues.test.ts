@@ -106,8 +106,8 @@ eachStore((store) => {
   });
 
   test("labelers are added, changed and listed", async () => {
-    await t.pawl.people.putLabeler({ id: "zoe", name: "Zoe", skills: ["latin"] });
-    expect(await t.pawl.people.putLabeler({ id: "zoe", active: false })).toMatchObject({
+    await t.pawl.people.upsertLabeler({ id: "zoe", name: "Zoe", skills: ["latin"] });
+    expect(await t.pawl.people.upsertLabeler({ id: "zoe", active: false })).toMatchObject({
       id: "zoe",
       name: "Zoe",
       skills: ["latin"],
@@ -143,11 +143,11 @@ eachStore((store) => {
       ["no queue", "option_invalid", (one) => one.pawl.people.next(undefined as never, "ada")],
       ["no labeler", "option_invalid", (one) => one.pawl.people.next("essays", undefined as never)],
       ["a labeler with a NUL", "option_invalid", (one) => one.pawl.people.next("essays", "a\u0000")],
-      ["a labeler without an id", "option_invalid", (one) => one.pawl.people.putLabeler({} as never)],
+      ["a labeler without an id", "option_invalid", (one) => one.pawl.people.upsertLabeler({} as never)],
       [
         "skills that are none",
         "option_invalid",
-        (one) => one.pawl.people.putLabeler({ id: "x", skills: [7 as never] }),
+        (one) => one.pawl.people.upsertLabeler({ id: "x", skills: [7 as never] }),
       ],
       ["no samples", "option_invalid", (one) => one.pawl.people.addMany("essays", undefined as never)],
       ["a sample without data", "option_invalid", (one) => one.pawl.people.add("essays", {} as never)],

@@ -19,7 +19,7 @@ eachStore((store) => {
     await t.maintain();
     await t.db.script("update pawl.test_clock set now = now - interval '10 days'");
     await t.maintain();
-    const [status] = await t.pawl.schedules();
+    const [status] = await t.pawl.schedules.list();
     expect(status!.nextAt!.getTime() - before).toBeLessThanOrEqual(3_600_000);
     expect(log.said("warn")).toEqual([expect.stringContaining("the database's clock was set back")]);
   });

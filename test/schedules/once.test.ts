@@ -19,9 +19,9 @@ const often = schedule("often", { every: "10s", start: tidy, missed: "all" });
 /** Everything that was started, by its key, and how often. */
 async function startedKeys(pawl: Pawl): Promise<string[]> {
   const keys: string[] = [];
-  for (let page = await pawl.find(tidy, { limit: 1_000 }); page.length > 0; ) {
+  for (let page = await pawl.list(tidy, { limit: 1_000 }); page.length > 0; ) {
     keys.push(...page.map((one) => one.key!));
-    page = await pawl.find(tidy, { limit: 1_000, after: page.at(-1)! });
+    page = await pawl.list(tidy, { limit: 1_000, after: page.at(-1)! });
   }
   return keys.sort();
 }
@@ -53,7 +53,7 @@ eachStore((store) => {
     const expected = [...keysOf("minutely", 60_000, fromMs, toMs), ...keysOf("often", 10_000, fromMs, toMs)].sort();
     expect(await startedKeys(t.pawl)).toEqual(expected);
     expect(ticks).toBe(expected.length);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     for (const one of others) await one.pawl.close();
   });
 
@@ -92,7 +92,7 @@ onPostgres("processes that die", () => {
       const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond], logger: false });
       // Those that the dead have left, and the next one that comes.
       for (let ticks = 0; ticks < 2; ) ticks += (await maintain(kernel, [])).ticks;
-      const seconds = (await pawl.find(tick, { limit: 1_000 }))
+      const seconds = (await pawl.list(tick, { limit: 1_000 }))
         .map((one) => Date.parse(one.key!.slice("every-second@".length)) / 1_000)
         .sort((one, other) => one - other);
       expect(seconds.length).toBeGreaterThanOrEqual(4);

@@ -28,7 +28,7 @@ const nightly = schedule("nightly", {
 
 /** When the instances of `audit` were started for, in the order of their ticks. */
 async function audited(t: TestPawl): Promise<string[]> {
-  const found = await t.pawl.find(audit, { limit: 1_000 });
+  const found = await t.pawl.list(audit, { limit: 1_000 });
   return found.map((one) => one.data.at.slice(11, 16)).sort();
 }
 
@@ -56,7 +56,7 @@ eachStore((store) => {
     expect(await t.pawl.journal(audit, { id: first!.id })).toMatchObject([
       { event: "start", source: "timer", reason: "schedule hourly" },
     ]);
-    expect(await t.pawl.schedules()).toMatchObject([
+    expect(await t.pawl.schedules.list()).toMatchObject([
       {
         name: "hourly",
         timing: "every 1h",
@@ -66,7 +66,7 @@ eachStore((store) => {
         last: { tick: new Date("2030-01-01T15:00:00Z"), at: new Date("2030-01-01T15:00:00Z"), result: "started" },
       },
     ]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a job is run by the clocks of its time zone, once a day also when they are changed", async () => {
@@ -76,7 +76,7 @@ eachStore((store) => {
     await t.advance("3d");
     await t.work();
     expect(ran.sort()).toEqual(["2024-03-30", "2024-03-31", "2024-04-01"]);
-    const times = (await t.pawl.find(report)).map((one) => one.createdAt.toISOString().slice(11, 16));
+    const times = (await t.pawl.list(report)).map((one) => one.createdAt.toISOString().slice(11, 16));
     expect(times).toEqual(["01:30", "01:30", "02:30"]);
   });
 
@@ -100,10 +100,10 @@ eachStore((store) => {
     await clock.set(clock.nowMs() + 5.5 * 3_600_000);
     expect(await t.maintain()).toMatchObject({ ticks: 5 });
     expect(await audited(t)).toEqual(hours(13, 17));
-    expect(await t.pawl.find(tidy)).toEqual([]);
+    expect(await t.pawl.list(tidy)).toEqual([]);
     await t.advance("30m");
     await t.maintain();
-    expect(await t.pawl.find(tidy)).toHaveLength(1);
+    expect(await t.pawl.list(tidy)).toHaveLength(1);
   });
 
   test("many ticks that were missed are all run, some at a time", async () => {
@@ -114,32 +114,32 @@ eachStore((store) => {
     await clock.set(clock.nowMs() + 1_234_000);
     const rounds = [(await t.maintain()).ticks, (await t.maintain()).ticks, (await t.maintain()).ticks];
     expect(rounds).toEqual([1_000, 234, 0]);
-    expect(await t.pawl.counts(tidy)).toEqual({ pending: 1_234 });
+    expect(await t.pawl.inspect.counts(tidy)).toEqual({ pending: 1_234 });
   });
 
   test("a paused schedule runs nothing, leaves out what falls due meanwhile, and goes on when it is resumed", async () => {
     await using t = await open();
-    await t.pawl.pauseSchedule(hourly, { actor: "ada", reason: "quarter end" });
-    await t.pawl.pauseSchedule("hourly", { actor: "grace" });
-    expect(await t.pawl.schedules()).toMatchObject([
+    await t.pawl.schedules.pause(hourly, { actor: "ada", reason: "quarter end" });
+    await t.pawl.schedules.pause("hourly", { actor: "grace" });
+    expect(await t.pawl.schedules.list()).toMatchObject([
       { status: "paused", nextAt: null, paused: { actor: "ada", reason: "quarter end", at: t.now() } },
     ]);
     await t.advance("150m");
-    await t.pawl.resumeSchedule(hourly);
-    await t.pawl.resumeSchedule(hourly);
-    expect(await t.pawl.schedules()).toMatchObject([{ status: "active", paused: null }]);
+    await t.pawl.schedules.resume(hourly);
+    await t.pawl.schedules.resume(hourly);
+    expect(await t.pawl.schedules.list()).toMatchObject([{ status: "active", paused: null }]);
     await t.advance("1h");
     expect(await audited(t)).toEqual(["15:00"]);
   });
 
   test("it can be run now, beside its ticks and while it is paused", async () => {
     await using t = await open();
-    await t.pawl.pauseSchedule(hourly);
+    await t.pawl.schedules.pause(hourly);
     await t.advance("7m");
-    const now = await t.pawl.runScheduleNow(hourly);
+    const now = await t.pawl.schedules.runNow(hourly);
     expect(now).toMatchObject({ created: true, key: "hourly@2030-01-01T12:07:00.000Z", state: "open" });
-    expect(await t.pawl.runScheduleNow("hourly")).toMatchObject({ created: false, id: now.id });
-    expect(await t.pawl.schedules()).toMatchObject([
+    expect(await t.pawl.schedules.runNow("hourly")).toMatchObject({ created: false, id: now.id });
+    expect(await t.pawl.schedules.list()).toMatchObject([
       { status: "paused", last: { result: "existed", instance: now.id, tick: t.now() } },
     ]);
   });
@@ -148,12 +148,12 @@ eachStore((store) => {
     const one = schedule("one", { every: "1h", start: tidy, key: () => "the-one" });
     await using t = await open([one]);
     await t.advance("2h");
-    expect(await t.pawl.find(tidy)).toHaveLength(1);
-    expect(await t.pawl.schedules()).toMatchObject([{ last: { result: "existed" } }]);
+    expect(await t.pawl.list(tidy)).toHaveLength(1);
+    expect(await t.pawl.schedules.list()).toMatchObject([{ last: { result: "existed" } }]);
     await t.work();
     await t.advance("1h");
-    expect(await t.pawl.find(tidy)).toHaveLength(2);
-    expect(await t.pawl.schedules()).toMatchObject([{ last: { result: "started" } }]);
+    expect(await t.pawl.list(tidy)).toHaveLength(2);
+    expect(await t.pawl.schedules.list()).toMatchObject([{ last: { result: "started" } }]);
   });
 
   test.each([
@@ -173,7 +173,7 @@ eachStore((store) => {
     const clock = t.kernel.clock as TestClock;
     await clock.set(clock.nowMs() + 3_600_000);
     await expect(t.maintain()).rejects.toMatchObject({ code });
-    expect(await t.pawl.schedules()).toMatchObject([{ last: { result: "failed", error: expect.any(String) } }]);
+    expect(await t.pawl.schedules.list()).toMatchObject([{ last: { result: "failed", error: expect.any(String) } }]);
     expect(await t.maintain()).toMatchObject({ ticks: 0 });
     isWrong = false;
     await clock.set(clock.nowMs() + 3_600_000);
@@ -190,7 +190,7 @@ eachStore((store) => {
       expect(await audited(t)).toEqual(["13:00"]);
       const next = await beside(t, [audit, report, tidy], [later]);
       expect(await next.maintain()).toMatchObject({ ticks: 0 });
-      expect(await next.pawl.schedules()).toMatchObject([
+      expect(await next.pawl.schedules.list()).toMatchObject([
         { timing: "15 * * * * UTC", nextAt: new Date("2030-01-01T14:15:00Z") },
       ]);
       const clock = t.kernel.clock as TestClock;
@@ -210,15 +210,15 @@ eachStore((store) => {
       await next.maintain();
       const again = await beside(t, [audit, report, tidy], [hourly]);
       await again.maintain();
-      expect(await again.pawl.schedules()).toMatchObject([{ timing: "every 1h" }]);
+      expect(await again.pawl.schedules.list()).toMatchObject([{ timing: "every 1h" }]);
       // The process that spoke last is gone: one that still runs, with what it declares, takes over.
       const clock = t.kernel.clock as TestClock;
       await clock.set(clock.nowMs() + 60_000);
       await next.maintain();
-      expect(await next.pawl.schedules()).toMatchObject([{ timing: "every 1h" }]);
+      expect(await next.pawl.schedules.list()).toMatchObject([{ timing: "every 1h" }]);
       await clock.set(clock.nowMs() + 61_000);
       await next.maintain();
-      expect(await next.pawl.schedules()).toMatchObject([{ timing: "15 * * * * UTC" }]);
+      expect(await next.pawl.schedules.list()).toMatchObject([{ timing: "15 * * * * UTC" }]);
       for (const one of [next, again]) await one.pawl.close();
     });
 
@@ -229,25 +229,27 @@ eachStore((store) => {
       await (t.kernel.clock as TestClock).set(Date.parse("2030-01-01T15:10:00Z"));
       await next.maintain();
       expect(await audited(t)).toEqual([]);
-      expect(await next.pawl.schedules()).toMatchObject([{ name: "hourly", status: "orphaned", nextAt: null }]);
-      await expect(next.pawl.runScheduleNow("hourly")).rejects.toMatchObject({ code: "schedule_unknown" });
+      expect(await next.pawl.schedules.list()).toMatchObject([{ name: "hourly", status: "orphaned", nextAt: null }]);
+      await expect(next.pawl.schedules.runNow("hourly")).rejects.toMatchObject({ code: "schedule_unknown" });
       await next.pawl.close();
     });
   });
 
   test("of a schedule that does not exist it is said so, and nothing is written", async () => {
     await using t = await open();
-    for (const verb of ["pauseSchedule", "resumeSchedule", "runScheduleNow"] as const) {
-      await expect(t.pawl[verb]("horly")).rejects.toMatchObject({
+    for (const verb of ["pause", "resume", "runNow"] as const) {
+      await expect(t.pawl.schedules[verb]("horly")).rejects.toMatchObject({
         code: "schedule_unknown",
         message: expect.stringContaining("hourly"),
       });
       for (const bad of ["", null, {}, 7]) {
-        await expect(t.pawl[verb](bad as never)).rejects.toMatchObject({ code: "option_invalid" });
+        await expect(t.pawl.schedules[verb](bad as never)).rejects.toMatchObject({ code: "option_invalid" });
       }
     }
-    await expect(t.pawl.pauseSchedule(hourly, { why: "x" } as never)).rejects.toMatchObject({ code: "option_invalid" });
-    expect(await t.pawl.schedules()).toMatchObject([{ status: "new", nextAt: null, last: null }]);
+    await expect(t.pawl.schedules.pause(hourly, { why: "x" } as never)).rejects.toMatchObject({
+      code: "option_invalid",
+    });
+    expect(await t.pawl.schedules.list()).toMatchObject([{ status: "new", nextAt: null, last: null }]);
   });
 });
 

@@ -273,11 +273,11 @@ eachStoreAndPooler((store) => {
     await t.pawl.send(letter, "l", "post", { idempotencyKey: "k" });
     await t.pawl.send(letter, "l", "arrive");
     await t.advance("8d");
-    expect(await t.pawl.counts(letter)).toEqual({ arrived: 1, writing: 1 });
+    expect(await t.pawl.inspect.counts(letter)).toEqual({ arrived: 1, writing: 1 });
     await byHand(t, "update pawl.messages set status = 'published', processed_at = pawl.now() where place = 0");
     await byHand(t, `delete from pawl.instances where id = '${id}'`);
     expect(await t.pawl.get(letter, "l")).toBeUndefined();
-    expect(await t.pawl.counts(letter)).toEqual({ writing: 1 });
+    expect(await t.pawl.inspect.counts(letter)).toEqual({ writing: 1 });
     // What is left is the other letter: its start, its task and its deadline. What is still to be sent would be left, too.
     const left = Object.entries(await rowCounts(t)).filter(([, rows]) => rows > 0);
     expect(Object.fromEntries(left)).toEqual({ instances: 1, journal: 1, tasks: 1, timers: 1, counted: 1 });

@@ -165,7 +165,7 @@ async function tenAtOnce(url: string): Promise<void> {
     expect(started.every((one) => one.created)).toBe(true);
     // Each sees and moves what another one has started.
     await Promise.all(pawls.map((pawl, index) => pawl.send(door, `d${(index + 1) % 10}`, "shut")));
-    expect(await pawls[0]!.counts(door)).toEqual({ shut: 10 });
+    expect(await pawls[0]!.inspect.counts(door)).toEqual({ shut: 10 });
     const db = await openPostgres({ url });
     expect(await applied(db)).toEqual(names);
     await db.close();

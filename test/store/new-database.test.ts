@@ -31,6 +31,6 @@ test("a database that was shipped is opened with its schema, and works like one 
   await pawl.enqueue(tidy, {}, { key: "k" });
   pawl.work();
   expect(await pawl.wait(tidy, "k")).toMatchObject({ outcome: "success" });
-  expect(await pawl.verify()).toEqual([]);
+  expect(await pawl.inspect.verify()).toEqual([]);
   await pawl.close();
 }, 120_000);

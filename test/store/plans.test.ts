@@ -2,6 +2,7 @@ import { job, lifecycle, memoryBroker, schedule } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/api/create.ts";
+import { standingOf } from "../../src/api/internals.ts";
 import type { Pawl } from "../../src/api/pawl.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
@@ -98,7 +99,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await everyStatementOfLetters(pawl, kernel);
   await everyStatementOfCallbacks(pawl, kernel);
   await everyStatementOfFailures(pawl, kernel);
-  await pawl.lanes();
+  await pawl.lanes.list();
   await everyRelayStatement(kernel);
   const [first] = await take(kernel, { ...claim, limit: 1 });
   if (first !== undefined) await report(kernel, [{ taken: first, outcome: { kind: "failed", error: new Error("x") } }]);
@@ -114,18 +115,18 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
     );
   }
   await takeDueAlerts(kernel, ["log"]);
-  await pawl.find(chain, { state: ["wait", "failed", "discarded"] });
+  await pawl.list(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
-  await pawl.journal(chain, keys[41]!, { attempts: true });
+  await pawl.history(chain, keys[41]!);
   for (const key of keys.slice(38, 48)) await pawl.explain(chain, key);
-  await pawl.explain(model, (await pawl.find(model, { limit: 1 }))[0]!);
-  await pawl.metrics();
-  await pawl.overview();
-  await pawl.oldest(chain, "wait");
-  await pawl.oldest(chain, "two");
-  await pawl.search(keys[41]!);
-  await pawl.standing([(await pawl.get(chain, keys[41]!))!.id]);
-  await pawl.runScheduleNow(hourly);
+  await pawl.explain(model, (await pawl.list(model, { limit: 1 }))[0]!);
+  await pawl.inspect.metrics();
+  await pawl.inspect.overview();
+  await pawl.inspect.oldest(chain, "wait");
+  await pawl.inspect.oldest(chain, "two");
+  await pawl.inspect.search(keys[41]!);
+  await standingOf(pawl, [(await pawl.get(chain, keys[41]!))!.id]);
+  await pawl.schedules.runNow(hourly);
   await pruneTwice(db, kernel);
   await everyLoss(pawl, kernel);
 }

@@ -75,13 +75,13 @@ onPostgres("where Pawl's statements look for names", () => {
       { key: "b", data: { kilos: 2 } },
     ]);
     await pawl.send(parcel, "a", "sent");
-    await pawl.find(parcel);
-    await pawl.overview();
-    await pawl.lanes();
+    await pawl.list(parcel);
+    await pawl.inspect.overview();
+    await pawl.lanes.list();
     await pawl.people.createQueue("q", { label: { type: "object" } } as never);
     await pawl.people.addMany("q", [{ data: 1 }, { data: 2 }]);
     await pawl.people.next("q", "ada");
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.inspect.verify()).toEqual([]);
     await worker.stop();
     expect(await victims()).toEqual([]);
   });
@@ -156,7 +156,7 @@ onPostgres("where Pawl's statements look for names", () => {
       await app.send(parcel, "least", "sent");
       await app.people.addMany("q", [{ data: 3 }]);
       expect(await app.people.next("q", "bob")).toMatchObject({ assignment: { labelerId: "bob" } });
-      expect(await app.verify()).toEqual([]);
+      expect(await app.inspect.verify()).toEqual([]);
       await worker.stop();
       await app.close();
       const client = new pg.Client({ connectionString: url.href });

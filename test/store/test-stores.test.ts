@@ -5,7 +5,7 @@ import { parcel } from "../support/parcel.ts";
 eachStore((store) => {
   test.each(["first", "second"])("the %s test on a database finds nothing that another one has made", async () => {
     await using t = await store.open({ lifecycles: [parcel] });
-    expect(await t.pawl.counts(parcel)).toEqual({});
+    expect(await t.pawl.inspect.counts(parcel)).toEqual({});
     await t.pawl.start(parcel, { key: "p", data: { address: "Elm 3" } });
     await t.db.script(`
       create table public.orders (id bigint generated always as identity primary key, instance uuid);

@@ -40,5 +40,5 @@ export async function grade(t: TestPawl, { good = 0, failed = 0 }: { good?: numb
 
 /** How the breaker of the model stands. */
 export async function llm(t: TestPawl) {
-  return (await t.pawl.breakers()).find((one) => one.name === "llm")!;
+  return (await t.pawl.breakers.list()).find((one) => one.name === "llm")!;
 }

@@ -44,7 +44,8 @@ export async function everyStatementOfFailures(pawl: Pawl, kernel: Kernel): Prom
     parked,
     Array.from({ length: 20 }, (_, n) => ({ data: { kind: kinds[n % kinds.length]! } })),
   );
-  const givenUp = async () => (await pawl.deadLetters(parked)).some((one) => one.instance === made[3]!.id);
+  const givenUp = async () =>
+    (await pawl.deadLetters.list({ lifecycle: parked })).some((one) => one.instance === made[3]!.id);
   for (let turn = 0; turn < 100 && !(await givenUp()); turn++) await releaseParked(kernel);
   await pawl.sendMany(
     parked,
@@ -57,6 +58,6 @@ export async function everyStatementOfFailures(pawl: Pawl, kernel: Kernel): Prom
   await lookAtParents(kernel, 100);
   await pawl.sendMany(joining, [{ to: { id: (await pawl.start(joining, {})).id }, event: "fail" }]);
   await lookAtParents(kernel, 100);
-  await pawl.find(joining, { failure: "fail" });
-  await pawl.find(joining, { failure: "fail", state: "failed" });
+  await pawl.list(joining, { failure: "fail" });
+  await pawl.list(joining, { failure: "fail", state: "failed" });
 }

@@ -40,7 +40,7 @@ export class Receipts {
 
   /** The job looks at the marketplace, and everything that follows from it is done. */
   async look(job: string): Promise<void> {
-    await this.t.pawl.crowd.look(job);
+    await this.t.pawl.crowd.sync(job);
     await this.t.work();
   }
 

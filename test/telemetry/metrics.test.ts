@@ -30,7 +30,7 @@ eachStore((store) => {
   test("what the database knows is read when it is asked for: states, waiting times, lags", async () => {
     await using t = await open();
     await t.maintain();
-    const empty = await t.pawl.metrics();
+    const empty = await t.pawl.inspect.metrics();
     expect(metric(empty, "pawl_database_up")).toBe(1);
     expect(metric(empty, `pawl_lane_oldest_ready_seconds{${lane}}`)).toBe(0);
     expect(metric(empty, "pawl_outbox_oldest_pending_seconds")).toBe(0);
@@ -41,10 +41,10 @@ eachStore((store) => {
     );
     const clock = t.kernel.clock as TestClock;
     await clock.set(clock.nowMs() + 90_000);
-    expect(metric(await t.pawl.metrics(), `pawl_lane_oldest_ready_seconds{${lane}}`)).toBe(90);
+    expect(metric(await t.pawl.inspect.metrics(), `pawl_lane_oldest_ready_seconds{${lane}}`)).toBe(90);
     await t.work();
     await clock.set(clock.nowMs() + 3_600_000);
-    const text = await t.pawl.metrics();
+    const text = await t.pawl.inspect.metrics();
     expect(metric(text, 'pawl_instances{lifecycle="parcel",state="packed"}')).toBe(3);
     expect(metric(text, `pawl_lane_oldest_ready_seconds{${lane}}`)).toBe(0);
     expect(metric(text, "pawl_outbox_oldest_pending_seconds")).toBe(3_600);
@@ -52,8 +52,8 @@ eachStore((store) => {
     expect(metric(text, "pawl_outbox_dead")).toBe(0);
     expect(metric(text, 'pawl_schedule_lag_seconds{schedule="hourly"}')).toBe(90);
     await t.maintain();
-    expect(metric(await t.pawl.metrics(), 'pawl_schedule_ticks_total{schedule="hourly"}')).toBe(1);
-    expect(metric(await t.pawl.metrics(), 'pawl_schedule_lag_seconds{schedule="hourly"}')).toBe(0);
+    expect(metric(await t.pawl.inspect.metrics(), 'pawl_schedule_ticks_total{schedule="hourly"}')).toBe(1);
+    expect(metric(await t.pawl.inspect.metrics(), 'pawl_schedule_lag_seconds{schedule="hourly"}')).toBe(0);
   });
 
   test("every end of an attempt is counted as what it was", async () => {
@@ -71,7 +71,7 @@ eachStore((store) => {
     await t.advance("31s");
     await expect(silent.report("labeled")).rejects.toMatchObject({ code: "lease_lost" });
     await (await t.claim("parcel/labeling")).fail(new Error("no paper"));
-    const text = await t.pawl.metrics();
+    const text = await t.pawl.inspect.metrics();
     const counted = ["deferred", "released", "done", "failed", "lapsed", "retried"].map((what) => [
       what,
       metric(text, `pawl_tasks_${what}_total{${lane}}`),
@@ -95,7 +95,7 @@ test("while the database does not answer, just that is told, and what this proce
   await t.pawl.start(parcel, { data: {} });
   await t.work();
   await t.db.close();
-  const text = await t.pawl.metrics();
+  const text = await t.pawl.inspect.metrics();
   expect(metric(text, "pawl_database_up")).toBe(0);
   expect(metric(text, `pawl_tasks_done_total{${lane}}`)).toBe(1);
   expect(text).not.toContain("pawl_instances{");

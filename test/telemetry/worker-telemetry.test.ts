@@ -84,11 +84,11 @@ async function live(works: boolean, open: Store["open"] = testPawl) {
     });
     await t.advance("10s");
   }
-  const text = await t.pawl.metrics();
+  const text = await t.pawl.inspect.metrics();
   const collected = await otel.collect();
   await worker.stop();
-  const history = await t.pawl.journal(task, "a", { attempts: true });
-  const letters = await t.pawl.deadLetters(task);
+  const history = await t.pawl.history(task, "a");
+  const letters = await t.pawl.deadLetters.list({ lifecycle: task });
   return { id, ended, text, collected, moves, history, letters, log, otel, final: await t.pawl.get(task, "a") };
 }
 
@@ -141,7 +141,7 @@ eachStore((store) => {
       t.pawl.work({
         onMove: ({ from }) => {
           if (from !== "Startup") return;
-          atFirstMove = { text: t.pawl.metrics(), asked: [...otel.asked], said: log.said("info") };
+          atFirstMove = { text: t.pawl.inspect.metrics(), asked: [...otel.asked], said: log.said("info") };
           resolve();
         },
       });

@@ -136,9 +136,9 @@ describe("a process that dies everywhere", () => {
       },
       outcome: async (t) => ({
         started: (await t.pawl.transaction((tx) => tx.query("select count(*)::int as count from started"))).rows,
-        states: [await t.pawl.counts(parent), await t.pawl.counts(child)],
+        states: [await t.pawl.inspect.counts(parent), await t.pawl.inspect.counts(child)],
         sent: sent.size,
-        violations: await t.pawl.verify(),
+        violations: await t.pawl.inspect.verify(),
       }),
     });
     expect(report).toMatchObject({ failures: [], missed: 0, effects: { number: 1 } });

@@ -36,7 +36,7 @@ eachStore((store) => {
       [1, 2, 3].map((n) => ({ key: `${n}`, payload: { fails: n === 2 } })),
     );
     for (const key of ["1", "2", "3"]) await t.pawl.wait(errand, key);
-    expect(await t.pawl.counts(errand)).toMatchObject({ done: 2 });
+    expect(await t.pawl.inspect.counts(errand)).toMatchObject({ done: 2 });
     await worker.stop();
     if (how !== "never settle") expect(logger.said("error").join("\n")).toContain("a callback");
   });

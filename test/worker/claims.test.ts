@@ -79,7 +79,7 @@ eachStoreAndPooler((store) => {
       ended += outcomes.filter(({ outcome }) => outcome.kind === "event").length;
     }
     expect(ended, `a claim that found nothing said so while ${made - ended} waited; ${repeat}`).toBe(made);
-    expect((await t.pawl.lanes()).filter((lane) => lane.ready + lane.running > 0)).toEqual([]);
+    expect((await t.pawl.lanes.list()).filter((lane) => lane.ready + lane.running > 0)).toEqual([]);
   });
 });
 

@@ -24,7 +24,7 @@ eachStore((store) => {
     await t.pawl.wait(chain, "a", { until: "done" });
     await worker.stop();
     expect(failures).toHaveLength(1);
-    const history = await t.pawl.journal(chain, "a", { attempts: true });
+    const history = await t.pawl.history(chain, "a");
     expect(history.filter((one) => one.kind !== "move" && one.what !== "claimed")).toEqual([]);
   });
 

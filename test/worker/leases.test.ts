@@ -75,7 +75,7 @@ eachStoreAndPooler((store) => {
 
   /** What became of its attempts; each of its two steps is claimed. */
   async function attempts(t: TestPawl, key: string): Promise<string[]> {
-    const history = await t.pawl.journal(letter, key, { attempts: true });
+    const history = await t.pawl.history(letter, key);
     return history.flatMap((one) => (one.kind === "attempt" ? [one.what] : []));
   }
 
@@ -176,9 +176,9 @@ eachStoreAndPooler((store) => {
     expect(reasonOf(stuck)).toBe("superseded");
     expect(worker.stuck).toBe(1);
     expect(worker.slots).toEqual({ Claiming: 0, Processing: 1, ReportingSuccess: 0, ReportingFailure: 0 });
-    await until(async () => (await t.pawl.workers())[0]?.stuck === 1);
-    expect((await t.pawl.metrics()).split("\n")).toContain("pawl_stuck_steps 1");
-    expect((await t.pawl.overview()).needs).toMatchObject([{ what: "workers", level: "warn" }]);
+    await until(async () => (await t.pawl.workers.list())[0]?.stuck === 1);
+    expect((await t.pawl.inspect.metrics()).split("\n")).toContain("pawl_stuck_steps 1");
+    expect((await t.pawl.inspect.overview()).needs).toMatchObject([{ what: "workers", level: "warn" }]);
     expect(log.lines).toContainEqual({
       level: "warn",
       message: expect.stringContaining("ignores its aborted signal"),
@@ -190,7 +190,7 @@ eachStoreAndPooler((store) => {
     expect(worker.slots.Processing).toBe(1);
     expect(log.said("error").some((line) => line.includes("keeps its slot"))).toBe(true);
     // What they return in the end is refused.
-    const before = await t.pawl.journal(letter, "stuck", { attempts: true });
+    const before = await t.pawl.history(letter, "stuck");
     stuck.end();
     next.end();
     await until(() => worker.stuck === 0 && worker.slots.ReportingSuccess === 0);
@@ -198,7 +198,7 @@ eachStoreAndPooler((store) => {
     (await whenRunning("last")).end();
     (await whenRunning("last", "sending")).end();
     await t.pawl.wait(letter, "last", { until: "done" });
-    expect(await t.pawl.journal(letter, "stuck", { attempts: true })).toEqual(before);
+    expect(await t.pawl.history(letter, "stuck")).toEqual(before);
     await worker.stop();
   });
 

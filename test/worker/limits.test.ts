@@ -162,7 +162,8 @@ eachStore((store) => {
     await t.pawl.enqueueMany(plain, some(60, { payload: {} }));
     await t.pawl.startMany(model, some(20, {}));
     const worker = t.pawl.work({ concurrency: 2, prefetch: 0 });
-    const ended = async () => ((await t.pawl.counts(plain)).done ?? 0) + ((await t.pawl.counts(model)).done ?? 0);
+    const ended = async () =>
+      ((await t.pawl.inspect.counts(plain)).done ?? 0) + ((await t.pawl.inspect.counts(model)).done ?? 0);
     while ((await ended()) < 80) await new Promise(setImmediate);
     await worker.stop();
     const claims = await t.db.rows<{ lane: string }>(sql`select lane from pawl.attempts order by token`);

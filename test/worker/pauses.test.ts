@@ -35,12 +35,12 @@ eachStore((store) => {
 
   test("a paused state is not worked on, all else goes on, and resumed it goes on where it was", async () => {
     await using t = await open();
-    await t.pawl.pause(letter, { state: "sending", reason: "out of stamps", actor: "ada" });
+    await t.pawl.lanes.pause(letter, { state: "sending", reason: "out of stamps", actor: "ada" });
     const { id } = await t.pawl.start(letter, {});
     await t.pawl.enqueue(sweep);
     await t.work();
     expect(ran.sort()).toEqual(["after", "sweep", "writing"]);
-    expect(await t.pawl.resume(letter, { state: "sending", reason: "stamps came", actor: "grace" })).toBe(true);
+    expect(await t.pawl.lanes.resume(letter, { state: "sending", reason: "stamps came", actor: "grace" })).toBe(true);
     await t.work();
     expect(await t.pawl.get(letter, { id })).toMatchObject({ state: "done" });
     expect(await t.db.rows(sql`select reason, paused_by, resume_reason, resumed_by from pawl.pauses`)).toEqual([
@@ -50,20 +50,20 @@ eachStore((store) => {
 
   test("a lifecycle, its after-effects and a job can each be paused, and a lifecycle is resumed with all its parts", async () => {
     await using t = await open();
-    await t.pawl.pause(letter, { effects: true, reason: "a" });
-    await t.pawl.pause(sweep, { reason: "b" });
+    await t.pawl.lanes.pause(letter, { effects: true, reason: "a" });
+    await t.pawl.lanes.pause(sweep, { reason: "b" });
     await t.pawl.start(letter, {});
     await t.pawl.enqueue(sweep);
     await t.work();
     expect(ran).toEqual(["writing", "sending"]);
-    await t.pawl.pause(letter, { reason: "c" });
+    await t.pawl.lanes.pause(letter, { reason: "c" });
     await t.pawl.start(letter, {});
     expect(await t.work()).toBe(0);
-    expect(await t.pawl.resume(sweep)).toBe(true);
-    expect(await t.pawl.resume(sweep)).toBe(false);
+    expect(await t.pawl.lanes.resume(sweep)).toBe(true);
+    expect(await t.pawl.lanes.resume(sweep)).toBe(false);
     expect(await t.work()).toBe(1);
-    await expect(t.pawl.resume(letter, { state: "writing" })).rejects.toThrow("paused as a whole");
-    expect(await t.pawl.resume(letter)).toBe(true);
+    await expect(t.pawl.lanes.resume(letter, { state: "writing" })).rejects.toThrow("paused as a whole");
+    expect(await t.pawl.lanes.resume(letter)).toBe(true);
     await t.work();
     expect(ran.filter((one) => one === "after")).toHaveLength(2);
   });
@@ -76,7 +76,7 @@ eachStore((store) => {
     await lanes.read();
     await lanes.look();
     expect(lanes.closed.size).toBe(0);
-    await t.pawl.pause(letter, { state: "writing", reason: "x", actor: "ada" });
+    await t.pawl.lanes.pause(letter, { state: "writing", reason: "x", actor: "ada" });
     while (!lanes.closed.has("letter@1/writing")) await lanes.look();
     expect(lanes.closed.get("letter@1/writing")).toMatchObject({ by: "pause", reason: "x", actor: "ada" });
     expect(lanes.freeInTurn().sort()).toEqual(["letter@1:after", "letter@1:send", "sweep@1/pending", "sweep@1:send"]);
@@ -85,7 +85,7 @@ eachStore((store) => {
     await t.pawl.enqueue(sweep, {}, { key: "s" });
     await t.pawl.wait(sweep, "s");
     expect(ran).toEqual(["sweep"]);
-    await t.pawl.resume(letter, { state: "writing" });
+    await t.pawl.lanes.resume(letter, { state: "writing" });
     await t.pawl.wait(letter, { id });
     await worker.stop();
   });
@@ -97,9 +97,9 @@ eachStore((store) => {
     held.by = end.promise.then(() => begun.resolve());
     await t.pawl.startMany(letter, [{}, {}, {}]);
     const worker = t.pawl.work({ concurrency: 1, prefetch: 2, poll: 20 });
-    const inHand = async () => (await t.pawl.lanes()).find((one) => one.state === "writing")!;
+    const inHand = async () => (await t.pawl.lanes.list()).find((one) => one.state === "writing")!;
     while ((await inHand()).running < 3) await new Promise(setImmediate);
-    await t.pawl.pause(letter, { state: "writing", reason: "x" });
+    await t.pawl.lanes.pause(letter, { state: "writing", reason: "x" });
     while ((await inHand()).running > 1) await new Promise(setImmediate);
     expect(await inHand()).toMatchObject({ running: 1, ready: 2 });
     end.resolve();
@@ -123,12 +123,12 @@ eachStore((store) => {
       },
     });
     await using other = await beside(t, [chain]);
-    await other.pawl.pause(chain, { state: "two", reason: "x" });
+    await other.pawl.lanes.pause(chain, { state: "two", reason: "x" });
     const { id } = await other.pawl.start(chain, {});
     const worker = other.pawl.work();
     await other.pawl.wait(chain, { id }, { until: "two" });
     await worker.stop();
-    expect(await other.pawl.lanes()).toMatchObject([
+    expect(await other.pawl.lanes.list()).toMatchObject([
       { lane: "chain@1/one" },
       { lane: "chain@1/two", ready: 1, running: 0 },
       {},
@@ -142,13 +142,13 @@ eachStore((store) => {
     await (await t.claim("letter/writing")).report("written");
     await t.claim("letter/writing");
     await t.advance("10s");
-    await t.pawl.pause(letter, { state: "sending", reason: "out of stamps", actor: "ada" });
+    await t.pawl.lanes.pause(letter, { state: "sending", reason: "out of stamps", actor: "ada" });
     const since = t.now();
     await t.advance("5s");
-    await t.pawl.pause(letter, { state: "sending", reason: "still out of stamps", actor: "ada" });
+    await t.pawl.lanes.pause(letter, { state: "sending", reason: "still out of stamps", actor: "ada" });
     const none = { ready: 0, scheduled: 0, running: 0, oldestMs: null, limit: null, rate: null, closed: null };
     const of = { lifecycle: "letter", version: 1 };
-    expect(await t.pawl.lanes()).toEqual([
+    expect(await t.pawl.lanes.list()).toEqual([
       {
         ...none,
         ...of,
@@ -181,12 +181,12 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [brittle] });
     const { id } = await t.pawl.start(brittle, {});
     await t.work();
-    await t.pawl.pause(brittle, { state: "failed", reason: "look at it first" });
+    await t.pawl.lanes.pause(brittle, { state: "failed", reason: "look at it first" });
     await t.advance("2m");
     await t.work();
     expect(await t.pawl.get(brittle, { id })).toMatchObject({ state: "failed", version: 2 });
-    expect(await t.pawl.lanes()).toContainEqual(expect.objectContaining({ lane: "brittle@1/failed", ready: 1 }));
-    await t.pawl.resume(brittle, { state: "failed" });
+    expect(await t.pawl.lanes.list()).toContainEqual(expect.objectContaining({ lane: "brittle@1/failed", ready: 1 }));
+    await t.pawl.lanes.resume(brittle, { state: "failed" });
     await t.work();
     expect((await t.pawl.get(brittle, { id }))!.version).toBeGreaterThan(2);
   });
@@ -208,14 +208,20 @@ eachStore((store) => {
   test("what cannot be paused is said, and nothing is written", async () => {
     await using t = await open();
     const invalid = { code: "option_invalid" };
-    await expect(t.pawl.pause(letter, {} as never)).rejects.toMatchObject(invalid);
-    await expect(t.pawl.pause(letter, { reason: "" })).rejects.toMatchObject(invalid);
-    await expect(t.pawl.pause(letter, { reason: "x", state: "done" })).rejects.toThrow("these do: writing, sending");
-    await expect(t.pawl.pause(letter, { reason: "x", state: "nowhere" as never })).rejects.toMatchObject(invalid);
-    await expect(t.pawl.pause(letter, { reason: "x", state: "writing", effects: true })).rejects.toMatchObject(invalid);
-    await expect(t.pawl.pause(letter, { reason: "x", stat: "writing" } as never)).rejects.toThrow("no option `stat`");
-    await expect(t.pawl.pause({} as never, { reason: "x" })).rejects.toMatchObject({ code: "lifecycle_unknown" });
-    await expect(t.pawl.resume(letter, { actor: 7 as never })).rejects.toMatchObject(invalid);
+    await expect(t.pawl.lanes.pause(letter, {} as never)).rejects.toMatchObject(invalid);
+    await expect(t.pawl.lanes.pause(letter, { reason: "" })).rejects.toMatchObject(invalid);
+    await expect(t.pawl.lanes.pause(letter, { reason: "x", state: "done" })).rejects.toThrow(
+      "these do: writing, sending",
+    );
+    await expect(t.pawl.lanes.pause(letter, { reason: "x", state: "nowhere" as never })).rejects.toMatchObject(invalid);
+    await expect(t.pawl.lanes.pause(letter, { reason: "x", state: "writing", effects: true })).rejects.toMatchObject(
+      invalid,
+    );
+    await expect(t.pawl.lanes.pause(letter, { reason: "x", stat: "writing" } as never)).rejects.toThrow(
+      "Unknown option `stat`",
+    );
+    await expect(t.pawl.lanes.pause({} as never, { reason: "x" })).rejects.toMatchObject({ code: "lifecycle_unknown" });
+    await expect(t.pawl.lanes.resume(letter, { actor: 7 as never })).rejects.toMatchObject(invalid);
     expect(await t.db.rows(sql`select id from pawl.pauses`)).toEqual([]);
   });
 });

@@ -49,14 +49,14 @@ eachStore((store) => {
     // A step that kills its worker before it could be marked comes to an end, too.
     expect(attempts).toEqual([1, 1, 1, 1, 2]);
     expect(await t.pawl.get(task, "a")).toMatchObject({ state: "failed" });
-    const history = await t.pawl.journal(task, "a", { attempts: true });
+    const history = await t.pawl.history(task, "a");
     const reasons = history.flatMap((one) => (one.kind === "attempt" && one.what === "lapsed" ? [one.detail] : []));
     expect(reasons.slice(0, 3)).toEqual([
       { reason: "not_started" },
       { reason: "not_started" },
       { reason: "not_started" },
     ]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("of the tasks that a worker holds, those that run are marked as begun, and the others are not", async () => {

@@ -41,13 +41,13 @@ onPostgres("wake-ups between processes", () => {
   });
 
   test("a pause and its end reach the workers of other processes at once", async () => {
-    await t.pawl.pause(letter, { reason: "x" });
+    await t.pawl.lanes.pause(letter, { reason: "x" });
     const worker = other.pawl.work(rarely);
     await t.pawl.start(letter, { key: "c" });
     await t.pawl.enqueue(sweep, {}, { key: "s" });
     await t.pawl.wait(sweep, "s");
     expect(await t.pawl.get(letter, "c")).toMatchObject({ state: "writing" });
-    await t.pawl.resume(letter);
+    await t.pawl.lanes.resume(letter);
     await t.pawl.wait(letter, "c");
     await worker.stop();
   });

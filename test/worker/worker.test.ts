@@ -86,7 +86,7 @@ eachStoreAndPooler((store) => {
     await t.db.script("update pawl.test_clock set now = now + interval '31 seconds'");
     await t.pawl.wait(task, "b", { until: "done" });
     await often.worker.stop();
-    const attempts = (await t.pawl.journal(task, "b", { attempts: true })).filter((one) => one.kind === "attempt");
+    const attempts = (await t.pawl.history(task, "b")).filter((one) => one.kind === "attempt");
     expect(attempts.map((one) => one.what)).toEqual(["claimed", "lapsed", "claimed"]);
   });
 
@@ -216,7 +216,7 @@ eachStoreAndPooler((store) => {
     gate.resolve();
     await stopped;
     expect(watched.moves).toContain("Claiming → Polling");
-    expect(await t.pawl.counts(task)).toEqual({ done: 1, work: 2 });
+    expect(await t.pawl.inspect.counts(task)).toEqual({ done: 1, work: 2 });
     steps.run = () => {};
     expect((await t.claim("task/work")).attempt).toBe(1);
   });
@@ -246,7 +246,7 @@ eachStoreAndPooler((store) => {
       Array.from({ length: 200 }, (_, n) => ({ data: { n } })),
     );
     const workers = [1, 2, 3].map(() => new WatchedWorker(t.pawl, { concurrency: 10 }));
-    while ((await t.pawl.counts(task)).done !== 200) await workers[0]!.next("Idle → Connecting");
+    while ((await t.pawl.inspect.counts(task)).done !== 200) await workers[0]!.next("Idle → Connecting");
     await Promise.all(workers.map((one) => one.worker.stop()));
     expect(runs).toBe(200);
   });

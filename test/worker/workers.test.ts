@@ -19,8 +19,8 @@ eachStore((store) => {
     await t.pawl.startMany(letter, [{}, {}]);
     const worker = t.pawl.work({ concurrency: 3 });
     while (worker.slots.Processing < 2) await new Promise(setImmediate);
-    while ((await t.pawl.workers()).length === 0) await new Promise(setImmediate);
-    const [seen] = await t.pawl.workers();
+    while ((await t.pawl.workers.list()).length === 0) await new Promise(setImmediate);
+    const [seen] = await t.pawl.workers.list();
     expect(seen).toMatchObject({
       id: worker.id,
       host: hostname(),
@@ -33,14 +33,14 @@ eachStore((store) => {
       lanes: ["letter@1:after", "letter@1:send", "letter@1/writing"],
     });
     const stopped = worker.stop();
-    while (!(await t.pawl.workers())[0]!.stopping) await new Promise(setImmediate);
-    expect((await t.pawl.workers())[0]).toMatchObject({
+    while (!(await t.pawl.workers.list())[0]!.stopping) await new Promise(setImmediate);
+    expect((await t.pawl.workers.list())[0]).toMatchObject({
       slots: { Claiming: 0, Processing: 2, ReportingSuccess: 0, ReportingFailure: 0 },
       tasks: { "letter@1/writing": 2 },
     });
     gate.resolve();
     await stopped;
-    expect(await t.pawl.workers()).toEqual([]);
+    expect(await t.pawl.workers.list()).toEqual([]);
   });
 
   test("a worker that gives no sign of life is shown as silent, and forgotten after an hour", async () => {
@@ -59,15 +59,15 @@ eachStore((store) => {
     await beat(t.kernel, { ...row, id: "dead", loop: "Polling" });
     await t.advance("15s");
     await beat(t.kernel, { ...row, id: "alive", loop: "Idle" });
-    expect(await t.pawl.workers()).toMatchObject([{ id: "dead", silent: false }, { id: "alive" }]);
+    expect(await t.pawl.workers.list()).toMatchObject([{ id: "dead", silent: false }, { id: "alive" }]);
     await t.advance("1ms");
-    expect(await t.pawl.workers()).toMatchObject([
+    expect(await t.pawl.workers.list()).toMatchObject([
       { id: "dead", silent: true, state: "Polling" },
       { id: "alive", silent: false },
     ]);
     await t.advance("1h");
     await beat(t.kernel, { ...row, id: "alive", loop: "Idle" });
     await t.maintain();
-    expect((await t.pawl.workers()).map((one) => one.id)).toEqual(["alive"]);
+    expect((await t.pawl.workers.list()).map((one) => one.id)).toEqual(["alive"]);
   });
 });

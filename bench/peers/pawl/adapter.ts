@@ -43,7 +43,7 @@ const adapter: Adapter = {
     pawl.work({ concurrency: kind === "latency" ? 16 : 500 });
   },
   async left() {
-    const counts = Object.entries(await pawl.counts(kind === "chain" ? chain : single));
+    const counts = Object.entries(await pawl.inspect.counts(kind === "chain" ? chain : single));
     return counts.reduce((sum, [state, count]) => sum + (state === "done" ? 0 : (count ?? 0)), 0);
   },
   close: () => pawl.close(),

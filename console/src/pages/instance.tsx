@@ -33,7 +33,7 @@ export function Instance({ id }: { readonly id: string }) {
   const { answer, error, again } = useAsked<Told>(async () => {
     const [instance, journal, permitted] = await Promise.all([
       get<InstanceAnswer>(path),
-      get<JournalAnswer[]>(`${path}/journal`, { attempts: true }),
+      get<JournalAnswer[]>(`${path}/history`),
       get<PermittedAnswer[]>(`${path}/permitted`),
     ]);
     return { instance, journal, permitted };

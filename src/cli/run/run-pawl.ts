@@ -70,7 +70,7 @@ export async function runPawl(context: Context, { port, wait }: { port?: string;
 /** A link for whoever started it, on his own machine. What others can reach is entered with a token. */
 async function signInLink(pawl: Pawl, { url, isLocal }: HttpServer): Promise<string | undefined> {
   if (!isLocal) return undefined;
-  return `${url}/sign-in/${await pawl.access.createCode({ name: userInfo().username, role: "admin" })}`;
+  return `${url}/sign-in/${await pawl.access.createSignInCode({ name: userInfo().username, role: "admin" })}`;
 }
 
 /** Without a socket Pawl still runs; only other terminals cannot talk to it. */
@@ -97,7 +97,7 @@ async function answerOthers(
 async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
   if (config?.seed === undefined) return;
   for (const lifecycle of [...pawl.lifecycles, ...pawl.internalLifecycles]) {
-    if (Object.keys(await pawl.counts(lifecycle)).length > 0) return;
+    if (Object.keys(await pawl.inspect.counts(lifecycle)).length > 0) return;
   }
   try {
     await config.seed(pawl);

@@ -26,7 +26,7 @@ interface Declared {
 export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
   const { terminal, version } = context;
   const declared: Declared[] = [];
-  for (const lifecycle of pawl.lifecycles) declared.push({ lifecycle, counts: await pawl.counts(lifecycle) });
+  for (const lifecycle of pawl.lifecycles) declared.push({ lifecycle, counts: await pawl.inspect.counts(lifecycle) });
   if (terminal.json) {
     printJson(terminal, summaryOf(context, settings, declared, running));
     return;
@@ -45,7 +45,7 @@ export async function printBanner(context: Context, settings: Settings, pawl: Pa
     const { name, version: number } = one.lifecycle;
     print(at === 0 ? "Lifecycles" : "", `${pad(bold(name), widest)}  ${dim(`version ${number}`)}  ${sum(one, dim)}`);
   }
-  for (const [at, { queue, waiting }] of (await pawl.people.loads()).entries()) {
+  for (const [at, { queue, waiting }] of (await pawl.people.queueStats()).entries()) {
     print(
       at === 0 ? "Queues" : "",
       `${bold(queue)}  ${dim(waiting === 1 ? "1 label wanted" : `${waiting} labels wanted`)}`,
@@ -99,7 +99,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
   const { lifecycles } = pawl;
   let isAsking = lifecycles.length === 0;
   for (const lifecycle of lifecycles) {
-    for (const { key, state } of await pawl.find(lifecycle, { limit: 20 })) {
+    for (const { key, state } of await pawl.list(lifecycle, { limit: 20 })) {
       // What goes on by the work or the answer of others is theirs to move.
       const kind = lifecycle.states.get(state)?.kind;
       isAsking ||= kind === "ask";
@@ -131,7 +131,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
 
 /** An event that the instance takes just so: permitted, without payload, and not one of the built-in ones. */
 async function plainEvent(pawl: Pawl, lifecycle: AnyLifecycle, key: string): Promise<string | undefined> {
-  const permitted = await pawl.permitted(lifecycle, key);
+  const permitted = await pawl.allowedEvents(lifecycle, key);
   const isOwn = (event: string) => lifecycle.edges.some((edge) => edge.event === event && !edge.builtIn);
   return permitted.find(({ event, permitted: may }) => may === "yes" && isOwn(event) && !lifecycle.events.has(event))
     ?.event;

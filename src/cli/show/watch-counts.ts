@@ -16,7 +16,7 @@ export function watchCounts(terminal: Terminal, pawl: Pawl): { stop(): Promise<v
     isBusy = true;
     try {
       for (const lifecycle of watched) {
-        const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
+        const counts: Readonly<Record<string, number | undefined>> = await pawl.inspect.counts(lifecycle);
         const states = [...lifecycle.states.keys()].filter((state) => (counts[state] ?? 0) > 0);
         const line = states.map((state) => `${state} ${counts[state]}`).join(terminal.paint.dim(" · "));
         const before = shown.get(lifecycle.name);

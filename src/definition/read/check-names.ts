@@ -1,5 +1,6 @@
+import { nearest } from "../../base/nearest.ts";
 import { acceptLate, builtInEvents, discarded, failed } from "../model.ts";
-import { type Faults, nearest, shown, suggest } from "./fault.ts";
+import { type Faults, shown, suggest } from "./fault.ts";
 import { acceptsNothing } from "./read.ts";
 import { type Draft, isBuiltInEvent, isBuiltInState } from "./read-definition.ts";
 import type { EdgeDraft } from "./read-edges.ts";

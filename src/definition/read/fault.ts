@@ -1,4 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
+import { nearest } from "../../base/nearest.ts";
 
 /** What can be wrong with a definition. Stable, so that tools can explain each in their own words. */
 export type FaultCode =
@@ -84,19 +85,6 @@ export async function gatherBroken(work: () => Promise<unknown>): Promise<readon
   return broken;
 }
 
-/** The name that was probably meant, if one of `names` is only a slip or three away, by its length. */
-export function nearest(name: string, names: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let least = Math.min(3, Math.floor(name.length / 3)) + 1;
-  for (const candidate of names) {
-    const distance = editDistance(name, candidate);
-    if (distance >= least) continue;
-    best = candidate;
-    least = distance;
-  }
-  return best;
-}
-
 /** `Did you mean "grading"?` where a name is close, else the names there are. */
 export function suggest(name: string, names: Iterable<string>): string {
   const all = [...names];
@@ -126,17 +114,4 @@ function jsonOf(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let at = 1; at <= left.length; at++) {
-    const next = [at];
-    for (let to = 1; to <= right.length; to++) {
-      const swap = row[to - 1]! + (left[at - 1] === right[to - 1] ? 0 : 1);
-      next.push(Math.min(swap, row[to]! + 1, next[to - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[right.length]!;
 }

@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, parseDuration } from "../../base/duration.ts";
+import { nearest } from "../../base/nearest.ts";
 import type { RetryModel, RetryRule, Timing } from "../model.ts";
-import { type Faults, list, nearest, shown } from "./fault.ts";
+import { type Faults, list, shown } from "./fault.ts";
 
 /**
  * Reading one part of a definition without trusting its shape: an author may write plain JavaScript, and whatever it

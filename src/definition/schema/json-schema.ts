@@ -1,6 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
-import { type Faults, nearest, shown } from "../read/fault.ts";
+import { nearest } from "../../base/nearest.ts";
+import { type Faults, shown } from "../read/fault.ts";
 import { inPlace, many, named, pattern, single, values } from "./json-schema-keywords.ts";
 
 /** A JSON Schema itself, for labels that come from no schema library. */

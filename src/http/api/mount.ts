@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { may } from "../../access/roles.ts";
+import { withReadLimits } from "../../api/internals.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { broken, isPawlError, messageOf, PawlError } from "../../base/errors.ts";
 import { type AdmissionOptions, admit, countAsStream } from "../admission.ts";
@@ -60,7 +61,7 @@ async function answer(pawl: Pawl, context: Context, route: Route, options: Mount
   try {
     const call = async () => route.call(pawl, args as never, caller);
     const isRead = route.method === "get" && route.waits !== true;
-    answered = (await (isRead ? pawl.withReadLimits(options.limits?.reads, call) : call())) ?? null;
+    answered = (await (isRead ? withReadLimits(pawl, options.limits?.reads, call) : call())) ?? null;
   } catch (error) {
     // What ends with the caller is no failure of ours, and is reported to nobody.
     if (context.req.raw.signal.aborted) throw new PawlError("not_available", "The caller is gone.");

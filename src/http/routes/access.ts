@@ -89,7 +89,7 @@ export const accessRoutes = [
       url: about(orNull(text), "Where the process that answers has its pages, if it knows."),
     }),
     call: async ({ access }, visitor, { url = null }) => ({
-      path: `/sign-in/${await access.createCode(visitor)}`,
+      path: `/sign-in/${await access.createSignInCode(visitor)}`,
       url,
     }),
   }),

@@ -43,25 +43,25 @@ export const breakerRoutes = [
   get("breakers", "/breakers", "look", {
     summary: "How the breakers of outside dependencies stand, over all processes.",
     answer: listOf(breaker),
-    call: (pawl) => pawl.breakers(),
+    call: (pawl) => pawl.breakers.list(),
   }),
   get("breakerFlips", "/breakers/{breaker}/flips", "look", {
     summary: "When and why a breaker opened and closed, newest first.",
     takes: { limit: whole },
     answer: listOf(flip),
-    call: (pawl, { breaker, limit }) => pawl.breakerFlips(breaker, { limit }),
+    call: (pawl, { breaker, limit }) => pawl.breakers.history(breaker, { limit }),
   }),
   post("forceBreaker", "/breakers/{breaker}/force", "operate", {
     summary: "Hold a breaker open or closed in all processes, until it is released.",
     takes: { to: oneOf("open", "closed"), ...cause },
     needs: ["to", "reason"],
     answer: breaker,
-    call: (pawl, { breaker, to, ...cause }) => pawl.forceBreaker(breaker, to, cause),
+    call: (pawl, { breaker, to, ...cause }) => pawl.breakers.force(breaker, to, cause),
   }),
   post("releaseBreaker", "/breakers/{breaker}/release", "operate", {
     summary: "Let a breaker find its own way again.",
     takes: cause,
     answer: breaker,
-    call: (pawl, { breaker, ...cause }) => pawl.forceBreaker(breaker, null, cause),
+    call: (pawl, { breaker, ...cause }) => pawl.breakers.force(breaker, null, cause),
   }),
 ];

@@ -47,19 +47,19 @@ export const callbackRoutes = [
     takes: { lifecycle: text, status: callbackStatus, late: flag, ...page },
     answer: listOf(callback),
     call: (pawl, { lifecycle, after: last, ...filter }) =>
-      pawl.callbacks({ ...filter, lifecycle: lifecycleIfNamed(pawl, lifecycle), after: after(last) }),
+      pawl.callbacks.list({ ...filter, lifecycle: lifecycleIfNamed(pawl, lifecycle), after: after(last) }),
   }),
   get("callback", "/callbacks/{id}", "look", {
     summary: "One callback.",
     answer: callback,
     call: async (pawl, { id }) =>
-      (await pawl.callback(id)) ??
+      (await pawl.callbacks.get(id)) ??
       unknown("callback_unknown", `There is no callback with the id ${id}.`, { callback: id }),
   }),
   post("acceptLate", "/callbacks/{id}/accept", "operate", {
     summary: "Accept a result that came after the deadline and was kept.",
     takes: cause,
     answer: instance,
-    call: (pawl, { id, ...cause }) => pawl.acceptLate(id, cause),
+    call: (pawl, { id, ...cause }) => pawl.callbacks.acceptLate(id, cause),
   }),
 ];

@@ -54,7 +54,7 @@ export const crowdRoutes = [
     summary: "Let a job look at the marketplace now.",
     takes: cause,
     answer: job,
-    call: ({ crowd }, { id, ...cause }) => crowd.look(id, cause),
+    call: ({ crowd }, { id, ...cause }) => crowd.sync(id, cause),
   }),
   post("closeCrowdJob", "/crowd-jobs/{id}/close", "operate", {
     summary: "Take a job back: nobody new may begin, and what was begun is decided and paid.",
@@ -126,17 +126,19 @@ export const crowdRoutes = [
     call: async ({ crowd }, { marketplace }) => ({ marketplace, balance: await crowd.balance(marketplace) }),
   }),
   post("reconcileCrowds", "/marketplaces/{marketplace}/reconcile", "operate", {
-    summary: "Compare a marketplace with what Pawl knows; with `mend`, put right what went astray.",
-    takes: { mend: flag },
+    summary: "Compare a marketplace with what Pawl knows; with `repair`, put right what went astray.",
+    takes: { repair: flag },
     isSlow: true,
     answer: listOf(astray),
-    call: ({ crowd }, { marketplace, mend }) => crowd.reconcile({ marketplace, mend }),
+    call: ({ crowd }, { marketplace, repair }) => crowd.reconcile({ marketplace, repair }),
   }),
   post("noticePosting", "/marketplaces/{marketplace}/notice", "send", {
     summary: "Tell that something may have happened to a posting.",
     takes: { posting: text },
     needs: ["posting"],
     answer: shape<NoticeAnswer>({ ours: flag }),
-    call: async ({ crowd }, { marketplace, posting }) => ({ ours: await crowd.notice(marketplace, posting) }),
+    call: async ({ crowd }, { marketplace, posting }) => ({
+      ours: await crowd.handleNotification(marketplace, posting),
+    }),
   }),
 ];

@@ -123,33 +123,33 @@ export const deadRoutes = [
     },
     answer: listOf(letter),
     call: (pawl, { lifecycle, after: last, ...filter }) =>
-      pawl.deadLetters(lifecycleIfNamed(pawl, lifecycle), { ...filter, after: after(last) }),
+      pawl.deadLetters.list({ lifecycle: lifecycleIfNamed(pawl, lifecycle), ...filter, after: after(last) }),
   }),
   get("deadLetter", "/dead-letters/{id}", "look", {
     summary: "One dead letter.",
     answer: letter,
     call: async (pawl, { id }) =>
-      (await pawl.deadLetter(id)) ??
+      (await pawl.deadLetters.get(id)) ??
       unknown("dead_letter_unknown", `There is no dead letter with the id ${id}.`, { deadLetter: id }),
   }),
   post("requeue", "/dead-letters/{id}/requeue", "operate", {
     summary: "Take up again what a dead letter is about, if wanted with other data.",
     takes: { data: record, restart: about(flag, "Begin anew, instead of where it failed."), ...cause },
     answer: letter,
-    call: (pawl, { id, ...options }) => pawl.requeue(id, options),
+    call: (pawl, { id, ...options }) => pawl.deadLetters.requeue(id, options),
   }),
   post("discardDeadLetter", "/dead-letters/{id}/discard", "operate", {
     summary: "Decide that nothing more is to be done about a dead letter.",
     takes: cause,
     answer: letter,
-    call: (pawl, { id, ...cause }) => pawl.discard(id, cause),
+    call: (pawl, { id, ...cause }) => pawl.deadLetters.discard(id, cause),
   }),
   get("deadGroups", "/dead-groups", "look", {
     summary: "Open dead letters by what they have in common, the largest group first.",
     takes: { ...filter, limit: whole },
     answer: listOf(group),
-    call: ({ dead }, { limit, ...filter }) =>
-      dead.groups(
+    call: (pawl, { limit, ...filter }) =>
+      pawl.deadLetters.groups(
         Object.keys(filter).length === 0 ? { all: true } : filterOf(filter),
         limit === undefined ? {} : { limit },
       ),
@@ -159,42 +159,43 @@ export const deadRoutes = [
     takes: { decision: oneOf("requeue", "discard"), restart: flag, ...filter },
     needs: ["decision"],
     answer: preview,
-    call: ({ dead }, { decision, restart, ...filter }) => dead.preview(decision, filterOf(filter), { restart }),
+    call: (pawl, { decision, restart, ...filter }) => pawl.deadLetters.preview(decision, filterOf(filter), { restart }),
   }),
   post("requeueDeadLetters", "/dead-letters/requeue", "operate", {
     summary: "Take up many again; it becomes an operation, which the workers carry out.",
     takes: { ...filter, restart: flag, rate, ...cause },
     answer: operation,
-    call: ({ dead }, { rate, restart, reason, actor, ...filter }) =>
-      dead.requeue(filterOf(filter), { rate, restart, reason, actor }),
+    call: (pawl, { rate, restart, reason, actor, ...filter }) =>
+      pawl.deadLetters.requeueMany(filterOf(filter), { rate, restart, reason, actor }),
   }),
   post("discardDeadLetters", "/dead-letters/discard", "operate", {
     summary: "Discard many; it becomes an operation, which the workers carry out.",
     takes: { ...filter, rate, ...cause },
     answer: operation,
-    call: ({ dead }, { rate, reason, actor, ...filter }) => dead.discard(filterOf(filter), { rate, reason, actor }),
+    call: (pawl, { rate, reason, actor, ...filter }) =>
+      pawl.deadLetters.discardMany(filterOf(filter), { rate, reason, actor }),
   }),
   post("archiveDeadLetters", "/dead-letters/archive", "operate", {
     summary: "Archive what is old.",
     takes: { olderThan: duration },
     answer: shape<ArchivedAnswer>({ letters: whole, files: whole }),
-    call: ({ dead }, options) => dead.archive(options),
+    call: (pawl, options) => pawl.deadLetters.archive(options),
   }),
   get("archives", "/archives", "look", {
     summary: "The files of archived dead letters, newest first.",
     takes: { limit: whole },
     answer: listOf(archive),
-    call: ({ dead }, options) => dead.archives(options),
+    call: (pawl, options) => pawl.deadLetters.archives(options),
   }),
   post("restoreDeadLetters", "/archives/restore", "operate", {
     summary: "Bring archived dead letters back: some, those of files, or all.",
     takes: { file: listOf(text), id: listOf(id), all: flag },
     answer: shape<RestoredAnswer>({ files: whole, restored: whole, there: whole, gone: whole }),
-    call: ({ dead }, which) => dead.restore(which as Parameters<typeof dead.restore>[0]),
+    call: (pawl, which) => pawl.deadLetters.restore(which as Parameters<Pawl["deadLetters"]["restore"]>[0]),
   }),
 ];
 
-type Filter = Parameters<Pawl["dead"]["requeue"]>[0];
+type Filter = Parameters<Pawl["deadLetters"]["requeueMany"]>[0];
 
 /** The reason of a letter is called `because` here: `reason` is why one decides. */
 function filterOf({ because, all, ...filter }: { readonly because?: string; readonly all?: boolean }): Filter {

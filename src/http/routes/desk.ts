@@ -87,6 +87,6 @@ export const ownWorkRoutes = [
     takes: { draft: about(anything, "Any JSON; the desk keeps its form in it."), labeler },
     needs: ["draft", "labeler"],
     answer: draft,
-    call: ({ people }, { id, labeler, draft }) => people.keepDraft(id, labeler, draft),
+    call: ({ people }, { id, labeler, draft }) => people.saveDraft(id, labeler, draft),
   }),
 ];

@@ -103,7 +103,8 @@ const attempt = named(
   }),
 );
 
-export const journal = listOf(anyOf(move, attempt));
+export const journal = listOf(move);
+export const history = listOf(anyOf(move, attempt));
 
 type Refused = Extract<PermittedAnswer, { permitted: "no" }>;
 

@@ -6,7 +6,7 @@ import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
 import { actor, after, cause, page, repeat } from "./arguments.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
-import { children, instance, journal, permitted, recovery, started } from "./instance-answer.ts";
+import { children, history, instance, journal, permitted, recovery, started } from "./instance-answer.ts";
 import { lifecycleNamed, statesOf, type Target, targetOf } from "./targets.ts";
 
 const sending = {
@@ -70,7 +70,7 @@ export const instanceRoutes = [
     answer: listOf(instance),
     call: (pawl, { lifecycle: name, state, parent, after: last, ...filter }) => {
       const lifecycle = lifecycleNamed(pawl, name);
-      return pawl.find(lifecycle, {
+      return pawl.list(lifecycle, {
         ...filter,
         state: statesOf(lifecycle, state),
         parent: after(parent),
@@ -84,17 +84,20 @@ export const instanceRoutes = [
     call: (pawl, { lifecycle, ref }) => pawl.get(lifecycle, ref),
   }),
   ...ofInstance("get", "journal", "/journal", "look", {
-    summary: "All moves of an instance, in their order; with `attempts` also what was tried without moving it.",
-    takes: { attempts: flag },
+    summary: "The moves of an instance, in their order.",
     answer: journal,
-    call: (pawl, { lifecycle, ref }, { attempts }) =>
-      attempts === true ? pawl.journal(lifecycle, ref, { attempts }) : pawl.journal(lifecycle, ref),
+    call: (pawl, { lifecycle, ref }) => pawl.journal(lifecycle, ref),
+  }),
+  ...ofInstance("get", "history", "/history", "look", {
+    summary: "The moves of an instance and every attempt, in the order of time.",
+    answer: history,
+    call: (pawl, { lifecycle, ref }) => pawl.history(lifecycle, ref),
   }),
   ...ofInstance("get", "permitted", "/permitted", "look", {
     summary: "What may be sent now: yes, no with the reasons, or it depends on the payload.",
     takes: actor,
     answer: listOf(permitted),
-    call: (pawl, { lifecycle, ref }, { actor }) => pawl.permitted(lifecycle, ref, { actor }),
+    call: (pawl, { lifecycle, ref }, { actor }) => pawl.allowedEvents(lifecycle, ref, { actor }),
   }),
   ...ofInstance("get", "children", "/children", "look", {
     summary: "How many children of its present run stand how, and the first of them.",
@@ -120,7 +123,7 @@ export const instanceRoutes = [
     takes: { status: callbackStatus, late: flag, ...page },
     answer: listOf(callback),
     call: (pawl, { lifecycle, ref }, { after: last, ...filter }) =>
-      pawl.callbacks({ ...filter, lifecycle, instance: ref, after: after(last) }),
+      pawl.callbacks.list({ ...filter, lifecycle, instance: ref, after: after(last) }),
   }),
   ...ofInstance("post", "send", "/events/{event}", "send", {
     summary: "Send an event.",
@@ -144,6 +147,6 @@ export const instanceRoutes = [
     call: (pawl, { lifecycle, ref }, { event, payload, error, dedupe, actor }) =>
       error === undefined
         ? pawl.receive(lifecycle, ref, event, payload, { dedupe, actor })
-        : pawl.receiveError(lifecycle, ref, event, error as unknown as GivenError, { dedupe, actor }),
+        : pawl.callbacks.receiveError(lifecycle, ref, event, error as unknown as GivenError, { dedupe, actor }),
   }),
 ];

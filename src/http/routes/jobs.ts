@@ -42,17 +42,17 @@ export const jobRoutes = [
     takes: { job: text, status: jobStatus, ...page },
     answer: listOf(job),
     call: (pawl, { job, after: last, ...filter }) =>
-      pawl.jobs({ ...filter, job: job === undefined ? undefined : jobNamed(pawl, job), after: after(last) }),
+      pawl.jobs.list({ ...filter, job: job === undefined ? undefined : jobNamed(pawl, job), after: after(last) }),
   }),
   get("job", "/jobs/{job}/{id}", "look", {
     summary: "One job.",
     answer: job,
-    call: (pawl, { job, id }) => pawl.jobStatus(jobNamed(pawl, job), { id }),
+    call: (pawl, { job, id }) => pawl.jobs.get(jobNamed(pawl, job), { id }),
   }),
   get("jobByKey", "/jobs/{job}/keys/{key}", "look", {
     summary: "One job, by its key.",
     answer: job,
-    call: (pawl, { job, key }) => pawl.jobStatus(jobNamed(pawl, job), key),
+    call: (pawl, { job, key }) => pawl.jobs.get(jobNamed(pawl, job), key),
   }),
   post("enqueue", "/jobs/{job}", "send", {
     summary: "Enqueue a job. The same key again answers with the open one that has it.",

@@ -74,25 +74,26 @@ export const laneRoutes = [
     summary: "The lanes in which work waits: how much there is in each, and what holds it back.",
     takes: { internal: about(flag, "Also the empty ones of Pawl's own lifecycles.") },
     answer: listOf(lane),
-    call: (pawl, { internal }) => pawl.lanes({ internal }),
+    call: (pawl, { internal }) => pawl.lanes.list({ internal }),
   }),
   post("pause", "/lanes/{lane}/pause", "operate", {
     summary: "Let nothing more be claimed from a lane: `lifecycle`, `lifecycle/state` or `lifecycle:after`.",
     takes: cause,
     needs: ["reason"],
     answer: nothing,
-    call: (pawl, { lane: name, ...cause }) => pawl.pause(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
+    call: (pawl, { lane: name, ...cause }) => pawl.lanes.pause(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
   }),
   post("resume", "/lanes/{lane}/resume", "operate", {
     summary: "Let work go on; tells whether it was paused.",
     takes: cause,
     answer: flag,
-    call: (pawl, { lane: name, ...cause }) => pawl.resume(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
+    call: (pawl, { lane: name, ...cause }) =>
+      pawl.lanes.resume(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
   }),
   get("workers", "/workers", "look", {
     summary: "The workers of all processes, as they were at their last sign of life.",
     answer: listOf(worker),
-    call: (pawl) => pawl.workers(),
+    call: (pawl) => pawl.workers.list(),
   }),
 ];
 

@@ -8,7 +8,7 @@ import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
 export async function lifecyclesOf(pawl: Pawl, internal: boolean): Promise<LifecycleAnswer[]> {
   const all: LifecycleAnswer[] = [];
   for (const lifecycle of [...pawl.lifecycles, ...(internal ? pawl.internalLifecycles : [])]) {
-    const counts: Readonly<Record<string, number | undefined>> = await pawl.counts(lifecycle);
+    const counts: Readonly<Record<string, number | undefined>> = await pawl.inspect.counts(lifecycle);
     const { name, version, initial, job } = lifecycle;
     const states = [...lifecycle.states.values()].map((state) => shown(lifecycle, state, counts[state.name] ?? 0));
     all.push({ name, version, initial, job, states });

@@ -46,7 +46,7 @@ export const lifecycleRoutes = [
   get("counts", "/lifecycles/{lifecycle}/counts", "look", {
     summary: "How many instances stand in each state.",
     answer: mapOf(whole),
-    call: (pawl, { lifecycle }) => pawl.counts(lifecycleNamed(pawl, lifecycle)),
+    call: (pawl, { lifecycle }) => pawl.inspect.counts(lifecycleNamed(pawl, lifecycle)),
   }),
   get("diagram", "/lifecycles/{lifecycle}/diagram", "look", {
     summary: "The lifecycle as a drawing, or as the source of one.",

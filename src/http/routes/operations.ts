@@ -68,43 +68,43 @@ export const operationRoutes = [
     summary: "Decisions about many dead letters, newest first, and how far they are.",
     takes: { limit: whole },
     answer: listOf(operation),
-    call: ({ dead }, options) => dead.operations(options),
+    call: (pawl, options) => pawl.operations.list(options),
   }),
   get("operation", "/operations/{id}", "look", {
     summary: "One operation.",
     answer: operation,
-    call: ({ dead }, { id }) => dead.operation(id),
+    call: (pawl, { id }) => pawl.operations.get(id),
   }),
   post("abortOperation", "/operations/{id}/abort", "operate", {
     summary: "Begin nothing more of an operation. What it has done stays done.",
     takes: cause,
     answer: operation,
-    call: ({ dead }, { id, ...cause }) => dead.abort(id, cause),
+    call: (pawl, { id, ...cause }) => pawl.operations.abort(id, cause),
   }),
   post("carryOnOperation", "/operations/{id}/carry-on", "operate", {
     summary: "Do the next batch of an operation now, if its pace allows.",
     answer: operation,
-    call: ({ dead }, { id }) => dead.carryOn(id),
+    call: (pawl, { id }) => pawl.operations.runBatch(id),
   }),
   get("tickets", "/tickets", "look", {
     summary: "Dead letters that want somebody, the oldest first.",
     takes: { status: oneOf("open", "taken", "resolved"), takenBy: text, ...page },
     answer: listOf(ticket),
-    call: ({ dead }, { after: last, ...filter }) =>
-      dead.tickets(last === undefined ? filter : { ...filter, after: { id: last } }),
+    call: (pawl, { after: last, ...filter }) =>
+      pawl.deadLetters.tickets.list(last === undefined ? filter : { ...filter, after: { id: last } }),
   }),
   post("takeTicket", "/tickets/{id}/take", "operate", {
     summary: "Look after a ticket. One that another has taken is refused.",
     takes: actor,
     needs: ["actor"],
     answer: ticket,
-    call: ({ dead }, { id, actor }) => dead.take(id, { actor }),
+    call: (pawl, { id, actor }) => pawl.deadLetters.tickets.assign(id, { to: actor }),
   }),
   post("resolveTicket", "/tickets/{id}/resolve", "operate", {
     summary: "Nothing is left to be looked at; the dead letter itself stays as it is.",
     takes: cause,
     needs: ["reason", "actor"],
     answer: ticket,
-    call: ({ dead }, { id, ...decision }) => dead.resolve(id, decision),
+    call: (pawl, { id, ...decision }) => pawl.deadLetters.tickets.resolve(id, decision),
   }),
 ];

@@ -32,19 +32,19 @@ export const overviewRoutes = [
   routesOf("Lifecycles").get("overview", "/overview", "look", {
     summary: "How everything stands, in a few numbers, and what somebody should look at.",
     answer: overview,
-    call: (pawl) => pawl.overview(),
+    call: (pawl) => pawl.inspect.overview(),
   }),
   get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "look", {
     summary: "Of the instances that stand in a state, those that were started first.",
     takes: { limit: whole },
     answer: listOf(instance),
-    call: (pawl, { lifecycle, state, limit }) => pawl.oldest(lifecycleNamed(pawl, lifecycle), state, { limit }),
+    call: (pawl, { lifecycle, state, limit }) => pawl.inspect.oldest(lifecycleNamed(pawl, lifecycle), state, { limit }),
   }),
   get("search", "/search", "look", {
     summary: "The instance that has this id, or those of all lifecycles whose key begins so.",
     takes: { text, limit: whole },
     needs: ["text"],
     answer: listOf(instance),
-    call: (pawl, { text, limit }) => pawl.search(text, { limit }),
+    call: (pawl, { text, limit }) => pawl.inspect.search(text, { limit }),
   }),
 ];

@@ -18,7 +18,7 @@ export const queueRoutes = [
   get("queueLoads", "/queue-loads", "look", {
     summary: "How much lies in each queue now, and how its work has gone so far.",
     answer: listOf(queueLoad),
-    call: ({ people }) => people.loads(),
+    call: ({ people }) => people.queueStats(),
   }),
   post("createQueue", "/queues", "operate", {
     summary: "Make a queue for all processes; its labels are described by JSON Schema.",
@@ -87,6 +87,6 @@ export const queueRoutes = [
     summary: "Add a labeler, or change what is known of one: what is left out stays as it was.",
     takes: { name: text, skills: listOf(text), active: flag },
     answer: labeler,
-    call: ({ people }, labeler) => people.putLabeler(labeler),
+    call: ({ people }, labeler) => people.upsertLabeler(labeler),
   }),
 ];

@@ -33,22 +33,22 @@ export const scheduleRoutes = [
   get("schedules", "/schedules", "look", {
     summary: "The schedules that are declared or have been kept.",
     answer: listOf(schedule),
-    call: (pawl) => pawl.schedules(),
+    call: (pawl) => pawl.schedules.list(),
   }),
   post("pauseSchedule", "/schedules/{schedule}/pause", "operate", {
     summary: "Let a schedule start nothing more.",
     takes: cause,
     answer: nothing,
-    call: (pawl, { schedule: name, ...cause }) => pawl.pauseSchedule(name, cause),
+    call: (pawl, { schedule: name, ...cause }) => pawl.schedules.pause(name, cause),
   }),
   post("resumeSchedule", "/schedules/{schedule}/resume", "operate", {
     summary: "Let a schedule go on, with its next tick from now.",
     answer: nothing,
-    call: (pawl, { schedule: name }) => pawl.resumeSchedule(name),
+    call: (pawl, { schedule: name }) => pawl.schedules.resume(name),
   }),
   post("runScheduleNow", "/schedules/{schedule}/run", "operate", {
     summary: "Start at once what a schedule starts, beside its ticks.",
     answer: started,
-    call: (pawl, { schedule: name }) => pawl.runScheduleNow(name),
+    call: (pawl, { schedule: name }) => pawl.schedules.runNow(name),
   }),
 ];

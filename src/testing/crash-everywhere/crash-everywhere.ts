@@ -1,6 +1,6 @@
 import { type Duration, durationMs } from "../../base/duration.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
-import { nearest } from "../../definition/read/fault.ts";
+import { nearest } from "../../base/nearest.ts";
 import { settleWithin } from "../../kernel/time-limit.ts";
 import { EffectLedger } from "../effect-ledger.ts";
 import { refuseUnknownOptions } from "../known-options.ts";

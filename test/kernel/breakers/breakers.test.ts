@@ -28,7 +28,7 @@ eachStore((store) => {
   test("R80 each dependency has its breaker, which opens when more than half of at least ten calls have failed lately", async () => {
     await using t = await open();
     await t.pawl.start(speech, { key: "s" });
-    expect(await t.pawl.breakers()).toMatchObject([
+    expect(await t.pawl.breakers.list()).toMatchObject([
       { name: "llm", state: "closed", since: null, usedBy: ["essay/grading"] },
       { name: "stt", state: "closed", usedBy: ["speech/listening"] },
     ]);
@@ -70,7 +70,7 @@ eachStore((store) => {
     expect(caught).toEqual([expect.any(CircuitOpenError)]);
     expect(caught[0]).toMatchObject({ code: "circuit_open", breaker: "llm", retryAfterMs: 20_000 });
     await expect(t.claim("essay/grading")).rejects.toThrow("The breaker llm is open. 10 of 10 calls failed.");
-    const journal = await t.pawl.journal(speech, "s", { attempts: true });
+    const journal = await t.pawl.history(speech, "s");
     expect(journal.at(-1)).toMatchObject({
       what: "deferred",
       detail: { reason: "The breaker `llm` is open. 10 of 10 calls failed." },
@@ -90,7 +90,7 @@ eachStore((store) => {
     await using t = await opened(10);
     await t.pawl.sendMany(
       essay,
-      (await t.pawl.find(essay)).map(({ id }) => ({ to: { id }, event: "discard" as const })),
+      (await t.pawl.list(essay)).map(({ id }) => ({ to: { id }, event: "discard" as const })),
     );
     steps.listen = (step) => step.call("llm", async () => {});
     await t.pawl.startMany(speech, some(5, {}));
@@ -99,7 +99,7 @@ eachStore((store) => {
       await t.work();
     }
     expect(await llm(t)).toMatchObject({ state: "closed" });
-    expect(await t.pawl.counts(speech)).toEqual({ done: 5 });
+    expect(await t.pawl.inspect.counts(speech)).toEqual({ done: 5 });
   });
 
   test("R82 probes go one at a time; when five went well it closes and counts anew, any that fails opens it again", async () => {
@@ -124,7 +124,7 @@ eachStore((store) => {
     expect(await llm(t)).toMatchObject({ state: "closed" }); // Only what came since then counts.
     await grade(t, { failed: 1 });
     expect(await llm(t)).toMatchObject({ state: "open" });
-    const causes = (await t.pawl.breakerFlips("llm")).map(({ flip, from, to, cause, good, failed }) => [
+    const causes = (await t.pawl.breakers.history("llm")).map(({ flip, from, to, cause, good, failed }) => [
       flip,
       `${from} → ${to}`,
       cause,
@@ -149,7 +149,7 @@ eachStore((store) => {
       expect(await t.work()).toBe(0);
     }
     expect(await attempts(t)).toEqual(before);
-    expect(await t.pawl.lanes()).toContainEqual(
+    expect(await t.pawl.lanes.list()).toContainEqual(
       expect.objectContaining({
         lane: "essay@1/grading",
         ready: 40,
@@ -163,7 +163,7 @@ eachStore((store) => {
       await t.work();
       await t.advance("1s");
     }
-    expect(await t.pawl.counts(essay)).toEqual({ done: 40 });
+    expect(await t.pawl.inspect.counts(essay)).toEqual({ done: 40 });
     expect(order).toEqual([...order].sort());
   });
 
@@ -176,9 +176,9 @@ eachStore((store) => {
     const { openUntil } = await llm(t);
     const due = sql`select attempt, pawl.ms(due_at) as due from pawl.tasks where lane = 'speech@1/listening'`;
     expect(await t.db.rows(due)).toEqual(some(3, { attempt: 0, due: openUntil!.getTime() }));
-    await t.pawl.forceBreaker("llm", "closed", { reason: "it is back" });
+    await t.pawl.breakers.force("llm", "closed", { reason: "it is back" });
     await t.advance("30s");
-    await t.pawl.pause(essay, { reason: "not these" });
+    await t.pawl.lanes.pause(essay, { reason: "not these" });
     expect(await t.work()).toBe(3);
     expect(order).toEqual(["a", "b", "c"]);
   });

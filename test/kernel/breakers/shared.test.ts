@@ -68,7 +68,7 @@ describe.skipIf(server === undefined)("fifty processes and one dependency that i
     };
     expect(await round(1)).toBe(50);
     expect(await llm(t)).toMatchObject({ state: "open" });
-    expect(await t.pawl.breakerFlips("llm")).toHaveLength(1); // Many saw it, and one flipped it.
+    expect(await t.pawl.breakers.history("llm")).toHaveLength(1); // Many saw it, and one flipped it.
     const attempts = sql`select sum(attempt)::float8 as spent from pawl.tasks`;
     const spent = await t.db.rows(attempts);
     for (let turn = 0; turn < 3; turn++) {
@@ -94,8 +94,8 @@ describe.skipIf(server === undefined)("fifty processes and one dependency that i
     }
     await t.advance("10s");
     while ((await round(5)) > 0);
-    expect(await t.pawl.counts(essay)).toEqual({ done: 120 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.counts(essay)).toEqual({ done: 120 });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   }, 60_000);
 });
 
@@ -132,7 +132,7 @@ eachStore((store) => {
     await lanes.look();
     expect(lanes.freeInTurn()).not.toContain(lane);
     expect(lanes.closed.get(lane)).toMatchObject({ by: "breaker" });
-    await t.pawl.forceBreaker("llm", "closed", { reason: "it is back" });
+    await t.pawl.breakers.force("llm", "closed", { reason: "it is back" });
     await keepBreakers(other.kernel);
     expect(other.kernel.breakers.of("llm")).toMatchObject({ state: "closed", forced: "closed" });
   });
@@ -158,7 +158,7 @@ eachStore((store) => {
 
   test("a call inside a step can be the probe, and beside it all others are refused", async () => {
     await using t = await halfOpen();
-    await t.pawl.pause(essay, { reason: "only calls here" });
+    await t.pawl.lanes.pause(essay, { reason: "only calls here" });
     let end = () => {};
     let begun = () => {};
     const runs = new Promise<void>((resolve) => {
@@ -176,7 +176,7 @@ eachStore((store) => {
     const first = (await t.claim("speech/listening")).run();
     await runs;
     await (await t.claim("speech/listening")).run();
-    expect((await t.pawl.journal(speech, "b", { attempts: true })).at(-1)).toMatchObject({
+    expect((await t.pawl.history(speech, "b")).at(-1)).toMatchObject({
       what: "deferred",
       detail: { reason: "The breaker `llm` is half-open, and its probe is under way." },
     });
@@ -199,8 +199,8 @@ eachStore((store) => {
     expect(await llm(t)).toMatchObject({ calls: { good: 1, failed: 1 } });
     await (await t.claim("essay/grading")).run();
     await keepBreakers(t.kernel);
-    await t.pawl.forceBreaker("llm", "open", { reason: "x" });
-    await t.pawl.forceBreaker("llm", null);
+    await t.pawl.breakers.force("llm", "open", { reason: "x" });
+    await t.pawl.breakers.force("llm", null);
     await (await t.claim("essay/grading")).run(); // As a probe: one of its calls failed, though the step did not.
     expect(await llm(t)).toMatchObject({ state: "open", reason: "A probe failed, after 0 that went well." });
   });
@@ -231,7 +231,7 @@ eachStore((store) => {
     await run(kernel, taken!, { abort: new AbortController(), log: () => {} });
     expect(spent).toBe(0);
     await writeCalls(kernel);
-    expect((await t.pawl.breakers())[1]).toMatchObject({ name: "stt", calls: { good: 101, failed: 0 } });
+    expect((await t.pawl.breakers.list())[1]).toMatchObject({ name: "stt", calls: { good: 101, failed: 0 } });
   });
 
   test("a step whose state ran out of time is a call that failed", async () => {
@@ -283,7 +283,7 @@ eachStore((store) => {
       abort.abort(new Error("it would not count"));
       expect(await report(kernel, [{ taken: taken!, outcome: await outcome }])).toEqual(["lease_lost"]);
       await writeCalls(kernel);
-      return (await t.pawl.breakers())[0]?.calls ?? { good: 0, failed: 0 };
+      return (await t.pawl.breakers.list())[0]?.calls ?? { good: 0, failed: 0 };
     };
     expect(await hang("a", () => t.pawl.send(hanging, "a", "discard"))).toEqual({ good: 0, failed: 0 });
     expect(await hang("b", () => t.advance("10s"))).toEqual({ good: 0, failed: 1 });
@@ -297,8 +297,8 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [narrow], breakers });
     await t.pawl.startMany(narrow, some(4, {}));
     const old = await t.claim("narrow/asking");
-    await t.pawl.forceBreaker("llm", "open", { reason: "x" });
-    await t.pawl.forceBreaker("llm", null);
+    await t.pawl.breakers.force("llm", "open", { reason: "x" });
+    await t.pawl.breakers.force("llm", null);
     await expect(t.claim("narrow/asking")).rejects.toThrow("limit");
     await old.report("ok");
     await (await t.claim("narrow/asking")).report("ok");

@@ -20,7 +20,7 @@ eachStore((store) => {
     await t.pawl.startMany(essay, some(essays, {}));
     return t;
   };
-  const inLane = async (t: TestPawl) => (await t.pawl.lanes()).find((one) => one.state === "grading")!;
+  const inLane = async (t: TestPawl) => (await t.pawl.lanes.list()).find((one) => one.state === "grading")!;
 
   test("what a worker has claimed and not begun when a breaker opens is given back unspent, and what runs is let finish", async () => {
     await using t = await open(3);
@@ -32,13 +32,13 @@ eachStore((store) => {
     };
     const worker = t.pawl.work({ concurrency: 1, prefetch: 2, poll: 20 });
     await until(async () => (await inLane(t)).running === 3);
-    await t.pawl.forceBreaker("llm", "open", { reason: "an outage" });
+    await t.pawl.breakers.force("llm", "open", { reason: "an outage" });
     await until(async () => (await inLane(t)).running === 1);
     expect(await inLane(t)).toMatchObject({ running: 1, ready: 2 });
     end.resolve();
     await until(async () => (await inLane(t)).running === 0);
     await worker.stop();
-    expect([ran, await t.pawl.counts(essay)]).toEqual([1, { done: 1, grading: 2 }]);
+    expect([ran, await t.pawl.inspect.counts(essay)]).toEqual([1, { done: 1, grading: 2 }]);
     const tasks = await t.db.rows(sql`select attempt from pawl.tasks`);
     expect(tasks).toEqual(some(2, { attempt: 0 }));
   });
@@ -57,12 +57,12 @@ eachStore((store) => {
       await t.db.rows(
         sql`select granted is not null as granted from pawl.journal where instance_id = ${id}::uuid and version = 2`,
       );
-    await t.pawl.forceBreaker("llm", "open", { reason: "x" });
+    await t.pawl.breakers.force("llm", "open", { reason: "x" });
     const { id } = await t.pawl.start(chain, {});
     const worker = t.pawl.work({ poll: 20 });
     await t.pawl.wait(chain, { id }, { until: "two" });
     expect(await granted(id)).toEqual([{ granted: false }]);
-    await t.pawl.forceBreaker("llm", "closed", { reason: "x" });
+    await t.pawl.breakers.force("llm", "closed", { reason: "x" });
     await t.pawl.wait(chain, { id });
     const { id: next } = await t.pawl.start(chain, {});
     await t.pawl.wait(chain, { id: next });
@@ -83,22 +83,22 @@ eachStore((store) => {
     await until(async () => (await inLane(t)).running === 0);
     isAway = false;
     await t.advance("30s");
-    await until(async () => (await t.pawl.breakerFlips("llm")).some((flip) => flip.cause === "probes_passed"));
-    await until(async () => (await t.pawl.counts(essay)).done === 24);
+    await until(async () => (await t.pawl.breakers.history("llm")).some((flip) => flip.cause === "probes_passed"));
+    await until(async () => (await t.pawl.inspect.counts(essay)).done === 24);
     await Promise.all(workers.map((worker) => worker.stop()));
-    expect((await t.pawl.breakerFlips("llm")).map((flip) => flip.cause)).toEqual([
+    expect((await t.pawl.breakers.history("llm")).map((flip) => flip.cause)).toEqual([
       "probes_passed",
       "rested",
       "failures",
     ]);
-    expect(await t.pawl.deadLetters(essay)).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: essay })).toEqual([]);
   });
 
   test("a worker that stops writes down what it has counted", async () => {
     await using t = await open(1);
     steps.grade = () => {};
     const worker = t.pawl.work();
-    await until(async () => (await t.pawl.counts(essay)).done === 1);
+    await until(async () => (await t.pawl.inspect.counts(essay)).done === 1);
     await worker.stop();
     expect(await llm(t)).toMatchObject({ calls: { good: 1, failed: 0 } });
   });

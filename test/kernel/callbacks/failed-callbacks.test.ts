@@ -54,7 +54,7 @@ eachStore((store) => {
       t.pawl.receive(order, "o", "shipped", { parcel: `parcel of ${dedupe}` }, { dedupe });
     const charge = (dedupe = "c") => t.pawl.receive(order, "o", "charged", { dedupe });
     const failures = async () =>
-      (await t.pawl.journal(order, "o", { attempts: true })).filter((one) => "what" in one && one.what === "failed");
+      (await t.pawl.history(order, "o")).filter((one) => "what" in one && one.what === "failed");
     const get = async () => (await t.pawl.get(order, "o"))!;
     return { t, log, receive, charge, failures, get };
   }
@@ -74,11 +74,11 @@ eachStore((store) => {
       expect(await failures()).toHaveLength(2);
       await t.advance("1m");
       expect((await failures()).map((one) => "attempt" in one && one.attempt)).toEqual([1, 2, 3, 4]);
-      expect(await t.pawl.callback(stored.id)).toMatchObject({
+      expect(await t.pawl.callbacks.get(stored.id)).toMatchObject({
         status: "refused",
         reason: expect.stringMatching(/broken|gone/),
       });
-      expect(await t.pawl.deadLetters()).toMatchObject([
+      expect(await t.pawl.deadLetters.list()).toMatchObject([
         {
           kind: "effect",
           reason: "event_failed",
@@ -92,7 +92,7 @@ eachStore((store) => {
       expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(3);
       expect(log.lines.filter(({ level }) => level === "error")).toMatchObject([{ fields: { alert: "event_failed" } }]);
       expect((await t.pawl.transaction((tx) => tx.query("select id from charges"))).rows).toEqual([]);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
   }
 
@@ -102,16 +102,16 @@ eachStore((store) => {
     broken.set = true;
     const { id, receivedAt } = await receive();
     await t.advance("1m");
-    expect(await t.pawl.callback(id)).toMatchObject({ status: "refused" });
+    expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "refused" });
     await t.advance("2h");
     expect(await get()).toMatchObject({ state: "failed" });
     broken.set = false;
-    const [letter] = (await t.pawl.deadLetters()).filter(({ reason }) => reason === "event_failed");
-    await t.pawl.requeue(letter!.id);
+    const [letter] = (await t.pawl.deadLetters.list()).filter(({ reason }) => reason === "event_failed");
+    await t.pawl.deadLetters.requeue(letter!.id);
     await t.work();
     expect(await get()).toMatchObject({ state: "shipped", data: { note: "parcel of r" } });
-    expect(await t.pawl.callback(id)).toMatchObject({ status: "applied", isLate: false, receivedAt });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "applied", isLate: false, receivedAt });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a requeue that fails again is retried as often, and leaves another dead letter", async () => {
@@ -120,16 +120,16 @@ eachStore((store) => {
     broken.guard = true;
     const { id } = await receive();
     await t.advance("1m");
-    const [letter] = await t.pawl.deadLetters();
-    await t.pawl.requeue(letter!.id);
+    const [letter] = await t.pawl.deadLetters.list();
+    await t.pawl.deadLetters.requeue(letter!.id);
     await t.work();
-    expect(await t.pawl.callback(id)).toMatchObject({ status: "waiting" });
+    expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "waiting" });
     await t.advance("1m");
     expect((await failures()).map((one) => "attempt" in one && one.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    const letters = await t.pawl.deadLetters();
+    const letters = await t.pawl.deadLetters.list();
     expect(letters).toMatchObject([{ attempts: 8 }]);
     expect(letters[0]!.id).not.toBe(letter!.id);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a callback that fails keeps no other callback, event, report or timer from its instance", async () => {
@@ -149,7 +149,7 @@ eachStore((store) => {
     broken.guard = false;
     expect(await receive("second")).toMatchObject({ status: "applied" });
     expect(await get()).toMatchObject({ state: "shipped", data: { note: "parcel of second" } });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a callback whose hook throws while its caller's event, or a due one, comes after it fails for itself", async () => {
@@ -176,7 +176,7 @@ eachStore((store) => {
     expect(await receive()).toMatchObject({ status: "waiting", reason: null });
     await t.advance("5m");
     expect(await failures()).toEqual([]);
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
   });
 
   test("a hook of a callback that moves its own instance fails, and is not repeated for ever", async () => {
@@ -200,8 +200,8 @@ eachStore((store) => {
     await pawl.start(own, { key: "s" });
     expect(await pawl.receive(own, "s", "go", { dedupe: "g" })).toMatchObject({ status: "waiting" });
     await t.advance("1m");
-    expect(await pawl.callbacks({ lifecycle: own, instance: "s" })).toMatchObject([{ status: "refused" }]);
-    expect(await pawl.deadLetters()).toMatchObject([{ reason: "event_failed", attempts: 4 }]);
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.callbacks.list({ lifecycle: own, instance: "s" })).toMatchObject([{ status: "refused" }]);
+    expect(await pawl.deadLetters.list()).toMatchObject([{ reason: "event_failed", attempts: 4 }]);
+    expect(await pawl.inspect.verify()).toEqual([]);
   });
 });

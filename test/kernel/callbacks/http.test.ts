@@ -61,7 +61,7 @@ describe("callbacks over HTTP", () => {
     expect(first).toMatchObject({ status: 200, body: { accepted: true, late: false, status: "applied" } });
     expect(await post(`/callbacks/${one.token}`, { payload: { score: 7 } })).toMatchObject({ body: first.body });
     expect(await t.pawl.get(essay, one.key)).toMatchObject({ state: "scored", data: { score: 7 } });
-    expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toMatchObject([{ source: "token" }]);
+    expect(await t.pawl.callbacks.list({ lifecycle: essay, instance: one.key })).toMatchObject([{ source: "token" }]);
   });
 
   test("a token in a header does as well, with an Idempotency-Key", async () => {
@@ -72,7 +72,9 @@ describe("callbacks over HTTP", () => {
       status: 422,
       body: { code: "idempotency_conflict" },
     });
-    expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toMatchObject([{ dedupe: "request-1" }]);
+    expect(await t.pawl.callbacks.list({ lifecycle: essay, instance: one.key })).toMatchObject([
+      { dedupe: "request-1" },
+    ]);
   });
 
   test("an error completes nothing, and a result that follows on it in time is another callback, which does", async () => {
@@ -114,7 +116,7 @@ describe("callbacks over HTTP", () => {
     expect(await post(`/callbacks/${other.token}`, result)).toMatchObject(refused);
     await t.pawl.send(essay, one.key, "restart");
     expect(await post(`/callbacks/${one.token}`, result)).toMatchObject(refused);
-    expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toEqual([]);
+    expect(await t.pawl.callbacks.list({ lifecycle: essay, instance: one.key })).toEqual([]);
   });
 
   test("a token brings ten different callbacks at most; what was stored may come again, and another token is as good", async () => {
@@ -129,7 +131,7 @@ describe("callbacks over HTTP", () => {
       expect(await send(score)).toMatchObject({ status: 409, body: { code: "token_spent" } });
     }
     expect(await send(0)).toMatchObject({ status: 200, body: { status: "applied" } });
-    expect(await t.pawl.callbacks({ lifecycle: essay, instance: one.key })).toHaveLength(10);
+    expect(await t.pawl.callbacks.list({ lifecycle: essay, instance: one.key })).toHaveLength(10);
     expect(await t.pawl.receive(essay, one.key, "graded", { score: 3 }, { dedupe: "by a call" })).toMatchObject({
       status: "refused",
     });

@@ -80,7 +80,7 @@ onRabbitmq("callbacks over AMQP", () => {
     await vi.waitFor(async () => expect((await channel.checkQueue(name("dead"))).messageCount).toBe(4), 10_000);
     expect(await stateOf("a")).toBe("scored");
     expect(await stateOf("b")).toBe("grading");
-    expect(await t.pawl.callbacks({ lifecycle: submission, instance: "a" })).toHaveLength(1);
+    expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: "a" })).toHaveLength(1);
     expect(failures).toHaveLength(4);
     await consumer.stop();
     expect((await channel.checkQueue(name("callback"))).messageCount).toBe(0);
@@ -99,7 +99,7 @@ onRabbitmq("callbacks over AMQP", () => {
     await consumer.ready;
     const letters = async (count: number) =>
       vi.waitFor(async () => {
-        const found = await own.pawl.deadLetters();
+        const found = await own.pawl.deadLetters.list();
         expect(found).toHaveLength(count);
         return found;
       }, 20_000);
@@ -115,8 +115,8 @@ onRabbitmq("callbacks over AMQP", () => {
     await own.pawl.start(submission, { key: "missing", data: { skill: "writing" } });
     await own.work();
     await own.pawl.receive(submission, "missing", "graded", { score: 2 }, { dedupe: "x1" });
-    const [letter] = (await own.pawl.deadLetters()).filter((one) => codeOf(one) === "instance_unknown");
-    await own.pawl.requeue(letter!.id);
+    const [letter] = (await own.pawl.deadLetters.list()).filter((one) => codeOf(one) === "instance_unknown");
+    await own.pawl.deadLetters.requeue(letter!.id);
     await own.relay();
     const again = await letters(2);
     expect(again.map(codeOf).toSorted()).toEqual(["idempotency_conflict", "payload_invalid"]);
@@ -132,7 +132,9 @@ onRabbitmq("callbacks over AMQP", () => {
     await publish({ requestId: "5", submissionId: "d", score: 7 });
     await vi.waitFor(async () => expect(await stateOf("d")).toBe("scored"), 10_000);
     await consumer.stop();
-    expect(await t.pawl.callbacks({ lifecycle: submission, instance: "d" })).toMatchObject([{ status: "applied" }]);
+    expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: "d" })).toMatchObject([
+      { status: "applied" },
+    ]);
     expect((await channel.checkQueue(name("dead"))).messageCount).toBe(0);
   });
 });

@@ -68,7 +68,7 @@ onPostgres("callback against deadline", () => {
         ]);
         await t.maintain();
         for (const [n, { key }] of items.entries()) {
-          const [callback, ...more] = await t.pawl.callbacks({ lifecycle: kind, instance: key });
+          const [callback, ...more] = await t.pawl.callbacks.list({ lifecycle: kind, instance: key });
           expect(more).toEqual([]);
           const moves = (await t.pawl.journal(kind, key)).map((move) => move.event).join(" ");
           const ending = `${moves}: ${callback!.status}${callback!.isLate ? " late" : ""}`;
@@ -82,7 +82,7 @@ onPostgres("callback against deadline", () => {
         }
       }
       expect([...seen.values()].reduce((sum, one) => sum + one, 0)).toBe(Math.ceil(races / together) * together);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     } finally {
       await other.pawl.close();
     }

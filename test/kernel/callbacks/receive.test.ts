@@ -55,7 +55,7 @@ eachStore((store) => {
     t = await store.open({ lifecycles: [submission, strict, lenient, errand] });
   });
   afterAll(async () => {
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     await t.close();
   });
 
@@ -85,7 +85,7 @@ eachStore((store) => {
       expect(await get(key)).toMatchObject({ state: "scored", data: { score: 7 } });
       const journal = await t.pawl.journal(submission, key);
       expect(journal.at(-1)).toMatchObject({ event: "graded", source: "callback", payload: { score: 7 } });
-      expect(await t.pawl.callback(received.id)).toMatchObject({
+      expect(await t.pawl.callbacks.get(received.id)).toMatchObject({
         version: journal.at(-1)!.version,
         key,
         isLate: false,
@@ -101,9 +101,9 @@ eachStore((store) => {
       await t.advance("21m");
       const other = await receive(tooLate, 8, "request-2");
       expect({ accepted: other.accepted, late: other.late }).toEqual({ accepted: true, late: true });
-      const [stored] = await t.pawl.callbacks({ lifecycle: submission, instance: tooLate });
+      const [stored] = await t.pawl.callbacks.list({ lifecycle: submission, instance: tooLate });
       expect(stored).toMatchObject({ dedupe: "request-2", key: tooLate, isLate: true, receivedAt: t.now() });
-      const [first] = await t.pawl.callbacks({ lifecycle: submission, instance: inTime });
+      const [first] = await t.pawl.callbacks.list({ lifecycle: submission, instance: inTime });
       expect(first).toMatchObject({ dedupe: "request-1", key: inTime, isLate: false, receivedAt: at });
     });
 
@@ -138,7 +138,7 @@ eachStore((store) => {
       const { version } = await get(key);
       expect(await receive(key)).toEqual({ ...first, duplicate: true });
       expect(await get(key)).toMatchObject({ state: "scored", version });
-      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key })).toHaveLength(1);
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key })).toHaveLength(1);
       await expect(receive(key, 9)).rejects.toMatchObject({ code: "idempotency_conflict" });
     });
 
@@ -173,14 +173,16 @@ eachStore((store) => {
       const key = await begun();
       await receive(key, 3, "first run");
       await t.pawl.send(submission, key, "discard");
-      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key })).toMatchObject([{ status: "refused" }]);
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key })).toMatchObject([
+        { status: "refused" },
+      ]);
       const again = await grading();
       await t.pawl.send(submission, again, "fail", { reason: "cheating", error: null, type: null, attempts: 0 });
       expect(await receive(again)).toMatchObject({ status: "waiting" });
       await t.pawl.send(submission, again, "restart");
       await t.work();
       expect(await get(again)).toMatchObject({ state: "grading" });
-      expect((await t.pawl.callbacks({ lifecycle: submission, instance: again }))[0]).toMatchObject({
+      expect((await t.pawl.callbacks.list({ lifecycle: submission, instance: again }))[0]).toMatchObject({
         status: "refused",
         reason: expect.stringContaining("earlier run"),
       });
@@ -212,7 +214,7 @@ eachStore((store) => {
       await t.pawl.send(errand, key, "noted");
       expect(await receive("short", "better")).toMatchObject({ status: "applied" });
       await t.advance("1m");
-      const [better, worse] = await t.pawl.callbacks({ lifecycle: errand, instance: key });
+      const [better, worse] = await t.pawl.callbacks.list({ lifecycle: errand, instance: key });
       expect([better!.status, worse!.status]).toEqual(["applied", "refused"]);
     });
 
@@ -224,7 +226,7 @@ eachStore((store) => {
           throw new Error("changed my mind");
         }),
       ).rejects.toThrow("changed my mind");
-      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key })).toEqual([]);
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key })).toEqual([]);
       const received = await t.pawl.transaction((tx) =>
         t.pawl.receive(submission, key, "graded", { score: 7 }, { dedupe: "r1", tx }),
       );
@@ -246,7 +248,7 @@ eachStore((store) => {
     test("an error callback never completes: the instance fails by it and recovers", async () => {
       const key = await grading();
       const error = { message: "the model is overloaded", code: "529" };
-      const received = await t.pawl.receiveError(submission, key, "graded", error, { dedupe: "r1" });
+      const received = await t.pawl.callbacks.receiveError(submission, key, "graded", error, { dedupe: "r1" });
       expect(received).toMatchObject({ accepted: true, late: false, status: "applied" });
       expect(await get(key)).toMatchObject({ state: "failed", data: { skill: "writing" } });
       expect((await t.pawl.journal(submission, key)).at(-1)).toMatchObject({
@@ -264,7 +266,7 @@ eachStore((store) => {
       for (const kind of [submission, lenient, strict]) {
         const key = await grading(kind);
         await t.advance("21m");
-        const late = await t.pawl.receiveError(
+        const late = await t.pawl.callbacks.receiveError(
           kind as typeof submission,
           key,
           "graded",
@@ -274,7 +276,7 @@ eachStore((store) => {
         expect(late).toMatchObject({ accepted: kind !== strict, late: true });
         expect(await get(key, kind)).toMatchObject({ state: "failed" });
         if (kind !== strict)
-          await expect(t.pawl.acceptLate(late.id)).rejects.toMatchObject({ code: "callback_decided" });
+          await expect(t.pawl.callbacks.acceptLate(late.id)).rejects.toMatchObject({ code: "callback_decided" });
       }
     });
 
@@ -303,7 +305,7 @@ eachStore((store) => {
         code: "instance_unknown",
       });
       await expect(bad("graded", { score: 1, runId: "\u0000" })).rejects.toMatchObject({ code: "value_unstorable" });
-      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key })).toEqual([]);
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key })).toEqual([]);
     });
   });
 
@@ -312,7 +314,7 @@ eachStore((store) => {
       const key = await grading();
       const { createdAt, deadlineAt } = await get(key);
       expect(deadlineAt!.getTime() - createdAt.getTime()).toBe(1_200_000);
-      await t.pawl.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
+      await t.pawl.callbacks.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
       await t.advance("1m");
       await t.work();
       expect(await get(key)).toMatchObject({ state: "grading", deadlineAt });
@@ -345,16 +347,16 @@ eachStore((store) => {
       const before = await get(key);
       const { id } = await receive(key, 9, "request-9");
       const banner = { id, key, event: "graded", payload: { score: 9 }, error: null, isLate: true, status: "kept" };
-      expect(await t.pawl.callback(id)).toMatchObject({ ...banner, receivedAt: t.now(), dedupe: "request-9" });
-      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key, late: true })).toMatchObject([banner]);
-      expect(await t.pawl.callbacks({ lifecycle: submission, late: true, limit: 1 })).toMatchObject([banner]);
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ ...banner, receivedAt: t.now(), dedupe: "request-9" });
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key, late: true })).toMatchObject([banner]);
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, late: true, limit: 1 })).toMatchObject([banner]);
       // View only: nothing of it is in the instance, and no event that could be sent brings it there.
       expect(await get(key)).toEqual(before);
       expect(before.data).toEqual({ skill: "writing" });
-      expect((await t.pawl.permitted(submission, key)).map(({ event }) => event)).not.toContain("accept_late");
-      await t.pawl.acceptLate(id, { actor: "grace" });
+      expect((await t.pawl.allowedEvents(submission, key)).map(({ event }) => event)).not.toContain("accept_late");
+      await t.pawl.callbacks.acceptLate(id, { actor: "grace" });
       expect(await get(key)).toMatchObject({ state: "scored", data: { score: 9 } });
-      expect(await t.pawl.callback(id)).toMatchObject({ isLate: true, status: "accepted" });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ isLate: true, status: "accepted" });
     });
 
     test("R74 A33 past the deadline an unfinished one fails with the reason `deadline` (TIMEOUT in the source, A57), and only an unfinished one", async () => {
@@ -363,7 +365,7 @@ eachStore((store) => {
       await receive(finished);
       const otherwise = await grading();
       await t.pawl.send(submission, otherwise, "fail", { reason: "cheating", error: null, type: null, attempts: 0 });
-      await t.pawl.pause(submission, { reason: "no recovery yet" });
+      await t.pawl.lanes.pause(submission, { reason: "no recovery yet" });
       const { deadlineAt } = await get(unfinished);
       await t.advance("20m");
       expect(await get(unfinished)).toMatchObject({
@@ -376,7 +378,7 @@ eachStore((store) => {
       expect(await get(finished)).toMatchObject({ state: "scored" });
       expect(await get(otherwise)).toMatchObject({ state: "failed", timedOutAt: null });
       expect((await t.pawl.journal(submission, otherwise)).filter((move) => move.event === "fail")).toHaveLength(1);
-      await t.pawl.resume(submission);
+      await t.pawl.lanes.resume(submission);
     });
 
     test("R75 a result that comes after the deadline is still taken, and can be read", async () => {
@@ -384,7 +386,11 @@ eachStore((store) => {
       await t.advance("20m");
       const { id, accepted } = await receive(key);
       expect(accepted).toBe(true);
-      expect(await t.pawl.callback(id)).toMatchObject({ event: "graded", payload: { score: 7 }, receivedAt: t.now() });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({
+        event: "graded",
+        payload: { score: 7 },
+        receivedAt: t.now(),
+      });
     });
 
     test("R76 a late result is kept with isLate, and neither the state nor anything that follows changes", async () => {
@@ -396,7 +402,7 @@ eachStore((store) => {
       await t.work();
       expect(await get(key)).toEqual(before);
       expect(told).toHaveLength(seen);
-      expect(await t.pawl.callbacks({ lifecycle: submission, instance: key, late: true })).toMatchObject([
+      expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key, late: true })).toMatchObject([
         { payload: { score: 7 }, isLate: true, status: "kept", receivedAt: t.now(), version: null },
       ]);
     });
@@ -424,20 +430,20 @@ eachStore((store) => {
         await sleepUntil((await get(key, kind)).deadlineAt!.getTime() + 60_000);
         await t.maintain();
         expect(await get(key, kind)).toMatchObject({ state: "scored", data: { score: 7 }, timedOutAt: null });
-        const [callback] = await t.pawl.callbacks({ lifecycle: kind as typeof submission, instance: key });
+        const [callback] = await t.pawl.callbacks.list({ lifecycle: kind as typeof submission, instance: key });
         expect(callback).toMatchObject({ status: "applied", isLate: false, version: expect.any(Number) });
         expect((await t.pawl.journal(kind as typeof submission, key)).slice(-2)).toMatchObject([
           { event: "fail", payload: { reason: "deadline" } },
           { event: "accept_late", source: "callback", reason: "in_time", from: "failed", to: "scored" },
         ]);
-        const letters = await t.pawl.deadLetters(kind as typeof submission);
+        const letters = await t.pawl.deadLetters.list({ lifecycle: kind as typeof submission });
         expect(letters.filter((letter) => letter.key === key)).toEqual([]);
       }
     });
 
     test("A56 a good result after an error callback completes while the deadline holds, also with no recovery to come", async () => {
       const recovering = await grading();
-      await t.pawl.receiveError(submission, recovering, "graded", { message: "overloaded" }, { dedupe: "e" });
+      await t.pawl.callbacks.receiveError(submission, recovering, "graded", { message: "overloaded" }, { dedupe: "e" });
       expect(await get(recovering)).toMatchObject({ state: "failed" });
       expect(await receive(recovering, 8)).toMatchObject({ accepted: true, late: false, status: "applied" });
       expect(await get(recovering)).toMatchObject({ state: "scored", data: { score: 8 } });
@@ -446,14 +452,14 @@ eachStore((store) => {
       expect(await get(recovering)).toMatchObject({ state: "scored" });
       const givenUp = await grading();
       for (const dedupe of ["e1", "e2", "e3"]) {
-        await t.pawl.receiveError(submission, givenUp, "graded", { message: "overloaded" }, { dedupe });
+        await t.pawl.callbacks.receiveError(submission, givenUp, "graded", { message: "overloaded" }, { dedupe });
         await t.advance("1m");
         await t.work();
       }
-      const letter = (await t.pawl.deadLetters(submission)).find(({ key }) => key === givenUp)!;
+      const letter = (await t.pawl.deadLetters.list({ lifecycle: submission })).find(({ key }) => key === givenUp)!;
       expect(await receive(givenUp, 9)).toMatchObject({ accepted: true, late: false, status: "applied" });
       expect(await get(givenUp)).toMatchObject({ state: "scored", data: { score: 9 } });
-      expect(await t.pawl.deadLetter(letter.id)).toMatchObject({ status: "requeued" });
+      expect(await t.pawl.deadLetters.get(letter.id)).toMatchObject({ status: "requeued" });
       await t.work();
       expect(told.at(-1)).toMatchObject({ score: 9 });
     });
@@ -462,35 +468,37 @@ eachStore((store) => {
       const key = await begun();
       const { id } = await receive(key, 6);
       await t.pawl.send(submission, key, "fail", { reason: "cheating", error: null, type: null, attempts: 0 });
-      await t.pawl.pause(submission, { reason: "no recovery yet" });
+      await t.pawl.lanes.pause(submission, { reason: "no recovery yet" });
       // It failed before it had asked for a grade: what lies between is not skipped by itself.
       expect(await get(key)).toMatchObject({ state: "failed" });
-      expect(await t.pawl.callback(id)).toMatchObject({ status: "waiting" });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "waiting" });
       await t.advance("20m");
       expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: null });
-      const error = await t.pawl.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
-      await expect(t.pawl.acceptLate(error.id)).rejects.toMatchObject({ code: "callback_decided" });
-      const outcomes = await Promise.allSettled([id, id].map((one) => t.pawl.acceptLate(one, { actor: "grace" })));
+      const error = await t.pawl.callbacks.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
+      await expect(t.pawl.callbacks.acceptLate(error.id)).rejects.toMatchObject({ code: "callback_decided" });
+      const outcomes = await Promise.allSettled(
+        [id, id].map((one) => t.pawl.callbacks.acceptLate(one, { actor: "grace" })),
+      );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
       expect(await get(key)).toMatchObject({ state: "scored", data: { score: 6 } });
-      expect(await t.pawl.callback(id)).toMatchObject({ status: "applied", isLate: false });
-      await t.pawl.resume(submission);
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "applied", isLate: false });
+      await t.pawl.lanes.resume(submission);
     });
 
     test("late: reject records the result and refuses it", async () => {
       const key = await grading(strict);
       await t.advance("20m");
       expect(await receive(key, 7, "r1", strict)).toMatchObject({ accepted: false, late: true, status: "rejected" });
-      const [kept] = await t.pawl.callbacks({ lifecycle: strict, instance: key });
+      const [kept] = await t.pawl.callbacks.list({ lifecycle: strict, instance: key });
       expect(kept).toMatchObject({ payload: { score: 7 }, isLate: true, status: "rejected" });
-      await expect(t.pawl.acceptLate(kept!.id)).rejects.toMatchObject({ code: "callback_decided" });
+      await expect(t.pawl.callbacks.acceptLate(kept!.id)).rejects.toMatchObject({ code: "callback_decided" });
     });
 
     test("late: accept applies it as if in time, journaled as late; not where something else has failed it", async () => {
       const key = await grading(lenient);
       const otherwise = await grading(lenient);
       await t.pawl.send(lenient, otherwise, "fail", { reason: "cheating", error: null, type: null, attempts: 0 });
-      await t.pawl.pause(lenient, { reason: "no recovery yet" });
+      await t.pawl.lanes.pause(lenient, { reason: "no recovery yet" });
       await t.advance("20m");
       expect(await receive(key, 7, "r1", lenient)).toMatchObject({ accepted: true, late: true, status: "accepted" });
       expect(await get(key, lenient)).toMatchObject({ state: "scored", data: { score: 7 }, timedOutAt: null });
@@ -502,15 +510,15 @@ eachStore((store) => {
       await t.advance("1m");
       expect(await receive(otherwise, 7, "r1", lenient)).toMatchObject({ accepted: true, late: true, status: "kept" });
       expect(await get(otherwise, lenient)).toMatchObject({ state: "failed" });
-      await t.pawl.resume(lenient);
+      await t.pawl.lanes.resume(lenient);
     });
 
     test("R78 an operator accepts a late result: journaled with actor and reason, and all that follows on it follows", async () => {
       const key = await grading();
       await t.advance("20m");
       const { id } = await receive(key, 9, "late");
-      const [letter] = await t.pawl.deadLetters(submission);
-      const accepted = await t.pawl.acceptLate(id, { actor: "grace", reason: "the grader was down" });
+      const [letter] = await t.pawl.deadLetters.list({ lifecycle: submission });
+      const accepted = await t.pawl.callbacks.acceptLate(id, { actor: "grace", reason: "the grader was down" });
       expect(accepted).toMatchObject({ state: "scored", data: { score: 9 }, timedOutAt: null });
       expect((await t.pawl.journal(submission, key)).at(-1)).toMatchObject({
         event: "accept_late",
@@ -522,9 +530,13 @@ eachStore((store) => {
       });
       await t.work();
       expect(told.at(-1)).toEqual({ id: accepted.id, score: 9 });
-      expect(await t.pawl.callback(id)).toMatchObject({ status: "accepted", isLate: true, version: accepted.version });
-      expect(await t.pawl.deadLetter(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "grace" });
-      await expect(t.pawl.acceptLate(id)).rejects.toMatchObject({ code: "callback_decided" });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({
+        status: "accepted",
+        isLate: true,
+        version: accepted.version,
+      });
+      expect(await t.pawl.deadLetters.get(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "grace" });
+      await expect(t.pawl.callbacks.acceptLate(id)).rejects.toMatchObject({ code: "callback_decided" });
       expect(await receive(key, 9, "late")).toMatchObject({ accepted: true, late: true, duplicate: true });
     });
 
@@ -532,14 +544,14 @@ eachStore((store) => {
       const key = await grading();
       await t.advance("20m");
       const ids = [(await receive(key, 8, "one")).id, (await receive(key, 9, "two")).id];
-      const outcomes = await Promise.allSettled(ids.map((id) => t.pawl.acceptLate(id, { actor: "grace" })));
+      const outcomes = await Promise.allSettled(ids.map((id) => t.pawl.callbacks.acceptLate(id, { actor: "grace" })));
       expect(outcomes.map((one) => one.status).sort()).toEqual(["fulfilled", "rejected"]);
       const lost = outcomes.find((one) => one.status === "rejected") as PromiseRejectedResult;
       expect(lost.reason).toMatchObject({ code: "transition_refused" });
-      await expect(t.pawl.acceptLate("01900000-0000-7000-8000-000000000000")).rejects.toMatchObject({
+      await expect(t.pawl.callbacks.acceptLate("01900000-0000-7000-8000-000000000000")).rejects.toMatchObject({
         code: "callback_unknown",
       });
-      await expect(t.pawl.acceptLate("x")).rejects.toMatchObject({ code: "option_invalid" });
+      await expect(t.pawl.callbacks.acceptLate("x")).rejects.toMatchObject({ code: "option_invalid" });
       await expect(t.pawl.send(submission, key, "accept_late" as "discard")).rejects.toMatchObject({
         code: "transition_refused",
       });
@@ -556,8 +568,8 @@ eachStore((store) => {
 
       const requeued = await grading();
       await t.advance("20m");
-      const letters = await t.pawl.deadLetters(submission);
-      await t.pawl.requeue(letters.find((one) => one.key === requeued)!.id, { actor: "grace" });
+      const letters = await t.pawl.deadLetters.list({ lifecycle: submission });
+      await t.pawl.deadLetters.requeue(letters.find((one) => one.key === requeued)!.id, { actor: "grace" });
       const within = (await get(requeued)).deadlineAt!.getTime() - t.now().getTime();
       expect(within).toBe(1_200_000);
       await t.work();
@@ -572,10 +584,10 @@ eachStore((store) => {
       await t.pawl.start(errand, { key, data: {} });
       await t.pawl.send(errand, key, "fail", { reason: "no", error: null, type: null, attempts: 0 });
       await t.advance("9m");
-      const letter = (await t.pawl.deadLetters(errand)).find((one) => one.key === key)!;
-      await t.pawl.requeue(letter.id);
+      const letter = (await t.pawl.deadLetters.list({ lifecycle: errand })).find((one) => one.key === key)!;
+      await t.pawl.deadLetters.requeue(letter.id);
       expect((await t.pawl.get(errand, key))!.deadlineAt!.getTime() - t.now().getTime()).toBe(600_000);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await t.advance("9m");
       expect(await t.pawl.get(errand, key)).toMatchObject({ state: "running" });
       await t.advance("1m");
@@ -590,7 +602,7 @@ eachStore((store) => {
       await expect(
         slow.report("told", { note: "done at last" }, { set: { note: "set beside" } }),
       ).rejects.toMatchObject({ code: "lease_lost" });
-      const [late] = await t.pawl.callbacks({ lifecycle: errand, instance: key });
+      const [late] = await t.pawl.callbacks.list({ lifecycle: errand, instance: key });
       expect(late).toMatchObject({
         source: "step",
         event: "told",
@@ -598,7 +610,7 @@ eachStore((store) => {
         status: "kept",
         payload: { note: "done at last" },
       });
-      expect(await t.pawl.acceptLate(late!.id, { actor: "ada" })).toMatchObject({
+      expect(await t.pawl.callbacks.acceptLate(late!.id, { actor: "ada" })).toMatchObject({
         state: "done",
         data: { note: "done at last" },
       });
@@ -611,9 +623,9 @@ eachStore((store) => {
       await sleepUntil(t.now().getTime() + 11 * 60_000);
       const told = slow.report("told", { note: "done" }, { publish: [{ type: "errand.told", payload: {} }] });
       await expect(told).rejects.toMatchObject({ code: "lease_lost" });
-      const [late] = await t.pawl.callbacks({ lifecycle: errand, instance: key });
+      const [late] = await t.pawl.callbacks.list({ lifecycle: errand, instance: key });
       expect(late).toMatchObject({ status: "kept", isLate: true, payload: { note: "done" } });
-      await expect(t.pawl.acceptLate(late!.id, { actor: "ada" })).rejects.toMatchObject({
+      await expect(t.pawl.callbacks.acceptLate(late!.id, { actor: "ada" })).rejects.toMatchObject({
         code: "callback_decided",
         message: expect.stringContaining(
           "what it published, started or sent with it was not kept; restart the instance",
@@ -628,7 +640,7 @@ eachStore((store) => {
       await sleepUntil(t.now().getTime() + 2 * 3_600_000);
       await t.maintain();
       await t.prune();
-      expect(await t.pawl.callback(id)).toBeUndefined();
+      expect(await t.pawl.callbacks.get(id)).toBeUndefined();
     });
   });
 });

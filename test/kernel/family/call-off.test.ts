@@ -26,8 +26,8 @@ eachStore((store) => {
   for (const [how, end] of Object.entries(ways)) {
     test(`when a parent is ${how}, its open children get the event that they have for it, and no other`, async () => {
       await using t = await open();
-      const [q2, q1] = await t.pawl.find(solve);
-      const [other] = await t.pawl.find(note);
+      const [q2, q1] = await t.pawl.list(solve);
+      const [other] = await t.pawl.list(note);
       await t.pawl.send(solve, { id: q1!.id }, "verdict", { score: 1 });
       await end(t);
       await t.work();
@@ -40,12 +40,12 @@ eachStore((store) => {
         actor: `attempt:${q2!.parent!.id}`,
       });
       // A restarted parent has started new ones meanwhile, which go on.
-      expect(await t.pawl.counts(solve)).toEqual({
+      expect(await t.pawl.inspect.counts(solve)).toEqual({
         checked: 1,
         called_off: 1,
         ...(how === "restarted" ? { checking: 2 } : {}),
       });
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
     });
   }
 
@@ -53,12 +53,12 @@ eachStore((store) => {
     await using t = await open();
     await t.pawl.send(attempt, "a", "fail");
     await t.work();
-    expect(await t.pawl.counts(solve)).toEqual({ checking: 2 });
+    expect(await t.pawl.inspect.counts(solve)).toEqual({ checking: 2 });
   });
 
   test("a child that does not take the event keeps that in its history, and nobody else is held up", async () => {
     await using t = await open();
-    const [q2, q1] = await t.pawl.find(solve);
+    const [q2, q1] = await t.pawl.list(solve);
     await t.pawl.send(solve, { id: q2!.id }, "fail");
     await t.pawl.send(solve, { id: q2!.id }, "resubmit");
     await t.pawl.send(solve, { id: q1!.id }, "fail");
@@ -67,7 +67,7 @@ eachStore((store) => {
     expect(await t.pawl.get(solve, { id: q2!.id })).toMatchObject({ state: "called_off" });
     // In `failed` for good it has ended for its parent, and is not asked.
     expect(await t.pawl.get(solve, { id: q1!.id })).toMatchObject({ state: "failed" });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("children's children are called off in their turn", async () => {
@@ -98,8 +98,8 @@ eachStore((store) => {
     await t.work();
     await t.pawl.send(tree, "t", "felled");
     await t.work();
-    expect(await t.pawl.counts(twig)).toEqual({ discarded: 1 });
-    expect(await t.pawl.counts(leaf)).toEqual({ fallen: 1 });
+    expect(await t.pawl.inspect.counts(twig)).toEqual({ discarded: 1 });
+    expect(await t.pawl.inspect.counts(leaf)).toEqual({ fallen: 1 });
   });
 
   test("children that an after-effect starts when the run is over are called off at once", async () => {
@@ -128,10 +128,10 @@ eachStore((store) => {
       if (end === "restart") await t.pawl.send(visit, { id }, "left");
       await t.pawl.send(visit, { id }, end);
       await t.work();
-      expect(await t.pawl.find(solve, { parent: { id } }), end).toMatchObject([{ key: "late", state: "called_off" }]);
-      expect(await t.pawl.find(note, { parent: { id } }), end).toMatchObject([{ key: "cleaning", state: "open" }]);
+      expect(await t.pawl.list(solve, { parent: { id } }), end).toMatchObject([{ key: "late", state: "called_off" }]);
+      expect(await t.pawl.list(note, { parent: { id } }), end).toMatchObject([{ key: "cleaning", state: "open" }]);
     }
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a thousand open children are told in batches", async () => {
@@ -143,6 +143,6 @@ eachStore((store) => {
     const before = t.faults.visits("commit.before");
     await t.work();
     expect(t.faults.visits("commit.before") - before).toBe(3);
-    expect(await t.pawl.counts(solve)).toEqual({ called_off: 1_100 });
+    expect(await t.pawl.inspect.counts(solve)).toEqual({ called_off: 1_100 });
   });
 });

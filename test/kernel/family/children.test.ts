@@ -22,24 +22,24 @@ eachStoreAndPooler((store) => {
   test("children are started with the outcome of the step, and know their parent", async () => {
     await using t = await open({ notes: 2 });
     const worker = await t.claim("attempt/preparing");
-    expect(await t.pawl.find(solve)).toEqual([]);
+    expect(await t.pawl.list(solve)).toEqual([]);
     await worker.run();
     const parent = { lifecycle: "attempt", id: worker.id };
-    expect(await t.pawl.find(solve, { parent })).toMatchObject([
+    expect(await t.pawl.list(solve, { parent })).toMatchObject([
       { key: "q2", state: "checking", parent, data: { question: "q2", runs: 0 } },
       { key: "q1", state: "checking", parent },
     ]);
-    expect(await t.pawl.find(solve, { parent, state: "checked" })).toEqual([]);
-    expect(await t.pawl.find(note, { parent })).toMatchObject([
+    expect(await t.pawl.list(solve, { parent, state: "checked" })).toEqual([]);
+    expect(await t.pawl.list(note, { parent })).toMatchObject([
       { key: null, parent },
       { key: null, parent },
     ]);
-    const [child] = await t.pawl.find(solve);
+    const [child] = await t.pawl.list(solve);
     expect(await t.pawl.journal(solve, { id: child!.id })).toMatchObject([
       { event: "start", source: "pawl", actor: `attempt:${worker.id}` },
     ]);
     expect(await t.pawl.get(attempt, "a")).toMatchObject({ parent: null });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("an attempt that fails after its starts has started nothing", async () => {
@@ -48,11 +48,11 @@ eachStoreAndPooler((store) => {
       throw new Error("after the starts");
     };
     await (await t.claim("attempt/preparing")).run();
-    expect(await t.pawl.find(solve)).toEqual([]);
+    expect(await t.pawl.list(solve)).toEqual([]);
     plan.during = undefined;
     await t.advance("1s");
     await t.work();
-    expect(await t.pawl.find(solve)).toHaveLength(2);
+    expect(await t.pawl.list(solve)).toHaveLength(2);
   });
 
   test("a worker that lost its lease starts nothing", async () => {
@@ -60,35 +60,35 @@ eachStoreAndPooler((store) => {
     const slow = await t.claim("attempt/preparing");
     await t.advance("31s");
     await expect(slow.run()).rejects.toMatchObject({ code: "lease_lost" });
-    expect(await t.pawl.find(solve)).toEqual([]);
+    expect(await t.pawl.list(solve)).toEqual([]);
     await (await t.claim("attempt/preparing")).run();
     await expect(slow.run()).rejects.toMatchObject({ code: "lease_lost" });
-    expect(await t.pawl.find(solve)).toHaveLength(2);
-    expect(await t.pawl.find(note)).toHaveLength(1);
+    expect(await t.pawl.list(solve)).toHaveLength(2);
+    expect(await t.pawl.list(note)).toHaveLength(1);
   });
 
   test("a recovered parent finds its children again, a restarted one gets new ones", async () => {
     await using t = await open();
     await (await t.claim("attempt/preparing")).run();
-    const before = await t.pawl.find(solve);
+    const before = await t.pawl.list(solve);
     await t.pawl.send(attempt, "a", "fail");
     await t.pawl.send(attempt, "a", "recover");
     await (await t.claim("attempt/preparing")).run();
-    expect(await t.pawl.find(solve)).toEqual(before);
+    expect(await t.pawl.list(solve)).toEqual(before);
     await t.pawl.send(attempt, "a", "restart");
     await (await t.claim("attempt/preparing")).run();
-    expect(await t.pawl.find(solve)).toHaveLength(4);
+    expect(await t.pawl.list(solve)).toHaveLength(4);
     const { total, first } = await t.pawl.children(attempt, "a");
     expect(total).toBe(2);
     expect(first.map((child) => child.key)).toEqual(["q1", "q2"]);
     expect(first.some((child) => before.some((old) => old.id === child.id))).toBe(false);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a step sees the children of its run, of one lifecycle or all, as they are", async () => {
     await using t = await open({ notes: 1 });
     await (await t.claim("attempt/preparing")).run();
-    const [q2, q1] = await t.pawl.find(solve);
+    const [q2, q1] = await t.pawl.list(solve);
     await t.pawl.send(solve, { id: q1!.id }, "verdict", { score: 1 });
     await t.pawl.send(solve, { id: q2!.id }, "fail");
     await t.pawl.send(attempt, "a", "fail");
@@ -120,7 +120,7 @@ eachStoreAndPooler((store) => {
     await t.pawl.start(attempt, { key: "b", data: { questions: ["q1"] } });
     const named = await t.pawl.start(solve, { key: "q2", data: { question: "mine" } });
     await t.work();
-    expect(await t.pawl.find(solve)).toHaveLength(4);
+    expect(await t.pawl.list(solve)).toHaveLength(4);
     expect(await t.pawl.get(solve, "q1")).toBeUndefined();
     expect(await t.pawl.get(solve, "q2")).toMatchObject({ id: named.id });
   });
@@ -128,7 +128,7 @@ eachStoreAndPooler((store) => {
   test("the same key twice in one step is one child", async () => {
     await using t = await open({ questions: ["q1", "q1", "q2"] });
     await t.work();
-    expect((await t.pawl.find(solve)).map((one) => one.key)).toEqual(["q2", "q1"]);
+    expect((await t.pawl.list(solve)).map((one) => one.key)).toEqual(["q2", "q1"]);
   });
 
   test("an after-effect starts children of the run whose move it follows, once", async () => {
@@ -156,15 +156,15 @@ eachStoreAndPooler((store) => {
     const slow = await t.claim("visit:after");
     await t.advance("31s");
     await expect(slow.run()).rejects.toMatchObject({ code: "lease_lost" });
-    expect(await t.pawl.find(solve)).toEqual([]);
+    expect(await t.pawl.list(solve)).toEqual([]);
     await t.work();
     await t.pawl.send(visit, "v", "called");
     await t.work();
-    expect(await t.pawl.find(solve, { parent: { id } })).toMatchObject([
+    expect(await t.pawl.list(solve, { parent: { id } })).toMatchObject([
       { key: "q", parent: { lifecycle: "visit", id } },
     ]);
-    expect(await t.pawl.find(note, { parent: { id } })).toHaveLength(2);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.list(note, { parent: { id } })).toHaveLength(2);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a step that stays and runs again starts further children without a key", async () => {
@@ -204,7 +204,7 @@ eachStoreAndPooler((store) => {
     await t.work();
     expect(sent).toEqual([{ to: "ada" }]);
     expect(await t.pawl.children(order, "o")).toMatchObject({ total: 1, succeeded: 1 });
-    expect(await t.pawl.jobStatus(mail, "m")).toBeUndefined();
+    expect(await t.pawl.jobs.get(mail, "m")).toBeUndefined();
   });
 
   test("all reports of a batch that start children are written together", async () => {
@@ -216,7 +216,7 @@ eachStoreAndPooler((store) => {
     const before = t.faults.visits("transaction.committed");
     await t.work();
     expect(t.faults.visits("transaction.committed") - before).toBe(1);
-    expect(await t.pawl.counts(solve)).toEqual({ checking: 100 });
+    expect(await t.pawl.inspect.counts(solve)).toEqual({ checking: 100 });
   });
 
   test("nothing is lost and nothing doubled when the database goes away on the way", async () => {
@@ -226,13 +226,13 @@ eachStoreAndPooler((store) => {
       t.faults.plant(point, () => Promise.reject(new PawlError("database_unreachable", "It is gone.")));
       const worker = await t.claim("attempt/preparing");
       await expect(worker.run(), point).rejects.toMatchObject({ code: "database_unreachable" });
-      expect(await t.pawl.find(solve), point).toEqual([]);
+      expect(await t.pawl.list(solve), point).toEqual([]);
       expect(await t.pawl.get(attempt, "a"), point).toMatchObject({ state: "preparing" });
       await worker.release();
     }
     await t.work();
     expect(await t.pawl.children(attempt, "a")).toMatchObject({ total: 4 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a lost reply to the commit that starts children is settled by looking, and starts none twice", async () => {
@@ -267,13 +267,13 @@ eachStoreAndPooler((store) => {
       const { id } = await t.pawl.start(attempt, { data: { questions: ["q"] } });
       plan.during = during;
       await t.work();
-      const history = await t.pawl.journal(attempt, { id }, { attempts: true });
+      const history = await t.pawl.history(attempt, { id });
       expect(history.at(-1), what).toMatchObject({
         what: "failed",
         detail: { error: { message: expect.stringContaining(message) } },
       });
     }
-    expect(await t.pawl.find(solve)).toEqual([]);
+    expect(await t.pawl.list(solve)).toEqual([]);
   });
 
   test("`verify` finds children without a parent, doubles, wrong ends, and joins that nobody will look at", async () => {
@@ -281,9 +281,9 @@ eachStoreAndPooler((store) => {
       t.db.script(`set session_replication_role = replica; ${change}; set session_replication_role = origin;`);
     await using t = await open();
     await t.work();
-    const [q2, q1] = await t.pawl.find(solve);
+    const [q2, q1] = await t.pawl.list(solve);
     const messages = async () =>
-      (await t.pawl.verify()).map((one) => `${one.invariant} ${one.instance} ${one.message}`);
+      (await t.pawl.inspect.verify()).map((one) => `${one.invariant} ${one.instance} ${one.message}`);
     expect(await messages()).toEqual([]);
     await past(`update pawl.instances set key = 'q1' where id = '${q2!.id}'`);
     expect(await messages()).toEqual([
@@ -318,8 +318,8 @@ eachStoreAndPooler((store) => {
     await t.work();
     await t.advance("25h");
     await t.db.script(`delete from pawl.instances where id = '${id}'`);
-    expect(await t.pawl.find(note)).toMatchObject([{ key: "n", parent: null, state: "open" }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.list(note)).toMatchObject([{ key: "n", parent: null, state: "open" }]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("whose child an instance is cannot be changed by hand", async () => {

@@ -45,7 +45,7 @@ eachStore((store) => {
       source: "pawl",
       payload: { total: 5, succeeded: 2, failed: 2, discarded: 1 },
     });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a parent without children joins at once, also when it starts in its join", async () => {
@@ -87,7 +87,7 @@ eachStore((store) => {
         child: { lifecycle: "solve", id: q2.id, key: "q2" },
       },
     });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a child that a person discards fails nobody, and is not waited for", async () => {
@@ -110,7 +110,7 @@ eachStore((store) => {
     await t.pawl.send(solve, q2, "verdict", { score: 1 });
     await t.work();
     expect(await t.pawl.get(waiting, "a")).toMatchObject({ state: "solving" });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     await t.pawl.send(solve, q1, "recover");
     await t.pawl.send(solve, q1, "verdict", { score: 1 });
     await t.work();
@@ -171,7 +171,7 @@ eachStore((store) => {
     await t.pawl.send(note, { id: first[0]!.id }, "close");
     await t.work();
     expect(await state("run")).toBe("done");
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("what is due comes first: a join whose time is over does not join any more", async () => {
@@ -230,13 +230,13 @@ eachStore((store) => {
     await t.work();
     expect(await t.pawl.get(strict, "a")).toMatchObject({ state: "done" });
     expect(await t.pawl.get(strict, "b")).toMatchObject({ state: "joining" });
-    const history = await t.pawl.journal(strict, "b", { attempts: true });
+    const history = await t.pawl.history(strict, "b");
     expect(history.find((one) => one.kind === "attempt" && one.what === "refused")).toMatchObject({
       detail: { event: "joined", blockers: [{ reason: "one was discarded" }] },
     });
     const { rows } = await t.pawl.transaction((tx) => tx.query("select total from joins"));
     expect(rows).toEqual([{ total: 2 }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a check is not lost when the process that makes it dies, and one that comes meanwhile is made next", async () => {
@@ -249,7 +249,7 @@ eachStore((store) => {
     t.faults.plant("commit.before", () => Promise.reject(new PawlError("database_unreachable", "It is gone.")));
     await expect(lookAtParents(t.kernel, 500)).rejects.toMatchObject({ code: "database_unreachable" });
     expect(await t.pawl.get(counting, "a")).toMatchObject({ state: "solving" });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     expect(await lookAtParents(t.kernel, 500)).toMatchObject({ joined: 1 });
     expect(await t.pawl.get(counting, "a")).toMatchObject({ state: "solved" });
   });
@@ -273,7 +273,7 @@ eachStore((store) => {
     for (let round = 0; round < rounds; round++) {
       const { id } = await t.pawl.start(counting, { data: { questions: ["q1", "q2"] } });
       await t.work();
-      const [one, two] = await t.pawl.find(solve, { parent: { id } });
+      const [one, two] = await t.pawl.list(solve, { parent: { id } });
       await Promise.all([
         t.pawl.send(solve, { id: one!.id }, "verdict", { score: 1 }).then(() => lookAtParents(t.kernel, 500)),
         other.pawl.send(solve, { id: two!.id }, "verdict", { score: 1 }).then(() => lookAtParents(other.kernel, 500)),
@@ -282,7 +282,7 @@ eachStore((store) => {
       const moves = (await t.pawl.journal(counting, { id })).map((move) => move.event);
       expect(moves).toEqual(["start", "prepared", "joined"]);
     }
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a worker joins at once: it does not wait for its next round of maintenance", async () => {
@@ -290,7 +290,7 @@ eachStore((store) => {
     const worker = t.pawl.work({ maintainEvery: "1h", poll: "1h" });
     const { id } = await t.pawl.start(counting, { data: { questions: ["q1"] } });
     await t.pawl.wait(counting, { id }, { until: "solving" });
-    const [q1] = await t.pawl.find(solve, { parent: { id } });
+    const [q1] = await t.pawl.list(solve, { parent: { id } });
     await t.pawl.send(solve, { id: q1!.id }, "verdict", { score: 1 });
     expect(await t.pawl.wait(counting, { id }, { timeout: "20s" })).toMatchObject({ state: "solved" });
     await worker.stop();

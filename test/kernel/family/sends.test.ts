@@ -85,7 +85,7 @@ eachStore((store) => {
         payload: { what },
       })),
     );
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("an event may be sent for later: it is delivered once and applied when its time comes", async () => {
@@ -188,7 +188,7 @@ eachStore((store) => {
     await expect(dead.run()).rejects.toMatchObject({ code: "lease_lost" });
     expect(await held(t)).toEqual(["x"]);
     expect(await t.pawl.journal(box, "b")).toHaveLength(2);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("two workers that bring the same letter at the same time move the instance once", async () => {
@@ -214,17 +214,15 @@ eachStore((store) => {
     expect(await held(t)).toEqual(["y"]);
     const blockers = [{ kind: "closed", event: "put", from: "closed", reason: "it has ended in `closed`" }];
     const refusals = async (of: typeof box | typeof writer, key: string) =>
-      (await t.pawl.journal(of, key, { attempts: true })).filter(
-        (one) => one.kind === "attempt" && one.what === "refused",
-      );
+      (await t.pawl.history(of, key)).filter((one) => one.kind === "attempt" && one.what === "refused");
     expect(await refusals(box, "shut")).toMatchObject([
       { detail: { event: "put", from: { lifecycle: "writer" }, blockers } },
     ]);
     expect(await refusals(writer, "w")).toMatchObject([
       { lane: "box@1:send", detail: { refused: [{ event: "put", instance: shut.id, blockers }] } },
     ]);
-    expect(await t.pawl.deadLetters(writer)).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: writer })).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a letter to an instance that is not there is a dead letter, and the others arrive", async () => {
@@ -237,7 +235,7 @@ eachStore((store) => {
     });
     await t.work();
     expect(await held(t)).toEqual(["4"]);
-    const [letter, ...others] = await t.pawl.deadLetters(writer);
+    const [letter, ...others] = await t.pawl.deadLetters.list({ lifecycle: writer });
     expect(others).toEqual([]);
     expect(letter).toMatchObject({ kind: "effect", origin: "box@1:send", reason: "instance_unknown", attempts: 1 });
     expect((letter!.payload as { to: unknown }[]).map((one) => one.to)).toEqual([
@@ -245,7 +243,7 @@ eachStore((store) => {
       { key: "nowhere" },
       { id: nobody },
     ]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("what a receiver's own code refuses is tried again, and then given up; what has arrived does not arrive again", async () => {
@@ -265,14 +263,14 @@ eachStore((store) => {
     await t.pawl.start(writer, { key: "w" });
     for (let attempt = 1; attempt <= 4; attempt++) {
       await t.work();
-      expect(await t.pawl.deadLetters(writer)).toHaveLength(attempt === 4 ? 1 : 0);
+      expect(await t.pawl.deadLetters.list({ lifecycle: writer })).toHaveLength(attempt === 4 ? 1 : 0);
       await t.advance("1m");
     }
-    expect(await t.pawl.deadLetters(writer)).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: writer })).toMatchObject([
       { reason: "hook_failed", attempts: 4, payload: [{ event: "poke" }] },
     ]);
     expect(await t.pawl.journal(picky, "q")).toHaveLength(2);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("an after-effect sends once it is carried out, and not when its lease was lost", async () => {
@@ -343,7 +341,7 @@ eachStore((store) => {
         return say(step);
       };
       await t.work();
-      expect((await t.pawl.journal(writer, { id }, { attempts: true })).at(-1), what).toMatchObject({
+      expect((await t.pawl.history(writer, { id })).at(-1), what).toMatchObject({
         what: "failed",
         detail: { error: { message: expect.stringContaining(message) } },
       });
@@ -365,7 +363,7 @@ eachStore((store) => {
     await (await t.claim("attempt/preparing")).run();
     await t.maintain();
     expect(await t.pawl.get(attempt, "a")).toMatchObject({ state: "solving" });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     await t.work();
     expect(await t.pawl.get(attempt, "a")).toMatchObject({ state: "solving" });
     await t.pawl.send(solve, { id: first[0]!.id }, "verdict", { score: 1 });

@@ -100,12 +100,12 @@ eachStore((store) => {
   function untyped(
     t: TestPawl,
   ): Record<
-    "start" | "startMany" | "send" | "sendMany" | "get" | "find" | "wait" | "permitted" | "transaction",
+    "start" | "startMany" | "send" | "sendMany" | "get" | "list" | "wait" | "allowedEvents" | "transaction",
     (...given: unknown[]) => Promise<unknown>
   > {
     const { pawl } = t;
     return Object.fromEntries(
-      ["start", "startMany", "send", "sendMany", "get", "find", "wait", "permitted", "transaction"].map((verb) => [
+      ["start", "startMany", "send", "sendMany", "get", "list", "wait", "allowedEvents", "transaction"].map((verb) => [
         verb,
         async (...given: unknown[]) => (pawl[verb as keyof Pawl] as (...all: unknown[]) => unknown).apply(pawl, given),
       ]),
@@ -270,12 +270,12 @@ eachStore((store) => {
 
   test("an instance that does not exist is told by what it was looked for", async () => {
     await using t = await open();
-    const { send, get, wait, permitted } = untyped(t);
+    const { send, get, wait, allowedEvents } = untyped(t);
     const id = "0195a1c0-0000-7000-8000-000000000000";
     await refused(t, () => send(box, "nobody", "shut"), "instance_unknown", 'the key "nobody", and there is none');
     await refused(t, () => send(box, { id }, "shut"), "instance_unknown", `the id ${id}, and there is none`);
     await refused(t, () => wait(box, "nobody"), "instance_unknown");
-    await refused(t, () => permitted(box, { id }), "instance_unknown");
+    await refused(t, () => allowedEvents(box, { id }), "instance_unknown");
     expect(await get(box, { id })).toBeUndefined();
   });
 
@@ -327,7 +327,7 @@ eachStore((store) => {
 
   test("a lifecycle that was not given to createPawl is refused, also one of the same name", async () => {
     await using t = await open();
-    const { start, send, get, find } = untyped(t);
+    const { start, send, get, list } = untyped(t);
     const twin = lifecycle("crate", {
       initial: "open",
       states: { open: { forever: true, on: { shut: "closed" } }, closed: { final: "success" } },
@@ -336,7 +336,7 @@ eachStore((store) => {
       await refused(t, () => start(unknown, {}), "lifecycle_unknown", "createPawl({ lifecycles");
       await refused(t, () => send(unknown, "good", "shut"), "lifecycle_unknown");
       await refused(t, () => get(unknown, "good"), "lifecycle_unknown");
-      await refused(t, () => find(unknown), "lifecycle_unknown");
+      await refused(t, () => list(unknown), "lifecycle_unknown");
     }
   });
 
@@ -378,15 +378,20 @@ eachStore((store) => {
 
   test("an option that does not exist is refused, so that none is silently not followed", async () => {
     await using t = await open();
-    const { send, start, sendMany, startMany, find, wait, transaction } = untyped(t);
+    const { send, start, sendMany, startMany, list, wait, transaction } = untyped(t);
     await refused(
       t,
       () => send(box, "good", "shut", { idempotency_key: "k" }),
       "option_invalid",
-      /no option `idempotency_key`; there are tx, actor/,
+      /Unknown option `idempotency_key` for `send`. Did you mean `idempotencyKey`\?/,
     );
-    await refused(t, () => send(box, "good", "shut", { content: "lost" }), "option_invalid", "no option `content`");
-    await refused(t, () => start(box, { content }), "option_invalid", "no option `content`");
+    await refused(
+      t,
+      () => send(box, "good", "shut", { content: "lost" }),
+      "option_invalid",
+      "Unknown option `content`",
+    );
+    await refused(t, () => start(box, { content }), "option_invalid", "Unknown option `content`");
     for (const options of [null, 5, "now", []]) {
       await refused(t, () => send(box, "good", "shut", options), "option_invalid", "must be an object");
       await refused(t, () => start(box, options), "option_invalid", "must be an object");
@@ -395,10 +400,10 @@ eachStore((store) => {
       await refused(t, () => startMany(box, items), "option_invalid", "A list");
       await refused(t, () => sendMany(box, items), "option_invalid", "A list");
     }
-    await refused(t, () => find(box, { state: "ajar" }), "option_invalid", "`box` has no state `ajar`; it has open");
+    await refused(t, () => list(box, { state: "ajar" }), "option_invalid", "`box` has no state `ajar`; it has open");
     for (const limit of [0, -1, 1.5, 1_001, "10", Number.NaN])
-      await refused(t, () => find(box, { limit }), "option_invalid", "`limit`");
-    await refused(t, () => find(box, { after: { key: "good" } }), "option_invalid", "`after` must be");
+      await refused(t, () => list(box, { limit }), "option_invalid", "`limit`");
+    await refused(t, () => list(box, { after: { key: "good" } }), "option_invalid", "`after` must be");
     await refused(t, () => wait(box, "good", { until: "ajar" }), "option_invalid", "has no state `ajar`");
     await refused(t, () => wait(box, "good", { timeout: "soon" }), "option_invalid", "timeout");
     await refused(t, () => transaction("begin"), "option_invalid", "takes a function");
@@ -438,17 +443,17 @@ eachStore((store) => {
     const t = await open();
     await t.pawl.close();
     await t.pawl.close();
-    const { start, startMany, send, sendMany, get, find, wait, permitted, transaction } = untyped(t);
+    const { start, startMany, send, sendMany, get, list, wait, allowedEvents, transaction } = untyped(t);
     const calls: Record<string, () => Promise<unknown>> = {
       start: () => start(box, { data: { content } }),
       startMany: () => startMany(box, [{ data: { content } }]),
       send: () => send(box, "good", "shut"),
       get: () => get(box, "good"),
-      find: () => find(box),
+      find: () => list(box),
       wait: () => wait(box, "good"),
-      permitted: () => permitted(box, "good"),
+      permitted: () => allowedEvents(box, "good"),
       transaction: () => transaction(async () => {}),
-      counts: () => t.pawl.counts(box),
+      counts: () => t.pawl.inspect.counts(box),
       journal: () => t.pawl.journal(box, "good"),
       maintain: async () => t.pawl.maintain(),
     };
@@ -472,7 +477,7 @@ eachStore((store) => {
       [{ data: { count: "many" } }, "data_invalid", "count"],
       [{ data: { content: "a\u0000b" } }, "value_unstorable", "NUL"],
       [{ key: "", data: { content } }, "key_invalid", "The key"],
-      [{ dat: { content } }, "option_invalid", "no option `dat`"],
+      [{ dat: { content } }, "option_invalid", "Unknown option `dat`"],
       [null, "option_invalid", "must be an object"],
     ];
     for (const [item, code, says] of bad) {
@@ -509,7 +514,7 @@ eachStore((store) => {
       t,
       () => t.pawl.enqueue(mail, good.payload, { prio: 1 } as never),
       "option_invalid",
-      "no option `prio`",
+      "Unknown option `prio`",
     );
     expect(await t.pawl.enqueueMany(mail, [good, good])).toHaveLength(2);
   });
@@ -559,7 +564,7 @@ eachStore((store) => {
         error: PawlError;
       }[];
       expect(answers.map((one) => (one.ok ? "ok" : one.error.code))).toEqual(codes.flatMap((code) => ["ok", code]));
-      const counts = (await t.pawl.find(box, { limit: 100 }))
+      const counts = (await t.pawl.list(box, { limit: 100 }))
         .filter((one) => one.key !== "good")
         .map((one) => one.data.count);
       expect(counts.reduce((sum, one) => sum + one, 0)).toBe(bad.length * (tx ? 2 : 1));
@@ -575,7 +580,7 @@ eachStore((store) => {
     expect(started.map((one) => one.status)).toEqual(
       starts.map((_, index) => (index % 4 === 0 ? "rejected" : "fulfilled")),
     );
-    expect(await t.pawl.counts(box)).toEqual({ open: 31 });
+    expect(await t.pawl.inspect.counts(box)).toEqual({ open: 31 });
     const events = ["put", "guard_throws", "set_nul", "hook_throws", "put", "put"] as const;
     const sends = Array.from({ length: 40 }, (_, index) =>
       untyped(t).send(
@@ -664,7 +669,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [mail] });
     await t.pawl.startMany(mail, [{ key: "a" }, { key: "b" }]);
     await t.work();
-    const [b, a] = await t.pawl.find(mail, { state: "error" });
+    const [b, a] = await t.pawl.list(mail, { state: "error" });
     await t.pawl.start(mail, { key: "a" });
     const sent = await t.pawl.sendMany(mail, [
       { to: a!, event: "restart" },
@@ -726,10 +731,10 @@ eachStore((store) => {
       Object.keys(said).map((how) => ({ key: how, data: { how } })),
     );
     await t.work();
-    expect(await t.pawl.counts(chore)).toEqual({ done: 2, doing: Object.keys(said).length - 2 });
+    expect(await t.pawl.inspect.counts(chore)).toEqual({ done: 2, doing: Object.keys(said).length - 2 });
     await t.advance("10m");
     await t.work();
-    const rest = await t.pawl.find(chore, { state: "doing" });
+    const rest = await t.pawl.list(chore, { state: "doing" });
     // What is at odds with the definition waits for its author, and spends no attempt.
     expect(rest.map((one) => one.key).sort()).toEqual([
       "answers rubbish",
@@ -738,7 +743,7 @@ eachStore((store) => {
       "rests for a reason of NUL",
       "rests for a reason without text",
     ]);
-    expect(await t.pawl.counts(chore)).toMatchObject({ done: 2, failed: Object.keys(said).length - 7 });
+    expect(await t.pawl.inspect.counts(chore)).toMatchObject({ done: 2, failed: Object.keys(said).length - 7 });
     const failed = (await t.pawl.journal(chore, "throws NUL")).at(-1)!;
     expect(failed).toMatchObject({ event: "fail", payload: { attempts: 2, error: { message: "a\ufffdb\ufffd" } } });
   });

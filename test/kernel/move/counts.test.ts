@@ -19,7 +19,7 @@ eachStore((store) => {
     expect(summed.some((count) => count > 0)).toBe(true);
     await rollUpCounts(t.db, 1, 1_000);
     expect(await rows()).toBe(2);
-    expect(await t.pawl.counts(parcel)).toEqual({ labeling: 10, packed: 1 });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.counts(parcel)).toEqual({ labeling: 10, packed: 1 });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 });

@@ -72,12 +72,12 @@ eachStore((store) => {
     await using _ = t;
     await t.pawl.send(invoice, "i", "remind", { after: "1h" });
     await t.advance("1h");
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
     expect(log.lines).toMatchObject([
       { level: "warn", fields: { event: "remind", attempt: 1 }, message: expect.stringContaining("calendar is gone") },
     ]);
     await t.advance("1m");
-    const [letter, ...others] = await t.pawl.deadLetters();
+    const [letter, ...others] = await t.pawl.deadLetters.list();
     expect(others).toEqual([]);
     expect(letter).toMatchObject({
       kind: "effect",
@@ -86,17 +86,17 @@ eachStore((store) => {
       error: { message: expect.stringContaining("the calendar is gone") },
       payload: [{ event: "remind" }],
     });
-    const history = await t.pawl.journal(invoice, "i", { attempts: true });
+    const history = await t.pawl.history(invoice, "i");
     const failures = history.filter((entry) => "what" in entry && entry.what === "failed");
     expect(failures.map((entry) => "attempt" in entry && entry.attempt)).toEqual([1, 2, 3, 4]);
     expect(failures[0]).toMatchObject({
       detail: { event: "remind", reason: "event_failed", error: { message: expect.stringContaining("calendar") } },
     });
-    const overview = await t.pawl.overview();
+    const overview = await t.pawl.inspect.overview();
     expect(overview.needs.map(({ what }) => what)).toContain("dead_letters");
     // Nothing is left that would be tried again.
     await t.advance("1d");
-    expect(await t.pawl.deadLetters()).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(1);
     expect(log.lines.filter(({ level }) => level === "error")).toMatchObject([{ fields: { alert: "event_failed" } }]);
   });
 
@@ -108,7 +108,7 @@ eachStore((store) => {
     broken.guard = false;
     await t.advance("1m");
     expect(await t.pawl.get(invoice, "i")).toMatchObject({ state: "reminded" });
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
   });
 
   test("a due event that throws keeps no other event from its instance", async () => {
@@ -124,7 +124,7 @@ eachStore((store) => {
       expect(await t.pawl.send(invoice, "i", "pay", { tx })).toMatchObject({ data: { paid: 2 } });
     });
     expect((await t.pawl.transaction((tx) => tx.query("select id from charges"))).rows).toEqual([]);
-    const failures = (await t.pawl.journal(invoice, "i", { attempts: true })).filter((entry) => "what" in entry);
+    const failures = (await t.pawl.history(invoice, "i")).filter((entry) => "what" in entry);
     // Both happened in the same moment, in which their order says nothing.
     const events = failures.map((entry) => [entry.what, (entry.detail as { event: string }).event]);
     expect(events.toSorted()).toEqual([
@@ -139,13 +139,13 @@ eachStore((store) => {
     await t.pawl.send(invoice, "i", "charge", { after: "1h" });
     await t.advance("1h");
     await t.advance("1m");
-    const [letter] = await t.pawl.deadLetters();
+    const [letter] = await t.pawl.deadLetters.list();
     expect(letter).toMatchObject({ reason: "event_failed", error: { code: "hook_failed" } });
     broken.hook = false;
-    await t.pawl.requeue(letter!.id);
+    await t.pawl.deadLetters.requeue(letter!.id);
     await t.work();
     expect(await t.pawl.get(invoice, "i")).toMatchObject({ state: "paid" });
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
   });
 
   test("the timeout of a state that throws ends as a dead letter, and goes with its visit", async () => {
@@ -156,7 +156,7 @@ eachStore((store) => {
     await t.advance("1h");
     await t.pawl.send(offer, "goes", "accept");
     await t.advance("1m");
-    expect(await t.pawl.deadLetters()).toMatchObject([{ lifecycle: "offer", reason: "event_failed" }]);
+    expect(await t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "offer", reason: "event_failed" }]);
     expect(await t.pawl.get(offer, "goes")).toMatchObject({ state: "accepted" });
   });
 });

@@ -175,13 +175,13 @@ eachStoreAndPooler((store) => {
       },
     }));
     const notesOf = async (key: string) => {
-      const history = await t.pawl.journal(parcel, key, { attempts: true });
+      const history = await t.pawl.history(parcel, key);
       return history.filter((one) => one.kind === "attempt");
     };
     expect(await notesOf("p")).toMatchObject(noted);
     const ofBatch = (await notesOf("q")).map((one) => (one.detail as { event: string }).event);
     expect(ofBatch.sort()).toEqual(["hand", "hand", "label", "weigh"]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     expect(await t.pawl.send(parcel, "p", "close")).toMatchObject({ state: "closed", version: 2 });
   });
 
@@ -209,7 +209,7 @@ eachStoreAndPooler((store) => {
     expect(seen.slice(-2)).toEqual(["after 1 7", "after 2 7"]);
     await t.advance("1d");
     expect(await t.work()).toBe(0);
-    const history = await t.pawl.journal(order, "o", { attempts: true });
+    const history = await t.pawl.history(order, "o");
     expect(history.filter((one) => one.kind === "attempt").map((one) => one.what)).toEqual([
       "claimed",
       "failed",
@@ -276,7 +276,7 @@ eachStoreAndPooler((store) => {
       () => t.pawl.send(order, "o", "pay", { sum: 9 }),
       () => t.pawl.start(order, { data: { amount: 1 } }),
       () => t.pawl.get(order, "o"),
-      () => t.pawl.find(order),
+      () => t.pawl.list(order),
       () => t.pawl.transaction(async () => {}),
     ]) {
       hooks.pay = call;

@@ -83,7 +83,7 @@ eachStore((store) => {
   }
 
   async function failures(t: TestPawl, of: typeof book | typeof scan, key: string) {
-    const history = await t.pawl.journal(of as typeof book, key, { attempts: true });
+    const history = await t.pawl.history(of as typeof book, key);
     return history.filter((entry) => entry.kind === "attempt" && entry.what === "failed");
   }
 
@@ -100,11 +100,11 @@ eachStore((store) => {
       expect(await failures(t, book, "b")).toMatchObject([
         { attempt: 1, detail: { event: "joined", source: "pawl", reason: "event_failed" } },
       ]);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await t.advance("1m");
       await t.advance("1d");
       expect((await failures(t, book, "b")).map((one) => "attempt" in one && one.attempt)).toEqual([1, 2, 3, 4]);
-      const [letter, ...others] = await t.pawl.deadLetters();
+      const [letter, ...others] = await t.pawl.deadLetters.list();
       expect(others).toEqual([]);
       expect(letter).toMatchObject({
         reason: "event_failed",
@@ -113,9 +113,9 @@ eachStore((store) => {
         payload: [{ event: "joined", payload: { total: 1 } }],
       });
       expect(log.lines.filter(({ level }) => level === "error")).toMatchObject([{ fields: { alert: "event_failed" } }]);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       Object.assign(broken, { guard: false, hook: false });
-      await t.pawl.requeue(letter!.id);
+      await t.pawl.deadLetters.requeue(letter!.id);
       await t.work();
       expect(await t.pawl.get(book, "b")).toMatchObject({ state: "done" });
       const { rows } = await t.pawl.transaction((tx) => tx.query("select id from joins"));
@@ -133,8 +133,8 @@ eachStore((store) => {
     expect(await t.pawl.get(book, "b")).toMatchObject({ state: "done", data: { notes: 1 } });
     const journal = await t.pawl.journal(book, "b");
     expect(journal.at(-1)).toMatchObject({ event: "joined", source: "pawl", payload: { total: 1 } });
-    expect(await t.pawl.deadLetters()).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("an `answered` whose `set` throws is retried with pauses and ends as one dead letter, which a requeue delivers", async () => {
@@ -148,14 +148,14 @@ eachStore((store) => {
     expect(await failures(t, scan, "s")).toMatchObject([{ attempt: 1, detail: { event: "answered", source: "pawl" } }]);
     await t.advance("1m");
     await t.advance("1d");
-    const [letter, ...others] = await t.pawl.deadLetters();
+    const [letter, ...others] = await t.pawl.deadLetters.list();
     expect(others).toEqual([]);
     expect(letter).toMatchObject({ lifecycle: "scan", reason: "event_failed", attempts: 4 });
     expect(log.lines.filter(({ level }) => level === "error")).toMatchObject([{ fields: { alert: "event_failed" } }]);
     broken.answer = false;
-    await t.pawl.requeue(letter!.id);
+    await t.pawl.deadLetters.requeue(letter!.id);
     await t.work();
     expect(await t.pawl.get(scan, "s")).toMatchObject({ state: "read", data: { word: "owl" } });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 });

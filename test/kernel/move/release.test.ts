@@ -47,8 +47,8 @@ eachStore((store) => {
       Array.from({ length: 7 }, () => ({ data: {} })),
     );
     await t.advance("1s");
-    expect(await t.pawl.counts(upload)).toEqual({ parked: 4, indexed: 3 });
-    const first = await t.pawl.find(upload, { state: "indexed" });
+    expect(await t.pawl.inspect.counts(upload)).toEqual({ parked: 4, indexed: 3 });
+    const first = await t.pawl.list(upload, { state: "indexed" });
     expect(first.map((one) => one.id).sort()).toEqual(
       made
         .slice(0, 3)
@@ -56,11 +56,11 @@ eachStore((store) => {
         .sort(),
     );
     await t.advance("58s");
-    expect(await t.pawl.counts(upload)).toEqual({ parked: 4, indexed: 3 });
+    expect(await t.pawl.inspect.counts(upload)).toEqual({ parked: 4, indexed: 3 });
     await t.advance("1s");
-    expect(await t.pawl.counts(upload)).toEqual({ parked: 1, indexed: 6 });
+    expect(await t.pawl.inspect.counts(upload)).toEqual({ parked: 1, indexed: 6 });
     await t.advance("10m");
-    expect(await t.pawl.counts(upload)).toEqual({ indexed: 7 });
+    expect(await t.pawl.inspect.counts(upload)).toEqual({ indexed: 7 });
     expect((await t.pawl.journal(upload, { id: made[0]!.id })).at(-1)).toMatchObject({
       event: "index",
       source: "timer",
@@ -76,7 +76,7 @@ eachStore((store) => {
     );
     await t.pawl.startMany(upload, [{ data: {} }, { data: {} }]);
     await t.advance("1s");
-    expect(await t.pawl.counts(upload)).toEqual({ parked: 5, indexed: 2 });
+    expect(await t.pawl.inspect.counts(upload)).toEqual({ parked: 5, indexed: 2 });
   });
 
   test("of many rounds at the same moment, one releases", async () => {
@@ -111,12 +111,12 @@ eachStore((store) => {
       { level: "warn", fields: { attempts: 10 } },
       { level: "error", fields: { alert: "release_refused" } },
     ]);
-    const attempts = (await t.pawl.journal(single, "held", { attempts: true })).filter((entry) => "what" in entry);
+    const attempts = (await t.pawl.history(single, "held")).filter((entry) => "what" in entry);
     expect(attempts).toMatchObject([
       { what: "refused", detail: { event: "go", source: "release", reason: "it is held back" } },
       { what: "refused", detail: { attempts: 10 } },
     ]);
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
     // The pause grows to ten turns: after three hours it was asked about twenty times, and not two hundred times.
     const { rows } = await t.pawl.transaction((tx) => tx.query("select attempts, reason from pawl.release_failures"));
     const [known] = rows as { attempts: number; reason: string }[];
@@ -131,7 +131,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [single], logger: log });
     await t.pawl.start(single, { key: "jammed", data: { throws: true } });
     await t.advance("1h");
-    const letters = await t.pawl.deadLetters();
+    const letters = await t.pawl.deadLetters.list();
     expect(letters).toMatchObject([
       {
         kind: "instance",
@@ -146,9 +146,9 @@ eachStore((store) => {
     await t.advance("1h");
     expect(log.lines.length).toBe(before);
     broken.hook = false;
-    await t.pawl.requeue(letters[0]!.id);
+    await t.pawl.deadLetters.requeue(letters[0]!.id);
     expect(await t.pawl.get(single, "jammed")).toMatchObject({ state: "gone" });
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
   });
 
   test("the dead letter of a parked instance is decided when it goes on another way", async () => {
@@ -156,9 +156,9 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [single] });
     await t.pawl.start(single, { key: "jammed", data: { throws: true } });
     await t.advance("1h");
-    expect(await t.pawl.deadLetters()).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list()).toHaveLength(1);
     await t.pawl.send(single, "jammed", "hurry");
-    expect(await t.pawl.deadLetters()).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 });

@@ -160,7 +160,7 @@ eachStoreAndPooler((store) => {
     await using t = await packed();
     await t.pawl.send(parcel, "p", "delivered", { after: "1h" });
     await t.advance("1h");
-    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    const history = await t.pawl.history(parcel, "p");
     expect(history.at(-1)).toMatchObject({
       kind: "attempt",
       what: "refused",
@@ -213,7 +213,7 @@ eachStoreAndPooler((store) => {
       })),
     );
     expect(sent.map((one) => one.ok)).toEqual(made.map((_, index) => index % 2 === 0));
-    expect(await t.pawl.counts(parcel)).toEqual({ packed: 350, shipped: 350 });
+    expect(await t.pawl.inspect.counts(parcel)).toEqual({ packed: 350, shipped: 350 });
   });
 
   test("find gives the newest first, by state, page by page", async () => {
@@ -222,14 +222,14 @@ eachStoreAndPooler((store) => {
       parcel,
       Array.from({ length: 30 }, () => ({ data: { address } })),
     );
-    expect(await t.pawl.find(parcel, { state: "labeling", limit: 1000 })).toHaveLength(30);
+    expect(await t.pawl.list(parcel, { state: "labeling", limit: 1000 })).toHaveLength(30);
     await t.work();
     await t.pawl.send(parcel, { id: made[3]!.id }, "weighed", { weight: 1 });
-    const first = await t.pawl.find(parcel, { state: "packed", limit: 20 });
-    const second = await t.pawl.find(parcel, { state: ["packed", "shipped"], limit: 20, after: first.at(-1)! });
+    const first = await t.pawl.list(parcel, { state: "packed", limit: 20 });
+    const second = await t.pawl.list(parcel, { state: ["packed", "shipped"], limit: 20, after: first.at(-1)! });
     const ids = [...first, ...second].map((one) => one.id);
     expect(ids).toEqual(made.map((one) => one.id).reverse());
-    expect(await t.pawl.find(parcel)).toHaveLength(30);
+    expect(await t.pawl.list(parcel)).toHaveLength(30);
   });
 
   test("wait ends when the state is reached, and says so when it never will be", async () => {
@@ -259,16 +259,19 @@ eachStoreAndPooler((store) => {
     });
     await using t = await store.open({ lifecycles: [door, parcel] });
     await t.pawl.start(door, { key: "front" });
-    expect(await t.pawl.permitted(door, "front", { actor: "bob" })).toMatchObject([
+    expect(await t.pawl.allowedEvents(door, "front", { actor: "bob" })).toMatchObject([
       { event: "open", permitted: "no", blockers: [{ reason: "only Ada has a key" }] },
       { event: "paint", permitted: "yes" },
       { event: "fail", permitted: "yes" },
       { event: "discard", permitted: "yes" },
     ]);
-    expect((await t.pawl.permitted(door, "front", { actor: "ada" }))[0]).toEqual({ event: "open", permitted: "yes" });
+    expect((await t.pawl.allowedEvents(door, "front", { actor: "ada" }))[0]).toEqual({
+      event: "open",
+      permitted: "yes",
+    });
     await t.pawl.start(parcel, { key: "p", data: { address } });
     await t.work();
-    expect(await t.pawl.permitted(parcel, "p")).toContainEqual({ event: "weighed", permitted: "depends" });
+    expect(await t.pawl.allowedEvents(parcel, "p")).toContainEqual({ event: "weighed", permitted: "depends" });
   });
 
   test("R27 fail leads from any open state to failed, and not from failed, discarded or an end", async () => {

@@ -21,7 +21,7 @@ eachStoreAndPooler((store) => {
     const first = await t.pawl.start(parcel, { key: "p1", data: { address: "Elm 3" } });
     const second = await t.pawl.start(parcel, { key: "p1", data: { address: "Oak 9" } });
     expect(second).toMatchObject({ created: false, id: first.id, data: { address: "Elm 3" } });
-    expect(await t.pawl.counts(parcel)).toEqual({ labeling: 1 });
+    expect(await t.pawl.inspect.counts(parcel)).toEqual({ labeling: 1 });
   });
 
   test("fifty parallel starts with one key make one instance and get fifty equal answers", async () => {
@@ -47,7 +47,7 @@ eachStoreAndPooler((store) => {
     expect(started.map((one) => one.key)).toEqual([...items.map((item) => item.key), "k3"]);
     expect(started.filter((one) => !one.created).map((one) => one.key)).toEqual(["k7", "k3"]);
     expect(started.at(-1)!.id).toBe(started[3]!.id);
-    expect(await t.pawl.counts(parcel)).toEqual({ labeling: 1_200 });
+    expect(await t.pawl.inspect.counts(parcel)).toEqual({ labeling: 1_200 });
   });
 
   test("the deadline of a lifecycle is fixed at its start", async () => {

@@ -84,7 +84,7 @@ const letterOf = new Map<string, string>();
 async function fail(pawl: Pawl, key: string): Promise<void> {
   await begin(pawl, key);
   const { id } = await pawl.send(order, key, "fail");
-  const letters = await pawl.deadLetters(order);
+  const letters = await pawl.deadLetters.list({ lifecycle: order });
   letterOf.set(key, letters.find((letter) => letter.instance === id)!.id);
 }
 
@@ -182,7 +182,7 @@ const verbs: readonly Verb[] = [
   {
     name: "enqueue",
     call: (pawl, key, tx) => pawl.enqueue(mail, { to: "ada" }, { key, tx }),
-    changes: async (pawl, key) => ((await pawl.jobStatus(mail, key)) === undefined ? 0 : 1),
+    changes: async (pawl, key) => ((await pawl.jobs.get(mail, key)) === undefined ? 0 : 1),
     expected: 1,
   },
   {
@@ -202,15 +202,15 @@ const verbs: readonly Verb[] = [
   {
     name: "requeue",
     prepare: fail,
-    call: (pawl, key, tx) => pawl.requeue(letterOf.get(key)!, { tx, restart: true }),
-    changes: async (pawl, key) => ((await pawl.deadLetter(letterOf.get(key)!))!.status === "requeued" ? 1 : 0),
+    call: (pawl, key, tx) => pawl.deadLetters.requeue(letterOf.get(key)!, { tx, restart: true }),
+    changes: async (pawl, key) => ((await pawl.deadLetters.get(letterOf.get(key)!))!.status === "requeued" ? 1 : 0),
     expected: 1,
   },
   {
     name: "discard",
     prepare: fail,
-    call: (pawl, key, tx) => pawl.discard(letterOf.get(key)!, { tx }),
-    changes: async (pawl, key) => ((await pawl.deadLetter(letterOf.get(key)!))!.status === "discarded" ? 1 : 0),
+    call: (pawl, key, tx) => pawl.deadLetters.discard(letterOf.get(key)!, { tx }),
+    changes: async (pawl, key) => ((await pawl.deadLetters.get(letterOf.get(key)!))!.status === "discarded" ? 1 : 0),
     expected: 1,
   },
   {
@@ -231,9 +231,9 @@ const verbs: readonly Verb[] = [
     call: (pawl, key, tx) =>
       Promise.all([
         pawl.get(order, key, { tx }),
-        pawl.find(order, { limit: 1, tx }),
+        pawl.list(order, { limit: 1, tx }),
         pawl.journal(order, key, { tx }),
-        pawl.permitted(order, key, { tx }),
+        pawl.allowedEvents(order, key, { tx }),
         pawl.children(order, key, { tx }),
       ]),
     changes: versions,
@@ -440,6 +440,6 @@ describe.skipIf(server === undefined)("on transactions of other libraries", () =
     await expect(running[0]).resolves.toMatchObject({ created: true });
     await expect(running[2]).rejects.toMatchObject({ code: "not_a_transaction" });
     await client.end();
-    expect(await t.pawl.counts(order)).toEqual({});
+    expect(await t.pawl.inspect.counts(order)).toEqual({});
   });
 });

@@ -39,7 +39,7 @@ eachStoreAndPooler((store) => {
     });
     await expect(undone).rejects.toThrow("no");
     expect(await t.pawl.get(parcel, "p")).toBeUndefined();
-    expect(await t.pawl.counts(parcel)).toEqual({});
+    expect(await t.pawl.inspect.counts(parcel)).toEqual({});
   });
 
   test("a refusal leaves the caller's transaction usable and as it was", async () => {

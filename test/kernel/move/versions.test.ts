@@ -166,7 +166,7 @@ eachStore((store) => {
     await t.pawl.send(first, "e", "approve");
     await using next = await beside(t, [lost]);
     expect(await next.pawl.get(lost, "e")).toMatchObject({ state: "approved", outcome: "success", definition: 1 });
-    expect(await next.pawl.find(lost)).toHaveLength(1);
+    expect(await next.pawl.list(lost)).toHaveLength(1);
     await expect(next.pawl.send(lost, "e", "accept")).rejects.toMatchObject({ code: "transition_refused" });
   });
 
@@ -186,11 +186,11 @@ eachStore((store) => {
     expect(await timers(t)).toEqual(["expire in 5d"]);
     await using next = await beside(t, [renamed]);
     expect(await next.pawl.get(renamed, "e")).toMatchObject({ state: "reviewing", version: 3, definition: 1 });
-    expect(await next.pawl.counts(renamed)).toEqual({ reviewing: 1 });
-    expect(await next.pawl.find(renamed, { state: "reviewing" })).toHaveLength(1);
-    expect(await next.pawl.metrics()).toMatch(/pawl_instances\{[^}]*state="reviewing"[^}]*\} 1/);
-    expect(await next.pawl.metrics()).not.toMatch(/pawl_instances\{[^}]*state="waiting"/);
-    expect(await next.pawl.permitted(renamed, "e")).toContainEqual({ event: "accept", permitted: "yes" });
+    expect(await next.pawl.inspect.counts(renamed)).toEqual({ reviewing: 1 });
+    expect(await next.pawl.list(renamed, { state: "reviewing" })).toHaveLength(1);
+    expect(await next.pawl.inspect.metrics()).toMatch(/pawl_instances\{[^}]*state="reviewing"[^}]*\} 1/);
+    expect(await next.pawl.inspect.metrics()).not.toMatch(/pawl_instances\{[^}]*state="waiting"/);
+    expect(await next.pawl.allowedEvents(renamed, "e")).toContainEqual({ event: "accept", permitted: "yes" });
     await next.pawl.send(renamed, "e", "noted");
     expect(await timers(t)).toEqual(["expire in 5d"]);
     expect((await next.pawl.journal(renamed, "e")).slice(-2)).toMatchObject([
@@ -199,7 +199,7 @@ eachStore((store) => {
     ]);
     await next.advance("5d");
     expect(await next.pawl.get(renamed, "e")).toMatchObject({ state: "done", version: 6 });
-    expect(await next.pawl.counts(renamed)).toEqual({ done: 1 });
+    expect(await next.pawl.inspect.counts(renamed)).toEqual({ done: 1 });
   });
 
   test("a timer that fell due meanwhile comes first, under the new name", async () => {
@@ -223,7 +223,7 @@ eachStore((store) => {
     ]);
     expect(await lanes(t)).toEqual(["essay@1/drafting", "essay@1/drafting"]);
     await using next = await beside(t, [renamed]);
-    expect(await next.pawl.find(renamed, { state: "writing" })).toHaveLength(2);
+    expect(await next.pawl.list(renamed, { state: "writing" })).toHaveLength(2);
     await next.pawl.send(renamed, "f", "noted");
     expect(await lanes(t)).toEqual(["essay@1/drafting", "essay@2/writing"]);
     expect(await next.work()).toBe(2);
@@ -313,7 +313,7 @@ eachStore((store) => {
       message: expect.stringMatching(/version 2 of `essay`, and this process has version 1. Upgrade/),
     };
     await expect(t.pawl.send(first, "new", "approve")).rejects.toMatchObject(refusal);
-    await expect(t.pawl.permitted(first, "new")).rejects.toMatchObject({ code: "definition_newer" });
+    await expect(t.pawl.allowedEvents(first, "new")).rejects.toMatchObject({ code: "definition_newer" });
     const sent = await t.pawl.sendMany(first, [
       { to: "new", event: "approve" },
       { to: "old", event: "approve" },
@@ -370,7 +370,7 @@ eachStore((store) => {
     await expect(held.report("drafted")).rejects.toMatchObject({ code: "lease_lost" });
     expect(await t.work()).toBe(0);
     expect(await next.work()).toBe(2);
-    expect(await next.pawl.counts(keeps)).toEqual({ reviewing: 2 });
+    expect(await next.pawl.inspect.counts(keeps)).toEqual({ reviewing: 2 });
   });
 
   test("two versions side by side share the work: each instance ends, moved by no older one than before", async () => {
@@ -387,7 +387,7 @@ eachStore((store) => {
     // Each claims what it can; the older one never gets what is not its own.
     await Promise.all([t.work(), next.work()]);
     await next.work();
-    const all = await next.pawl.find(renamed, { state: "reviewing" });
+    const all = await next.pawl.list(renamed, { state: "reviewing" });
     expect(all).toHaveLength(40);
     for (const one of all.filter((each) => each.key!.startsWith("b")))
       expect(one).toMatchObject({ definition: 2, data: { note: "by 2" } });
@@ -401,7 +401,7 @@ eachStore((store) => {
         if (byOld?.ok !== true) await next.pawl.trySend(renamed, one, "accept");
       }),
     );
-    expect(await next.pawl.find(renamed, { state: "done", limit: 100 })).toHaveLength(40);
+    expect(await next.pawl.list(renamed, { state: "done", limit: 100 })).toHaveLength(40);
     const [strays] = await t.db.rows<{ count: number }>(sql`
       select count(*)::int as count from pawl.journal as move
       join pawl.journal as earlier on earlier.instance_id = move.instance_id and earlier.version = move.version - 1

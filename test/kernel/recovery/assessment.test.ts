@@ -73,7 +73,7 @@ class Scene {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    expect(await this.t.pawl.verify()).toEqual([]);
+    expect(await this.t.pawl.inspect.verify()).toEqual([]);
     await this.t.close();
   }
 }
@@ -147,7 +147,7 @@ eachStore((store) => {
     for (const failure of ["first", "second", "third"]) {
       await s.fail("a", new Error(failure));
       const isLast = failure === "third";
-      expect(await s.t.pawl.deadLetters(s.attempt)).toHaveLength(isLast ? 1 : 0);
+      expect(await s.t.pawl.deadLetters.list({ lifecycle: s.attempt })).toHaveLength(isLast ? 1 : 0);
       await s.t.advance("10m");
       if (!isLast) await (await s.t.claim("attempt/failed")).run();
     }
@@ -161,7 +161,7 @@ eachStore((store) => {
       "recover: completed",
       "fail: failed",
     ]);
-    const [letter] = await s.t.pawl.deadLetters(s.attempt);
+    const [letter] = await s.t.pawl.deadLetters.list({ lifecycle: s.attempt });
     expect(letter).toMatchObject({
       reason: "recovery_exhausted",
       origin: "completed",
@@ -346,15 +346,15 @@ eachStore((store) => {
       await s.fail();
       if (!isLast) await s.t.pawl.send(s.attempt, "a", "recover");
     }
-    expect(await s.t.pawl.deadLetters(s.attempt)).toHaveLength(1);
+    expect(await s.t.pawl.deadLetters.list({ lifecycle: s.attempt })).toHaveLength(1);
     await s.t.pawl.send(s.attempt, "a", "restart", { actor: "ada" });
-    expect(await s.t.pawl.deadLetters(s.attempt)).toEqual([]);
+    expect(await s.t.pawl.deadLetters.list({ lifecycle: s.attempt })).toEqual([]);
     expect(await s.state()).toBe("created");
     s.services.called.length = 0;
     await s.t.work();
     expect(s.services.called).toEqual(["complete again"]);
     await s.fail(); // the fourth, and the first of this run
-    expect(await s.t.pawl.deadLetters(s.attempt)).toEqual([]);
+    expect(await s.t.pawl.deadLetters.list({ lifecycle: s.attempt })).toEqual([]);
     await s.t.advance("10m");
     await (await s.t.claim("attempt/failed")).run();
     expect(await s.state()).toBe("completed");

@@ -36,7 +36,7 @@ eachStore((store) => {
       await t.advance("10m");
       await (await t.claim("attempt/failed")).run();
     }
-    const [letter] = await t.pawl.deadLetters(attempt);
+    const [letter] = await t.pawl.deadLetters.list({ lifecycle: attempt });
     const journal = await t.pawl.journal(attempt, "a");
     expect(await t.pawl.explainRecovery(attempt, "a")).toMatchObject({
       failure: { state: "completed", reason: "attempts_used_up", error: "Error: It is the third." },

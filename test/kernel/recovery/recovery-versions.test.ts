@@ -66,8 +66,8 @@ eachStore((store) => {
       expect(definitions, key).toEqual([...definitions].sort());
       expect(journal.filter((move) => move.event === "recover")).toHaveLength(1);
     }
-    expect(await next.pawl.deadLetters(newer)).toEqual([]);
-    expect(await next.pawl.verify()).toEqual([]);
+    expect(await next.pawl.deadLetters.list({ lifecycle: newer })).toEqual([]);
+    expect(await next.pawl.inspect.verify()).toEqual([]);
   });
 
   test("what failed under a name that is gone resumes by the newer definition: under its new name's checkpoint", async () => {
@@ -88,7 +88,7 @@ eachStore((store) => {
       "2 checked: judging",
       "2 decided: done",
     ]);
-    expect(await next.pawl.verify()).toEqual([]);
+    expect(await next.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a newer process that touches a failed instance takes its recovery over, at its time", async () => {
@@ -104,7 +104,7 @@ eachStore((store) => {
     await next.maintain();
     expect(await next.work()).toBeGreaterThan(0);
     expect(await next.pawl.get(newer, "c")).toMatchObject({ state: "done", definition: 2 });
-    expect(await next.pawl.verify()).toEqual([]);
+    expect(await next.pawl.inspect.verify()).toEqual([]);
   });
 
   test("failures count over versions, and a newer one may give more of them", async () => {
@@ -115,7 +115,7 @@ eachStore((store) => {
       await (await t.claim("claim/checking")).fail(new Error("no"));
       if (!isLast) await t.pawl.send(older, "c", "recover");
     }
-    expect(await t.pawl.deadLetters(older)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: older })).toHaveLength(1);
     const patient = lifecycle("claim", {
       version: 2,
       initial: "checking",
@@ -128,10 +128,10 @@ eachStore((store) => {
       },
     });
     await using next = await beside(t, [patient]);
-    const [letter] = await next.pawl.deadLetters(patient);
-    await next.pawl.requeue(letter!.id, { actor: "ada" });
+    const [letter] = await next.pawl.deadLetters.list({ lifecycle: patient });
+    await next.pawl.deadLetters.requeue(letter!.id, { actor: "ada" });
     await (await next.claim("claim/checking")).fail(new Error("no"));
-    expect(await next.pawl.deadLetters(patient)).toEqual([]);
+    expect(await next.pawl.deadLetters.list({ lifecycle: patient })).toEqual([]);
     expect(await next.pawl.explainRecovery(patient, "c")).toMatchObject({
       failures: 4,
       maxFailures: 5,
@@ -160,7 +160,7 @@ eachStore((store) => {
     expect(await next.pawl.get(plain, "c")).toMatchObject({ state: "done" });
     await next.pawl.start(plain, { key: "d" });
     await next.pawl.send(plain, "d", "fail");
-    expect(await next.pawl.deadLetters(plain)).toMatchObject([{ key: "d" }]);
-    expect(await next.pawl.verify()).toEqual([]);
+    expect(await next.pawl.deadLetters.list({ lifecycle: plain })).toMatchObject([{ key: "d" }]);
+    expect(await next.pawl.inspect.verify()).toEqual([]);
   });
 });

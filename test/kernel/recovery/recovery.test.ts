@@ -76,10 +76,10 @@ eachStore((store) => {
         name: "",
       });
       expect(task, way).toEqual({ due_ms: t.now().getTime() + 600_000, lane: "claim@1/failed" });
-      expect(await t.pawl.verify(), way).toEqual([]);
+      expect(await t.pawl.inspect.verify(), way).toEqual([]);
       await t.pawl.send(claim, way, "discard");
     }
-    expect(await t.pawl.deadLetters(claim)).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: claim })).toEqual([]);
   });
 
   test("R20 R22 what a recovery sends is refused if a guard is against it: it stays failed, and a person is asked", async () => {
@@ -90,7 +90,7 @@ eachStore((store) => {
     await t.advance("10m");
     await recover(t);
     expect(await moves(t)).toEqual(["start: checking", "checked: deciding", "fail: failed"]);
-    expect(await t.pawl.deadLetters(claim)).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: claim })).toMatchObject([
       { reason: "recover_refused", origin: "deciding", error: { message: expect.stringContaining("it is not ready") } },
     ]);
     await t.advance("1d");
@@ -99,12 +99,12 @@ eachStore((store) => {
       code: "transition_refused",
       details: { blockers: [{ kind: "guard", reason: "it is not ready" }] },
     });
-    expect(await t.pawl.permitted(claim, "c")).toContainEqual({
+    expect(await t.pawl.allowedEvents(claim, "c")).toContainEqual({
       event: "recover",
       permitted: "no",
       blockers: [expect.objectContaining({ reason: "it is not ready" })],
     });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a recovery and the event that follows it are one commit, the second of them by Pawl itself", async () => {
@@ -116,7 +116,7 @@ eachStore((store) => {
     const [recovered, asked] = (await t.pawl.journal(claim, "c")).slice(-2);
     expect(recovered).toMatchObject({ event: "recover", to: "deciding", source: "worker" });
     expect(asked).toMatchObject({ event: "ask_again", from: "deciding", to: "checking", source: "pawl" });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a recovery into the state that failed goes on with its visit: the idempotency key stays", async () => {
@@ -154,7 +154,7 @@ eachStore((store) => {
     await recover(t);
     expect(await state(t)).toBe("checking");
     expect(await t.pawl.get(claim, "c")).toMatchObject({ data: { note: "ada" } });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("of a scheduled recovery and a person's, exactly one is made", async () => {
@@ -165,7 +165,7 @@ eachStore((store) => {
     const results = await Promise.allSettled([scheduled.run(), t.pawl.send(claim, "c", "recover")]);
     expect(results.filter((one) => one.status === "fulfilled")).toHaveLength(1);
     expect(await moves(t)).toEqual(["start: checking", "fail: failed", "recover: checking"]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a person's recovery needs no budget, and can be sent for later", async () => {
@@ -174,7 +174,7 @@ eachStore((store) => {
       await failStep(t);
       if (!isLast) await t.pawl.send(claim, "c", "recover");
     }
-    expect(await t.pawl.deadLetters(claim)).toMatchObject([{ reason: "recovery_exhausted" }]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: claim })).toMatchObject([{ reason: "recovery_exhausted" }]);
     await t.pawl.send(claim, "c", "recover", { after: "1d", actor: "ada", reason: "they are back on Monday" });
     await t.advance("1d");
     expect((await t.pawl.journal(claim, "c")).at(-1)).toMatchObject({
@@ -182,10 +182,10 @@ eachStore((store) => {
       actor: "ada",
       source: "timer",
     });
-    expect(await t.pawl.deadLetters(claim)).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: claim })).toEqual([]);
     await failStep(t);
-    expect(await t.pawl.deadLetters(claim)).toMatchObject([{ details: { failures: 4 } }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: claim })).toMatchObject([{ details: { failures: 4 } }]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("two processes count the same failures", async () => {
@@ -196,7 +196,7 @@ eachStore((store) => {
     await failStep(other);
     await t.pawl.send(claim, "c", "recover");
     await failStep(t);
-    expect(await other.pawl.deadLetters(claim)).toMatchObject([{ reason: "recovery_exhausted" }]);
+    expect(await other.pawl.deadLetters.list({ lifecycle: claim })).toMatchObject([{ reason: "recovery_exhausted" }]);
   });
 
   test("a budget may be for each state, or for all of its life", async () => {
@@ -220,13 +220,15 @@ eachStore((store) => {
     await t.advance("1m");
     await (await t.claim("by_state/failed")).run();
     await (await t.claim("by_state/b")).fail(new Error("3"));
-    expect(await t.pawl.deadLetters(byState)).toMatchObject([{ origin: "b", details: { failures: 2 } }]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: byState })).toMatchObject([
+      { origin: "b", details: { failures: 2 } },
+    ]);
 
     await t.pawl.start(byLife, { key: "k" });
     await (await t.claim("by_lifetime/a")).fail(new Error("1"));
     await t.pawl.send(byLife, "k", "restart");
     await (await t.claim("by_lifetime/a")).fail(new Error("2"));
-    expect(await t.pawl.deadLetters(byLife)).toMatchObject([{ details: { failures: 2 } }]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: byLife })).toMatchObject([{ details: { failures: 2 } }]);
   });
 
   test("what fails without a recovery declared waits for a person, whichever way it failed", async () => {
@@ -246,15 +248,17 @@ eachStore((store) => {
     await t.pawl.start(plain, { key: "thrown" });
     await t.pawl.send(plain, "thrown", "x");
     await (await t.claim("plain/b")).fail(new Error("no"));
-    expect((await t.pawl.deadLetters(plain)).map((letter) => [letter.origin, letter.reason])).toEqual([
+    expect(
+      (await t.pawl.deadLetters.list({ lifecycle: plain })).map((letter) => [letter.origin, letter.reason]),
+    ).toEqual([
       ["b", "attempts_used_up"],
       ["a", "leaky"],
       ["a", "by hand"],
     ]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     await t.pawl.send(plain, "called", "recover");
     await t.pawl.send(plain, "sunk", "discard");
-    expect(await t.pawl.deadLetters(plain)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: plain })).toHaveLength(1);
   });
 
   test("a state's own way out of a failure is no failure of the instance; a dead letter comes with it where it says so", async () => {
@@ -290,8 +294,10 @@ eachStore((store) => {
     }
     const states = await Promise.all(["Doubt", "Outage", "Other"].map((key) => t.pawl.get(graded, key)));
     expect(states.map((one) => one!.state)).toEqual(["reviewing", "backup", "failed"]);
-    expect(await t.pawl.deadLetters(graded)).toMatchObject([{ origin: "grading", error: { name: "Doubt" } }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: graded })).toMatchObject([
+      { origin: "grading", error: { name: "Doubt" } },
+    ]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   const timed = lifecycle("timed", {
@@ -316,16 +322,18 @@ eachStore((store) => {
     await t.pawl.start(timed, { key: "exact" });
     await t.advance("10m");
     await t.pawl.send(timed, "exact", "fail");
-    expect(await t.pawl.deadLetters(timed)).toMatchObject([{ reason: "deadline", payload: { reason: "failed" } }]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: timed })).toMatchObject([
+      { reason: "deadline", payload: { reason: "failed" } },
+    ]);
     await t.pawl.start(timed, { key: "over" });
     await t.advance("20m");
-    expect(await t.pawl.deadLetters(timed)).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: timed })).toMatchObject([
       { reason: "deadline", payload: { reason: "deadline" } },
       { reason: "deadline" },
     ]);
     await t.advance("1d");
     expect(await t.work()).toBe(0);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a retry that would come at the deadline or later is given up early, also when the service names the time", async () => {
@@ -385,14 +393,16 @@ eachStore((store) => {
     await t.advance("10m");
     await t.work();
     expect(await t.pawl.get(piece, good!)).toMatchObject({ state: "done" });
-    expect(await t.pawl.deadLetters(piece)).toEqual([]); // Its parent deals with it.
+    expect(await t.pawl.deadLetters.list({ lifecycle: piece })).toEqual([]); // Its parent deals with it.
     expect(await t.pawl.get(piece, bad!)).toMatchObject({ state: "failed" });
     expect((await t.pawl.journal(table, "t")).at(-1)).toMatchObject({ event: "fail", from: "waiting", to: "failed" });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     // Its own recovery looks at the children again, and finds one that is given up.
     await t.advance("10m");
     await t.work();
-    expect(await t.pawl.deadLetters(table)).toMatchObject([{ reason: "recovery_exhausted", origin: "waiting" }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: table })).toMatchObject([
+      { reason: "recovery_exhausted", origin: "waiting" },
+    ]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 });

@@ -59,7 +59,7 @@ eachStore((store) => {
     expect(messages).toEqual([{ message_type: "batch.reset", version: 3 }]);
     await (await t.claim("batch/loading")).report("load");
     await (await t.claim("batch/loaded")).fail(new Error("no"));
-    expect(await t.pawl.deadLetters(batch)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: batch })).toHaveLength(1);
     await t.pawl.send(batch, "b", "recover");
     expect(await state()).toBe("loaded"); // It resumes behind what would be reset.
     expect(seen).toHaveLength(2);
@@ -76,19 +76,23 @@ eachStore((store) => {
     await runOut(t);
     expect(tries).toBe(3);
     expect(await state()).toBe("failed");
-    expect(await t.pawl.deadLetters(batch)).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: batch })).toMatchObject([
       { kind: "instance", origin: "loading", attempts: 3, error: { message: "the sweeper is out (3)" } },
     ]);
     expect(await t.pawl.journal(batch, "b")).toHaveLength(2);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
 
     const asked = await t.pawl.send(batch, "b", "recover", { actor: "ada", reason: "the sweeper is back" });
     expect(asked).toMatchObject({ state: "failed", version: 2 });
     await runOut(t);
     expect(tries).toBe(6);
-    expect(await t.pawl.deadLetters(batch)).toMatchObject([{ error: { message: "the sweeper is out (6)" } }]);
-    expect(await t.pawl.deadLetters(batch, { status: "requeued" })).toMatchObject([{ decidedBy: "ada" }]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: batch })).toMatchObject([
+      { error: { message: "the sweeper is out (6)" } },
+    ]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: batch, status: "requeued" })).toMatchObject([
+      { decidedBy: "ada" },
+    ]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a person's recovery with a reset falls due at once, and is made in that person's name", async () => {
@@ -103,7 +107,7 @@ eachStore((store) => {
     expect(await state()).toBe("failed");
     await (await t.claim("batch/failed")).run();
     expect(tries).toBe(1);
-    const history = await t.pawl.journal(batch, "b", { attempts: true });
+    const history = await t.pawl.history(batch, "b");
     expect(history.filter((one) => one.kind === "attempt" && one.what === "asked")).toMatchObject([
       { detail: { event: "recover", actor: "ada" } },
     ]);
@@ -112,7 +116,7 @@ eachStore((store) => {
       actor: "ada",
       reason: "now, please",
     });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a reset can put itself off, and can give up", async () => {
@@ -128,7 +132,9 @@ eachStore((store) => {
     await t.advance("1m");
     await t.work();
     expect(await state()).toBe("failed");
-    expect(await t.pawl.deadLetters(batch)).toMatchObject([{ reason: "there is nothing to sweep", attempts: 1 }]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: batch })).toMatchObject([
+      { reason: "there is nothing to sweep", attempts: 1 },
+    ]);
   });
 
   test("a worker that dies over a reset loses its lease, and another one does it", async () => {
@@ -144,7 +150,7 @@ eachStore((store) => {
     await expect(lost.run()).rejects.toMatchObject({ code: "lease_lost" });
     expect(await state()).toBe("loading");
     expect(tries).toBe(2);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a recovery whose asking got no reply is asked for once", async () => {
@@ -154,7 +160,7 @@ eachStore((store) => {
       throw new PawlError("outcome_unknown", "The reply was lost.");
     });
     await t.pawl.send(batch, "b", "recover", { actor: "ada" });
-    const history = await t.pawl.journal(batch, "b", { attempts: true });
+    const history = await t.pawl.history(batch, "b");
     expect(history.filter((one) => one.kind === "attempt" && one.what === "asked")).toHaveLength(1);
     await t.work();
     expect(await t.pawl.get(batch, "b")).toMatchObject({ state: "used" });

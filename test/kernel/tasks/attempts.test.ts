@@ -25,7 +25,7 @@ eachStore((store) => {
     await t.pawl.start(chain, { key: "a" });
     await t.pawl.wait(chain, "a", { until: "done" });
     await worker.stop();
-    const history = await t.pawl.journal(chain, "a", { attempts: true });
+    const history = await t.pawl.history(chain, "a");
     const attempts = history.flatMap((one) => (one.kind === "attempt" && one.what === "claimed" ? [one] : []));
     expect(attempts.map(({ lane, attempt, outcome }) => [lane, attempt, outcome])).toEqual([
       ["chain@1/first", 1, "next"],
@@ -55,7 +55,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [chain] });
     await t.pawl.start(chain, { key: "a" });
     await t.claim("chain/first");
-    const [, claimed] = await t.pawl.journal(chain, "a", { attempts: true });
+    const [, claimed] = await t.pawl.history(chain, "a");
     expect(claimed).toMatchObject({ what: "claimed", worker: "test-worker-1", endedAt: null, outcome: null });
   });
 });

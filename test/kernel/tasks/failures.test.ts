@@ -63,20 +63,20 @@ eachStore((store) => {
     await t.pawl.send(fragile, "guard", "guard");
     await t.work();
     expect(await t.pawl.get(fragile, "guard")).toMatchObject({ state: "guarding", failure: null });
-    expect((await t.pawl.journal(fragile, "guard", { attempts: true })).at(-1)).toMatchObject({ what: "deferred" });
+    expect((await t.pawl.history(fragile, "guard")).at(-1)).toMatchObject({ what: "deferred" });
     await t.pawl.send(fragile, "guard", "discard");
     await t.pawl.start(fragile, { key: "called" });
     const calls = { nonsense: "event_unknown", ran: "transition_refused", bad: "guard_failed", hook: "hook_failed" };
     for (const [event, code] of Object.entries(calls))
       await expect(t.pawl.send(fragile, "called", event as "bad")).rejects.toMatchObject({ code });
     expect(await t.pawl.get(fragile, "called")).toMatchObject({ state: "open", version: 1, failure: null });
-    const history = await t.pawl.journal(fragile, "called", { attempts: true });
+    const history = await t.pawl.history(fragile, "called");
     // What the definition threw is in the history; what could not be asked for is nothing that happened.
     expect(history.slice(1)).toMatchObject([
       { what: "failed", detail: { event: "bad", error: { message: expect.stringContaining("it broke") } } },
       { what: "failed", detail: { event: "hook", error: { message: expect.stringContaining("it broke") } } },
     ]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("A57 an instance that failed carries reason, error, time and state, and no more once it has gone on", async () => {
@@ -111,13 +111,13 @@ eachStore((store) => {
       failure: { reason: name },
       next: { reason: name },
     });
-    expect(await t.pawl.deadLetters(claim)).toMatchObject([{ reason: name }]);
-    expect(await t.pawl.find(claim, { failure: name })).toMatchObject([{ key: "late", failure: { reason: name } }]);
-    expect(await t.pawl.find(claim, { failure: name, state: "refuted" })).toEqual([]);
-    expect(await t.pawl.find(claim, { failure: "refute" })).toMatchObject([
+    expect(await t.pawl.deadLetters.list({ lifecycle: claim })).toMatchObject([{ reason: name }]);
+    expect(await t.pawl.list(claim, { failure: name })).toMatchObject([{ key: "late", failure: { reason: name } }]);
+    expect(await t.pawl.list(claim, { failure: name, state: "refuted" })).toEqual([]);
+    expect(await t.pawl.list(claim, { failure: "refute" })).toMatchObject([
       { id: other.id, outcome: "failure", failure: { reason: "refute", state: "checking" } },
     ]);
-    await expect(t.pawl.find(claim, { failure: name, parent: other })).rejects.toMatchObject({
+    await expect(t.pawl.list(claim, { failure: name, parent: other })).rejects.toMatchObject({
       code: "option_invalid",
     });
   });
@@ -137,7 +137,7 @@ eachStore((store) => {
     await t.claim("retried/trying"); // Its worker falls silent.
     await t.advance("31s");
     await (await t.claim("retried/trying")).fail(new Error("no"));
-    const history = await t.pawl.journal(retried, "r", { attempts: true });
+    const history = await t.pawl.history(retried, "r");
     const reasons = history.flatMap((entry) => {
       if (entry.kind === "move") return entry.event === "fail" ? [entry.reason] : [];
       const { reason } = (entry.detail ?? {}) as { reason?: string };

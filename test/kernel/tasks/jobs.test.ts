@@ -27,11 +27,11 @@ eachStoreAndPooler((store) => {
     await using t = await open();
     const queued = await t.pawl.enqueue(email, { to: "ada" }, { key: "welcome" });
     expect(queued).toMatchObject({ created: true, state: "pending" });
-    expect(await t.pawl.jobStatus(email, "welcome")).toMatchObject({ status: "pending", attempt: 0 });
+    expect(await t.pawl.jobs.get(email, "welcome")).toMatchObject({ status: "pending", attempt: 0 });
     const worker = await t.claim("send-email/pending");
-    expect(await t.pawl.jobStatus(email, "welcome")).toMatchObject({ status: "running", attempt: 1 });
+    expect(await t.pawl.jobs.get(email, "welcome")).toMatchObject({ status: "running", attempt: 1 });
     await worker.run();
-    expect(await t.pawl.jobStatus(email, "welcome")).toMatchObject({ status: "done", endedAt: t.now() });
+    expect(await t.pawl.jobs.get(email, "welcome")).toMatchObject({ status: "done", endedAt: t.now() });
     expect(sent).toEqual(["ada 1"]);
     await t.pawl.enqueue(sweep);
     expect(await t.work()).toBe(1);
@@ -44,13 +44,13 @@ eachStoreAndPooler((store) => {
     await t.work();
     await t.advance("1s");
     await t.work();
-    expect(await t.pawl.jobStatus(email, "k")).toMatchObject({ status: "error" });
-    expect(await t.pawl.deadLetters(email)).toMatchObject([
+    expect(await t.pawl.jobs.get(email, "k")).toMatchObject({ status: "error" });
+    expect(await t.pawl.deadLetters.list({ lifecycle: email })).toMatchObject([
       { origin: "pending", attempts: 2, error: { message: "the server is down" } },
     ]);
     await t.pawl.send(email, "k", "restart", { actor: "grace" });
     await t.work();
-    expect(await t.pawl.jobStatus(email, "k")).toMatchObject({ status: "done" });
+    expect(await t.pawl.jobs.get(email, "k")).toMatchObject({ status: "done" });
   });
 
   test("hooks of its end run once, with the failure, again after a restart, and their failure is not the job's", async () => {
@@ -135,7 +135,7 @@ eachStoreAndPooler((store) => {
     const ids = made.map(({ id }) => id);
     await (await t.claim("send-email/pending")).run();
     await t.claim("send-email/pending");
-    const keys = async (options: JobsOptions) => (await t.pawl.jobs(options)).map((one) => one.key);
+    const keys = async (options: JobsOptions) => (await t.pawl.jobs.list(options)).map((one) => one.key);
     expect(await keys({ job: email })).toEqual(["later", "pending", "running", "done"]);
     expect(await keys({ status: "pending" })).toEqual([null, "later", "pending"]);
     expect(await keys({ job: email, status: "running" })).toEqual(["running"]);
@@ -144,7 +144,7 @@ eachStoreAndPooler((store) => {
     expect(await keys({ status: "pending", limit: 1, after: { id: swept.id } })).toEqual(["later"]);
     expect(await keys({ job: email, status: "pending", limit: 1, after: { id: ids[3]! } })).toEqual(["pending"]);
     expect(await keys({ status: "running", after: { id: ids[1]! } })).toEqual([]);
-    expect((await t.pawl.jobs({ job: email }))[0]).toEqual({
+    expect((await t.pawl.jobs.list({ job: email }))[0]).toEqual({
       id: ids[3],
       key: "later",
       job: "send-email",
@@ -155,8 +155,8 @@ eachStoreAndPooler((store) => {
       endedAt: null,
     });
     const invalid = { code: "option_invalid" };
-    await expect(t.pawl.jobs({ status: "open" as never })).rejects.toMatchObject(invalid);
-    await expect(t.pawl.jobs({ limit: 0 })).rejects.toMatchObject(invalid);
+    await expect(t.pawl.jobs.list({ status: "open" as never })).rejects.toMatchObject(invalid);
+    await expect(t.pawl.jobs.list({ limit: 0 })).rejects.toMatchObject(invalid);
   });
 
   test("a job is enqueued in the caller's own transaction, or not at all", async () => {
@@ -178,6 +178,6 @@ eachStoreAndPooler((store) => {
     await expect(t.pawl.enqueue(email, { to: "a" }, { after: "soon" as never })).rejects.toMatchObject({
       code: "option_invalid",
     });
-    expect(await t.pawl.counts(email)).toEqual({});
+    expect(await t.pawl.inspect.counts(email)).toEqual({});
   });
 });

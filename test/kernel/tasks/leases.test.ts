@@ -240,7 +240,7 @@ eachStoreAndPooler((store) => {
     expect([again.id, again.attempt]).toEqual([dead.id, 1]);
     await alive.report("labeled");
     await again.report("labeled");
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a lapse that was seen but renewed meanwhile takes nothing away", async () => {
@@ -260,7 +260,7 @@ eachStoreAndPooler((store) => {
       await t.advance(attempt * 1_000);
     }
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
-    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    const history = await t.pawl.history(parcel, "p");
     expect(history.map((one) => (one.kind === "move" ? one.event : one.what))).toEqual([
       "start",
       "claimed",
@@ -278,7 +278,7 @@ eachStoreAndPooler((store) => {
   test("work that is given up leaves one dead letter with its reason, its last error and its attempts", async () => {
     await using t = await open();
     await (await t.claim("parcel/labeling")).fail(new PermanentError("no such address"));
-    const [letter, ...others] = await t.pawl.deadLetters(parcel);
+    const [letter, ...others] = await t.pawl.deadLetters.list({ lifecycle: parcel });
     expect(others).toEqual([]);
     expect(letter).toMatchObject({
       kind: "instance",
@@ -305,7 +305,9 @@ eachStoreAndPooler((store) => {
     await using t = await open();
     await (await t.claim("parcel/labeling")).fail(new PermanentError("no such address"));
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "failed" });
-    expect(await t.pawl.deadLetters(parcel)).toMatchObject([{ attempts: 1, error: { name: "PermanentError" } }]);
+    expect(await t.pawl.deadLetters.list({ lifecycle: parcel })).toMatchObject([
+      { attempts: 1, error: { name: "PermanentError" } },
+    ]);
   });
 
   test("what is given back or put off does not spend an attempt", async () => {
@@ -319,7 +321,7 @@ eachStoreAndPooler((store) => {
   test("a step's result that its definition has no edge for waits for the author; one that a guard is against is an attempt", async () => {
     await using t = await open();
     await (await t.claim("parcel/labeling")).report("delivered");
-    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    const history = await t.pawl.history(parcel, "p");
     expect(history.at(-1)).toMatchObject({
       what: "deferred",
       detail: { reason: "definition", error: { message: expect.stringContaining("`delivered` leads out of") } },
@@ -337,7 +339,7 @@ eachStoreAndPooler((store) => {
     await using other = await store.open({ lifecycles: [doubtful] });
     await other.pawl.start(doubtful, { key: "d" });
     await (await other.claim("doubtful/a")).report("x");
-    expect((await other.pawl.journal(doubtful, "d", { attempts: true })).at(-1)).toMatchObject({
+    expect((await other.pawl.history(doubtful, "d")).at(-1)).toMatchObject({
       what: "failed",
       detail: { error: { message: expect.stringContaining("not like that") } },
     });
@@ -409,7 +411,7 @@ eachStoreAndPooler((store) => {
         [slow!, own].map((taken) => ({ taken, outcome })),
       ),
     ).toEqual(["lease_lost", "written"]);
-    expect(await t.pawl.deadLetters(told)).toHaveLength(1);
+    expect(await t.pawl.deadLetters.list({ lifecycle: told })).toHaveLength(1);
   });
 
   test("within one moment a claim is told before its end, wherever the table has put them", async () => {
@@ -420,7 +422,7 @@ eachStoreAndPooler((store) => {
       with claim as (delete from pawl.attempts where what = 'claimed' returning *) insert into pawl.attempts select * from claim;
       set session_replication_role = origin;
       analyze pawl.attempts;`);
-    const history = await t.pawl.journal(parcel, "p", { attempts: true });
+    const history = await t.pawl.history(parcel, "p");
     expect(history.map((one) => (one.kind === "move" ? one.event : one.what))).toEqual(["start", "claimed", "failed"]);
   });
 
@@ -428,7 +430,7 @@ eachStoreAndPooler((store) => {
     await using t = await open();
     await t.claim("parcel/labeling");
     await t.advance("31s");
-    const attempts = (await t.pawl.journal(parcel, "p", { attempts: true })).filter((one) => one.kind === "attempt");
+    const attempts = (await t.pawl.history(parcel, "p")).filter((one) => one.kind === "attempt");
     expect(attempts.map((one) => one.what)).toEqual(["claimed", "lapsed"]);
     for (const change of [
       "update pawl.attempts set what = 'failed'",

@@ -81,7 +81,7 @@ eachStore((store) => {
       const { id } = await t.pawl.start(book, {});
       reading.run = (step) => step.progress(fraction);
       await t.work();
-      expect((await t.pawl.journal(book, { id }, { attempts: true })).at(-1), String(fraction)).toMatchObject({
+      expect((await t.pawl.history(book, { id })).at(-1), String(fraction)).toMatchObject({
         what: "failed",
         detail: { error: { message: expect.stringContaining("a fraction from 0 to 1") } },
       });

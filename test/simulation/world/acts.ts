@@ -81,7 +81,7 @@ const doing: Doing = {
       if (tokens.length === 0) return;
       const { token } = dice.pick("token", tokens);
       for (let each = 0; each < 2; each++)
-        await ask(world, dice, undefined, (pawl) => pawl.receiveByToken(token, result, { dedupe }));
+        await ask(world, dice, undefined, (pawl) => pawl.callbacks.receiveByToken(token, result, { dedupe }));
       return;
     }
     const standing = await world.standing(name);
@@ -92,7 +92,7 @@ const doing: Doing = {
       const of = world.lifecycleAt(process, standing.lifecycle);
       const options = { dedupe: mark, actor: mark };
       return isError
-        ? (pawl as Untyped).receiveError(of, name, `c${at}`, { message: "the service failed" }, options)
+        ? (pawl.callbacks as Untyped).receiveError(of, name, `c${at}`, { message: "the service failed" }, options)
         : (pawl as Untyped).receive(of, name, `c${at}`, result.payload, options);
     });
   },
@@ -107,12 +107,12 @@ const doing: Doing = {
     });
   },
   labeler: async (world, { labeler, active }, dice) => {
-    await ask(world, dice, undefined, (pawl) => pawl.people.putLabeler({ id: labeler, active }));
+    await ask(world, dice, undefined, (pawl) => pawl.people.upsertLabeler({ id: labeler, active }));
   },
   pause: async (world, { lifecycle }, dice) => {
     const plan = world.plan.lifecycles[lifecycle]!;
     await ask(world, dice, undefined, (pawl, process) =>
-      pawl.pause(world.lifecycleAt(process, plan.name), { reason: "a look", actor: "ada" } as never),
+      pawl.lanes.pause(world.lifecycleAt(process, plan.name), { reason: "a look", actor: "ada" } as never),
     );
   },
   resume: async (world, _, dice) => {
@@ -120,28 +120,29 @@ const doing: Doing = {
   },
   breaker: async (world, { force }, dice) => {
     await ask(world, dice, undefined, (pawl) =>
-      pawl.forceBreaker(breakerName, force === "release" ? null : force, { reason: "a look", actor: "ada" }),
+      pawl.breakers.force(breakerName, force === "release" ? null : force, { reason: "a look", actor: "ada" }),
     );
   },
   "dead letter": async (world, { decide }, dice) => {
     await ask(world, dice, undefined, async (pawl) => {
-      const [letter] = await pawl.deadLetters(undefined, { limit: 1 });
+      const [letter] = await pawl.deadLetters.list({ limit: 1 });
       if (letter === undefined) return;
       world.used.add(`letter: ${decide}`);
-      if (decide === "discard") await pawl.discard(letter.id, { actor: "ada" });
-      else await pawl.requeue(letter.id, { actor: "ada", ...(decide === "restart" ? { restart: true } : {}) });
+      if (decide === "discard") await pawl.deadLetters.discard(letter.id, { actor: "ada" });
+      else
+        await pawl.deadLetters.requeue(letter.id, { actor: "ada", ...(decide === "restart" ? { restart: true } : {}) });
     });
   },
   "late result": async (world, _, dice) => {
     await ask(world, dice, undefined, async (pawl) => {
-      const [late] = await pawl.callbacks({ late: true, status: "kept", limit: 1 });
+      const [late] = await pawl.callbacks.list({ late: true, status: "kept", limit: 1 });
       if (late === undefined) return;
       world.used.add("late result accepted");
-      await pawl.acceptLate(late.id, { actor: "ada" });
+      await pawl.callbacks.acceptLate(late.id, { actor: "ada" });
     });
   },
   "run schedule": async (world, _, dice) => {
-    await ask(world, dice, undefined, (pawl) => pawl.runScheduleNow("pulse"));
+    await ask(world, dice, undefined, (pawl) => pawl.schedules.runNow("pulse"));
   },
   pass: async (world, { seconds }) => {
     await world.revive();
@@ -171,7 +172,7 @@ const doing: Doing = {
 export async function resumeAll(world: World, dice: Dice): Promise<void> {
   for (const { name } of world.plan.lifecycles)
     await ask(world, dice, undefined, (pawl, process) =>
-      pawl.resume(world.lifecycleAt(process, name), { actor: "ada" } as never),
+      pawl.lanes.resume(world.lifecycleAt(process, name), { actor: "ada" } as never),
     );
 }
 

@@ -24,7 +24,7 @@ export async function comeToRest(world: World): Promise<Finding[]> {
   world.tell("all faults end");
   await resumeAll(world, world.dice.for("rest"));
   for (const { process } of world.slots) {
-    const call = world.begin(process, (pawl) => pawl.forceBreaker("dependency", null, { actor: "ada" }));
+    const call = world.begin(process, (pawl) => pawl.breakers.force("dependency", null, { actor: "ada" }));
     await world.answered([call]);
   }
   const findings = await tryCanary(world);

@@ -15,21 +15,21 @@ export const asks = job("asks", {
 
 /** Counts calls, opens, probes by claim and by call, closes again, and shows it. */
 export async function everyStatementOfBreakers(pawl: Pawl, kernel: Kernel): Promise<void> {
-  await pawl.forceBreaker("plans_llm", "closed", { reason: "plans" });
-  await pawl.forceBreaker("plans_llm", null);
+  await pawl.breakers.force("plans_llm", "closed", { reason: "plans" });
+  await pawl.breakers.force("plans_llm", null);
   await pawl.enqueueMany(
     asks,
     Array.from({ length: 30 }, () => ({ payload: {} })),
   );
   await work(kernel, 20);
-  await pawl.forceBreaker("plans_llm", "open", { reason: "plans" });
-  await pawl.forceBreaker("plans_stt", "open", { reason: "plans" });
-  await pawl.forceBreaker("plans_llm", null);
-  await pawl.forceBreaker("plans_stt", null);
+  await pawl.breakers.force("plans_llm", "open", { reason: "plans" });
+  await pawl.breakers.force("plans_stt", "open", { reason: "plans" });
+  await pawl.breakers.force("plans_llm", null);
+  await pawl.breakers.force("plans_stt", null);
   for (let turn = 0; turn < 2; turn++) await work(kernel, 5);
   await keepBreakers(kernel);
-  await pawl.breakers();
-  await pawl.breakerFlips("plans_llm");
+  await pawl.breakers.list();
+  await pawl.breakers.history("plans_llm");
 }
 
 async function work(kernel: Kernel, room: number): Promise<void> {

@@ -43,13 +43,13 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
     taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
   );
   await Promise.all(slow.map(receive));
-  await pawl.receiveByToken(token, { payload: { score: 7 } });
+  await pawl.callbacks.receiveByToken(token, { payload: { score: 7 } });
   const kept = await Promise.all(late.map(receive));
-  await pawl.acceptLate(kept[0]!.id).catch(() => {}); // Its step may not have come to where a result is taken.
-  await pawl.callbacks({ lifecycle: graded, instance: late[0]!.key });
+  await pawl.callbacks.acceptLate(kept[0]!.id).catch(() => {}); // Its step may not have come to where a result is taken.
+  await pawl.callbacks.list({ lifecycle: graded, instance: late[0]!.key });
   const { id } = await pawl.receive(graded, slow[0]!.key, "result", { score: 8 }, { dedupe: "refused" });
   await reopenCallbacks(kernel.db, [{ id, attempts: 0 }]);
-  const { instance } = (await pawl.callback(id))!;
+  const { instance } = (await pawl.callbacks.get(id))!;
   await postponeCallbacks(kernel.db, [{ id: instance, reason: "x" }], 0);
   await lookAtCallbacks(kernel, 500);
 }

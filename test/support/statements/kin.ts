@@ -60,8 +60,8 @@ export async function everyStatementOfKin(pawl: Pawl, kernel: Kernel): Promise<v
   const { id } = made[1]!;
   await pawl.get(kin, { id });
   await pawl.children(kin, { id });
-  await pawl.find(kid, { parent: { id } });
-  await pawl.find(kid, { parent: { id }, state: "done" });
+  await pawl.list(kid, { parent: { id } });
+  await pawl.list(kid, { parent: { id }, state: "done" });
 }
 
 async function work(kernel: Kernel, some: readonly string[]): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Pawl } from "pawl";
 import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
+import { noteTicketTold, takeTickets } from "../../../src/dead-letters/decide-tickets.ts";
 import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
-import { carryOn } from "../../../src/dead-letters/operations.ts";
-import { noteTicketTold, takeTickets } from "../../../src/dead-letters/tickets.ts";
+import { carryOn } from "../../../src/dead-letters/run-operations.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { keepDied } from "../../../src/kernel/recovery/broker-letters.ts";
 import { Verbs } from "../../../src/kernel/verbs.ts";
@@ -25,9 +25,9 @@ const died = {
 /** What is done about dead letters without a person: taking them in, carrying on, telling, archiving. */
 export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promise<void> {
   for (const id of [undefined, kernel.newId(), kernel.newId()]) await keepDied(kernel, { ...died, id });
-  const some = await pawl.deadLetters(undefined, { limit: 5 });
-  await pawl.deadLetters(undefined, { fingerprint: some[0]!.fingerprint, limit: 5 });
-  await pawl.dead.requeue({ id: some.map((letter) => letter.id) });
+  const some = await pawl.deadLetters.list({ limit: 5 });
+  await pawl.deadLetters.list({ fingerprint: some[0]!.fingerprint, limit: 5 });
+  await pawl.deadLetters.requeueMany({ id: some.map((letter) => letter.id) });
   const verbs = new Verbs(kernel);
   while (await carryOn(kernel, verbs));
   for (const ticket of await takeTickets(kernel)) await noteTicketTold(kernel, ticket, null);

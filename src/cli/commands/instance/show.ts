@@ -18,7 +18,7 @@ export function addInstanceShow(instance: Command, act: Act): void {
         const which = instanceArgs(key, id);
         return await reached(context, async (pawl) => {
           const args = await instanceNamed(pawl, lifecycle, which);
-          const journal = await pawl.call("journal", { ...args, attempts: true });
+          const journal = await pawl.call("history", args);
           const found = await pawl.call("get", args);
           const permitted = await pawl.call("permitted", args);
           const children = await pawl.call("children", { ...args, limit: 20 });

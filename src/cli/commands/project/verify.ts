@@ -28,7 +28,7 @@ export function addVerify(program: Command, act: Act): void {
           migrate: false,
         });
         try {
-          const found: Found[] = await pawl.verify();
+          const found: Found[] = await pawl.inspect.verify();
           if (terminal.json) printJson(terminal, found);
           else if (found.length > 0) printTable(terminal, found, columns);
           else terminal.print("Everything is as it must be.");

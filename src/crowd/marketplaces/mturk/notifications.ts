@@ -17,7 +17,7 @@ export interface MturkNotification {
  * message can tell of several events; a test message of none. Hints only: look at the job that they name.
  *
  * ```ts
- * for (const { job } of mturkNotifications(message.Body)) await pawl.crowd.notice("mturk", job);
+ * for (const { job } of mturkNotifications(message.Body)) await pawl.crowd.handleNotification("mturk", job);
  * ```
  */
 export function mturkNotifications(body: string): readonly MturkNotification[] {

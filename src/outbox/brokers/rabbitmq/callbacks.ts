@@ -1,6 +1,8 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
 import type { AnyLifecycle } from "../../../definition/language/face.ts";
-import { errorFields, type Log } from "../../../telemetry/log.ts";
+import { noteRejection } from "../../../kernel/callbacks/rejections.ts";
+import { kernelOf } from "../../../kernel/kernel-of.ts";
+import { errorFields } from "../../../telemetry/log.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 
 interface CallbackOptions {
@@ -23,24 +25,22 @@ export interface CallbackTaker {
     payload: unknown,
     options: CallbackOptions,
   ): Promise<unknown>;
-  receiveError(
-    lifecycle: AnyLifecycle,
-    instance: string | { readonly id: string },
-    event: string,
-    error: ErrorSaid,
-    options: CallbackOptions,
-  ): Promise<unknown>;
-  receiveByToken(
-    token: string,
-    result: { readonly payload?: unknown } | { readonly error: ErrorSaid },
-    options: Partial<CallbackOptions>,
-  ): Promise<unknown>;
+  readonly callbacks: {
+    receiveError(
+      lifecycle: AnyLifecycle,
+      instance: string | { readonly id: string },
+      event: string,
+      error: ErrorSaid,
+      options: CallbackOptions,
+    ): Promise<unknown>;
+    receiveByToken(
+      token: string,
+      result: { readonly payload?: unknown } | { readonly error: ErrorSaid },
+      options: Partial<CallbackOptions>,
+    ): Promise<unknown>;
+  };
   /** Rejects while the database cannot be reached: then no messages are requested. */
   ping?(): Promise<unknown>;
-  /** Notes why a message is about to be rejected, for the dead letter that it becomes. */
-  noteRejection?(message: Pick<IncomingMessage, "queue" | "id" | "body">, error: unknown): Promise<void>;
-  /** Gets a line for every message that is rejected, with the reason. */
-  readonly log?: Pick<Log, "error" | "warn">;
 }
 
 /** A message of a queue of callbacks. */
@@ -87,11 +87,13 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
   if (typeof read !== "function")
     throw new PawlError("option_invalid", "`consumeCallbacks` needs `read`, a function that reads a message.");
   const { queue, onFailure } = options;
+  const kernel = kernelOf(pawl);
+  const log = kernel?.telemetry.log;
   return new Consumer({
     ...options,
     available: options.available ?? (() => pawl.ping?.() ?? Promise.resolve()),
     onFailure(error) {
-      pawl.log?.warn(errorFields(error), messageOf(error));
+      log?.warn(errorFields(error), messageOf(error));
       onFailure?.(error);
     },
     handler: async (message): Promise<Verdict> => {
@@ -101,10 +103,10 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
       } catch (error) {
         // Time mends the rest: such a message comes again.
         if (!isPawlError(error) || error.who === "surroundings" || error.who === "pawl") throw error;
-        await pawl.noteRejection?.(message, error);
+        if (kernel !== undefined) await noteRejection(kernel, message, error);
         const fields = { queue, messageId: message.id ?? null, correlationId: message.correlationId ?? null };
         const text = `A callback from \`${queue}\` was rejected: ${messageOf(error)}`;
-        pawl.log?.error({ ...fields, ...errorFields(error) }, text);
+        log?.error({ ...fields, ...errorFields(error) }, text);
         onFailure?.(error);
         return "reject";
       }
@@ -134,12 +136,12 @@ function unreadable({ queue, id }: IncomingMessage, why: string): PawlError {
 async function take(pawl: CallbackTaker, message: IncomingMessage, said: ReadCallback): Promise<void> {
   const { payload, error, actor, dedupe = message.id } = said;
   if ("token" in said) {
-    await pawl.receiveByToken(said.token, error === undefined ? { payload } : { error }, { dedupe, actor });
+    await pawl.callbacks.receiveByToken(said.token, error === undefined ? { payload } : { error }, { dedupe, actor });
     return;
   }
   if (dedupe === undefined)
     throw unreadable(message, "neither it nor `read` says what tells it from others (`dedupe`)");
   const { lifecycle, instance, event } = said;
   if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupe, actor });
-  else await pawl.receiveError(lifecycle, instance, event, error, { dedupe, actor });
+  else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupe, actor });
 }

@@ -1,0 +1,99 @@
+import { isId } from "../base/ids.ts";
+import { checkedLimit } from "../base/options.ts";
+import { checkedText } from "../base/text.ts";
+import { isInternal } from "../definition/internal.ts";
+import type { AnyLifecycle, StateOf } from "../definition/language/face.ts";
+import { countInstances } from "../inspect/counts.ts";
+import { readAll } from "../inspect/gauges.ts";
+import { type Overview, showOverview } from "../inspect/overview.ts";
+import { type VerifyOptions, type Violation, verify } from "../inspect/verify/verify.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
+import { lanesOf, purposeOf } from "../kernel/lanes/lanes.ts";
+import { snapshotOf } from "../kernel/move/snapshot.ts";
+import { readInstances } from "../store/move/instances.ts";
+import { findOldestResting, findOldestWorking } from "../views/oldest.ts";
+import { findByKey } from "../views/search.ts";
+import type { Instance } from "./results.ts";
+import { knownStates, shownInstance } from "./shown-instance.ts";
+
+/** Reads across all instances, for operators: `pawl.inspect`. */
+export class Inspect {
+  readonly #kernel: Kernel;
+
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** How many instances are in each state, by the names that the states have today. */
+  async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
+    refuseInside(this.#kernel, "inspect.counts");
+    const rows = await countInstances(this.#kernel, [knownLifecycle(this.#kernel, lifecycle).name]);
+    return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
+  }
+
+  /** How everything stands, in a few numbers, and what somebody should look at. It scans no table that grows. */
+  async overview(): Promise<Overview> {
+    refuseInside(this.#kernel, "inspect.overview");
+    return showOverview(this.#kernel);
+  }
+
+  /**
+   * The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. Of
+   * Pawl's own lifecycles only an id finds an instance.
+   */
+  async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
+    refuseInside(this.#kernel, "inspect.search");
+    const wanted = checkedText(text, "What is searched for");
+    const limit = checkedLimit(options.limit ?? 20);
+    const lifecycles = [...this.#kernel.lifecycles.keys()];
+    const rows = isId(wanted)
+      ? (await readInstances(this.#kernel.db, [wanted])).filter(({ lifecycle }) => lifecycles.includes(lifecycle))
+      : await findByKey(this.#kernel.db, {
+          lifecycles: lifecycles.filter((name) => !isInternal(name)),
+          key: wanted,
+          limit,
+        });
+    return rows.map((row) => shownInstance(this.#kernel, this.#kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
+  }
+
+  /** Of the instances that stand in a state, those that were started first: what has been under way longest. */
+  async oldest<L extends AnyLifecycle>(
+    lifecycle: L,
+    state: StateOf<L>,
+    options: { limit?: number } = {},
+  ): Promise<Instance<L>[]> {
+    refuseInside(this.#kernel, "inspect.oldest");
+    const { name, states } = knownLifecycle(this.#kernel, lifecycle);
+    const limit = checkedLimit(options.limit ?? 10);
+    const known = knownStates(this.#kernel, lifecycle, state);
+    const isHere = (lane: string) => {
+      const { lifecycle, part } = purposeOf(this.#kernel, lane);
+      return lifecycle === name && part === `/${state}`;
+    };
+    const rows =
+      states.get(state)?.kind === "work"
+        ? await findOldestWorking(this.#kernel.db, { lanes: (await lanesOf(this.#kernel)).filter(isHere), limit })
+        : await findOldestResting(this.#kernel.db, { lifecycle: name, states: known, limit });
+    return rows.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
+  }
+
+  /**
+   * What is measured, as Prometheus reads it: what this process has done since it began, and what the database tells at
+   * this moment. It never scans a table.
+   */
+  async metrics(): Promise<string> {
+    refuseInside(this.#kernel, "inspect.metrics");
+    const { prometheusText } = await import("../telemetry/prometheus.ts"); // Its library is loaded by those who ask.
+    return prometheusText(await readAll(this.#kernel));
+  }
+
+  /**
+   * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
+   * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
+   */
+  verify(options: VerifyOptions = {}): Promise<Violation[]> {
+    refuseInside(this.#kernel, "inspect.verify");
+    return verify(this.#kernel.db, options);
+  }
+}

@@ -1,0 +1,35 @@
+import { validSecrets } from "../access/access.ts";
+import { broken } from "../base/errors.ts";
+import { showStanding } from "../inspect/overview.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { kernelOf } from "../kernel/kernel-of.ts";
+import type { ReadLimits } from "../store/port/db.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Pawl } from "./pawl.ts";
+
+/** Where a Pawl logs. */
+export function logOf(pawl: Pawl): Log {
+  return knownKernel(pawl).telemetry.log;
+}
+
+/** The counts of all states, and how these instances are: what a live view follows. */
+export function standingOf(pawl: Pawl, ids: readonly string[]): ReturnType<typeof showStanding> {
+  return showStanding(knownKernel(pawl), ids);
+}
+
+/** Of these secrets of tokens and sessions, those that are still valid. */
+export function validSecretsOf(pawl: Pawl, secrets: readonly string[]): Promise<ReadonlySet<string>> {
+  return validSecrets(knownKernel(pawl).db, secrets);
+}
+
+function knownKernel(pawl: Pawl): Kernel {
+  const kernel = kernelOf(pawl);
+  if (kernel === undefined) throw broken("A Pawl has no kernel.");
+  return kernel;
+}
+
+/** Runs reads on a few connections of their own, where the database can; see `Db.limited`. */
+export function withReadLimits<T>(pawl: Pawl, limits: ReadLimits | undefined, work: () => Promise<T>): Promise<T> {
+  const db = kernelOf(pawl)?.db;
+  return limits === undefined || db?.limited === undefined ? work() : db.limited(limits, work);
+}

@@ -1,0 +1,217 @@
+import type { Duration } from "../base/duration.ts";
+import { PawlError } from "../base/errors.ts";
+import { causeOf, checkedLimit, checkedOptions } from "../base/options.ts";
+import { checkedText } from "../base/text.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
+import { decidedError, letterUnknown } from "../kernel/recovery/requeue.ts";
+import type { CallOptions, StartCallOptions } from "../kernel/types/call-options.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { type DeadLetterView, readDeadLetters, readLetterGroups, readLettersOfKind } from "../views/dead-letters.ts";
+import { archivedFiles, archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
+import {
+  ageOf,
+  type DeadLetterFilter,
+  type DeadLettersOptions,
+  type DecideOptions,
+  decideOptionsOf,
+  filterOf,
+  filterTextOf,
+  idOf,
+  type RequeueManyOptions,
+  type RequeueOptions,
+  type RestoreFilter,
+  restoreOf,
+} from "./given.ts";
+import { knownOperation } from "./operations.ts";
+import { beginOperation, foresee } from "./run-operations.ts";
+import type { LetterSettings } from "./settings.ts";
+import {
+  type ArchivedFile,
+  archivedOf,
+  type DeadLetter,
+  type DeadLetterGroup,
+  type DecisionPreview,
+  groupOf,
+  letterOf,
+  type Operation,
+  previewOf,
+} from "./shown.ts";
+import { Tickets } from "./tickets.ts";
+
+const callKeys = ["tx", "actor", "reason"];
+
+/**
+ * Dead letters: what was given up, one by one and in numbers, decisions about one or many, tickets, archives.
+ *
+ * ```ts
+ * const [group] = await pawl.deadLetters.groups();
+ * await pawl.deadLetters.preview("requeue", { fingerprint: group.fingerprint }); // { letters: 812, outcomes: { requeued: 810, … } }
+ * const { id } = await pawl.deadLetters.requeueMany({ fingerprint: group.fingerprint }, { actor: "ada", reason: "disk was full", rate: 50 });
+ * await pawl.operations.run(id); // or leave it to the workers
+ * ```
+ */
+export class DeadLetters {
+  /** Tickets: dead letters that a person has to look at. */
+  readonly tickets: Tickets;
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #settings: LetterSettings;
+
+  /** @internal */
+  constructor(kernel: Kernel, verbs: Verbs, settings: LetterSettings) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#settings = settings;
+    this.tickets = new Tickets(kernel);
+  }
+
+  /** Work that was given up and waits for a person's decision, newest first; of all lifecycles by default. */
+  async list(options: DeadLettersOptions = {}): Promise<DeadLetter[]> {
+    refuseInside(this.#kernel, "deadLetters.list");
+    const keys = ["lifecycle", "status", "fingerprint", "limit", "after"];
+    const {
+      lifecycle,
+      status = "open",
+      fingerprint,
+      limit = 100,
+      after,
+    } = checkedOptions(options, keys, "deadLetters.list");
+    const page = {
+      lifecycle: lifecycle === undefined ? null : knownLifecycle(this.#kernel, lifecycle).name,
+      beforeId: after === undefined ? null : idOf(after.id, "a dead letter"),
+      limit: checkedLimit(limit),
+    };
+    if (fingerprint === undefined) return (await readDeadLetters(this.#kernel.db, { ...page, status })).map(letterOf);
+    if (status !== "open") throw new PawlError("option_invalid", "`fingerprint` finds dead letters that are open.");
+    const kind = checkedText(fingerprint, "`fingerprint`");
+    return (await readLettersOfKind(this.#kernel.db, { ...page, fingerprint: kind })).map(letterOf);
+  }
+
+  /** One dead letter, decided or not; undefined when there is none. */
+  async get(id: string): Promise<DeadLetter | undefined> {
+    const letter = await this.#verbs.deadLetter(idOf(id, "a dead letter"));
+    return letter === undefined ? undefined : letterOf(letter);
+  }
+
+  /**
+   * Takes up again what a dead letter is about, by the definition of this process: a failed instance recovers (or, with
+   * `restart`, begins anew), with changed data if wanted; an after-effect is carried out and a message sent once more.
+   *
+   * ```ts
+   * await pawl.deadLetters.requeue(letter.id, { data: { address: "Elm 3" }, actor: "ada", reason: "moved house" });
+   * ```
+   */
+  async requeue(id: string, options: RequeueOptions = {}): Promise<DeadLetter> {
+    const {
+      data,
+      restart = false,
+      tx,
+      ...by
+    } = checkedOptions(options, ["data", "restart", ...callKeys], "deadLetters.requeue");
+    return this.#verbs.inTurn(tx, async () => {
+      const letter = await this.#openLetter(id, tx);
+      await this.#verbs.requeue({ letter, data, restart, ...causeOf(by) }, tx);
+      return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
+    });
+  }
+
+  /** Nothing more is to be done about a dead letter. An instance that it is about stays where it is. */
+  async discard(id: string, options: StartCallOptions = {}): Promise<DeadLetter> {
+    const { tx, ...by } = checkedOptions(options, callKeys, "deadLetters.discard");
+    return this.#verbs.inTurn(tx, async () => {
+      const letter = await this.#openLetter(id, tx);
+      await this.#verbs.discardLetter(letter, causeOf(by), tx);
+      return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
+    });
+  }
+
+  async #openLetter(given: string, tx: CallOptions["tx"]): Promise<DeadLetterView> {
+    const id = idOf(given, "a dead letter");
+    const letter = await this.#verbs.deadLetter(id, tx);
+    if (letter === undefined) throw letterUnknown(id);
+    if (letter.status !== "open") throw decidedError(id, letter.status);
+    return letter;
+  }
+
+  /** Open dead letters by what they have in common, the largest group first. */
+  async groups(filter: DeadLetterFilter = { all: true }, options: { limit?: number } = {}): Promise<DeadLetterGroup[]> {
+    refuseInside(this.#kernel, "deadLetters.groups");
+    const { limit = 100 } = checkedOptions(options, ["limit"], "deadLetters.groups");
+    return (await readLetterGroups(this.#kernel.db, filterOf(filter), checkedLimit(limit))).map(groupOf);
+  }
+
+  /** What a decision about these letters would come to, as things are. Nothing is changed. */
+  async preview(
+    decision: Operation["decision"],
+    filter: DeadLetterFilter,
+    options: { restart?: boolean } = {},
+  ): Promise<DecisionPreview> {
+    refuseInside(this.#kernel, "deadLetters.preview");
+    if (decision !== "requeue" && decision !== "discard")
+      throw new PawlError("option_invalid", "A preview is one of `requeue` or `discard`.");
+    const { restart = false } = checkedOptions(options, ["restart"], "deadLetters.preview");
+    return previewOf(await foresee(this.#kernel, filterOf(filter), { decision, restart }));
+  }
+
+  /**
+   * Takes up again what these letters are about, each for itself. The letters that there are now are written down as an
+   * operation; whichever process works carries it out, also when this one is gone. `pawl.operations.run` does so in this process.
+   */
+  async requeueMany(filter: DeadLetterFilter, options: RequeueManyOptions = {}): Promise<Operation> {
+    return this.#begin("requeue", filter, decideOptionsOf(options, "requeue"));
+  }
+
+  /** Nothing more is to be done about these letters; carried out as a requeue is. */
+  async discardMany(filter: DeadLetterFilter, options: DecideOptions = {}): Promise<Operation> {
+    return this.#begin("discard", filter, decideOptionsOf(options, "discard"));
+  }
+
+  async #begin(
+    decision: Operation["decision"],
+    filter: DeadLetterFilter,
+    options: ReturnType<typeof decideOptionsOf>,
+  ): Promise<Operation> {
+    refuseInside(this.#kernel, `deadLetters.${decision}Many`);
+    const which = filterOf(filter);
+    const id = await beginOperation(this.#kernel, { decision, ...options, filterText: filterTextOf(filter) }, which);
+    return knownOperation(this.#kernel, id);
+  }
+
+  /**
+   * Archives at once what is older than `olderThan` (as the config keeps them unless given), the oldest first. Each file is
+   * safe in the archive before what is in it is removed.
+   */
+  async archive(options: { olderThan?: Duration } = {}): Promise<{ letters: number; files: number }> {
+    refuseInside(this.#kernel, "deadLetters.archive");
+    const { olderThan } = checkedOptions(options, ["olderThan"], "deadLetters.archive");
+    const olderThanMs = olderThan === undefined ? this.#settings.keepMs : ageOf(olderThan);
+    if (olderThanMs === null) throw new PawlError("option_invalid", 'Say from which age on: { olderThan: "7d" }.');
+    const archive = this.#archive();
+    for (const sum = { letters: 0, files: 0 }; ; ) {
+      const letters = await archiveOldest(this.#kernel, archive, { olderThanMs, limit: 1_000 });
+      if (letters === 0) return sum;
+      sum.letters += letters;
+      sum.files += 1;
+    }
+  }
+
+  /** The files that were archived, the newest first. */
+  async archives(options: { limit?: number } = {}): Promise<ArchivedFile[]> {
+    refuseInside(this.#kernel, "deadLetters.archives");
+    const { limit = 100 } = checkedOptions(options, ["limit"], "deadLetters.archives");
+    return (await archivedFiles(this.#kernel, checkedLimit(limit))).map(archivedOf);
+  }
+
+  /** Brings letters back from the archive as they were: some, those of files, or all. Said twice it changes nothing. */
+  async restore(which: RestoreFilter): Promise<RestoredLetters & { readonly files: number }> {
+    refuseInside(this.#kernel, "deadLetters.restore");
+    return restore(this.#kernel, this.#archive(), restoreOf(which));
+  }
+
+  #archive(): DeadLetterArchive {
+    const { archive } = this.#settings;
+    if (archive !== undefined) return archive;
+    const remedy = "Name one: createPawl({ deadLetters: { archive: folderArchive(…) } }).";
+    throw new PawlError("option_invalid", `This Pawl has no archive for dead letters. ${remedy}`);
+  }
+}

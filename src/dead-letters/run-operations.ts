@@ -1,0 +1,210 @@
+import { isPawlError, PawlError } from "../base/errors.ts";
+import { cleanText } from "../base/json.ts";
+import { asPawlError } from "../kernel/errors.ts";
+import { type Kernel, lifecycleOf } from "../kernel/kernel.ts";
+import { decideDead } from "../kernel/outbox.ts";
+import type { KeptBody, KeptMessage } from "../kernel/recovery/broker-letters.ts";
+import { eventFor, unknownLifecycle } from "../kernel/recovery/requeue.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { readInstances } from "../store/move/instances.ts";
+import type { Decider } from "../store/recovery/dead-letters.ts";
+import type { LetterFilter } from "../store/recovery/letter-filter.ts";
+import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
+import {
+  abortOperation,
+  insertOperation,
+  type LeasedOperation,
+  type LetterOutcome,
+  leaseOperation,
+  type NewOperation,
+  pruneOperations,
+  readLeftLetters,
+  settleOperation,
+} from "./store/operations.ts";
+
+export type { LetterFilter };
+
+/** The most letters that one operation is about. */
+export const mostLetters = 100_000;
+const pageSize = 500;
+const batchSize = 100;
+const leaseMs = 60_000;
+const keepMs = 30 * 86_400_000;
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/** Writes down what is to be done about many letters; any process carries it out. */
+export async function beginOperation(
+  kernel: Kernel,
+  operation: Omit<NewOperation, "id">,
+  filter: LetterFilter,
+): Promise<string> {
+  const id = kernel.newId();
+  await insertOperation(kernel.db, { ...operation, id }, filter, mostLetters);
+  return id;
+}
+
+/** What would become of a letter. */
+export interface Foreseen {
+  readonly letter: DeadLetterView;
+  readonly outcome: string;
+  readonly note: string | null;
+}
+
+/** What a decision would come to, as things are: nothing is done. */
+export interface Preview {
+  readonly letters: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The first few of each outcome. */
+  readonly sample: readonly Foreseen[];
+}
+
+const sampleOfEach = 5;
+
+export async function foresee(
+  kernel: Kernel,
+  filter: LetterFilter,
+  { decision, restart }: { decision: NewOperation["decision"]; restart: boolean },
+): Promise<Preview> {
+  const outcomes: Record<string, number> = {};
+  const sample: Foreseen[] = [];
+  let letters = 0;
+  for (let afterId = firstId; letters < mostLetters; ) {
+    const page = await readMeantLetters(kernel.db, filter, { afterId, limit: pageSize });
+    if (page.length === 0) break;
+    const foreseen =
+      decision === "discard"
+        ? page.map((letter): Foreseen => ({ letter, outcome: "discarded", note: null }))
+        : await foreseeRequeues(kernel, page, restart);
+    for (const one of foreseen) {
+      const before = outcomes[one.outcome] ?? 0;
+      outcomes[one.outcome] = before + 1;
+      if (before < sampleOfEach) sample.push(one);
+    }
+    letters += page.length;
+    afterId = page.at(-1)!.id;
+  }
+  return { letters, outcomes, sample };
+}
+
+async function foreseeRequeues(kernel: Kernel, page: readonly DeadLetterView[], restart: boolean): Promise<Foreseen[]> {
+  const ids = page.flatMap((letter) => (letter.kind === "instance" ? [letter.instance_id!] : []));
+  const rows = new Map((await readInstances(kernel.db, [...new Set(ids)])).map((row) => [row.id, row]));
+  return page.map((letter) => {
+    try {
+      if (letter.kind === "instance") {
+        if (!kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
+        const row = rows.get(letter.instance_id!);
+        if (row !== undefined) eventFor(lifecycleOf(kernel, row), row, { letter, restart });
+      } else refuseUnfit(kernel, letter, restart);
+      return { letter, outcome: "requeued", note: null };
+    } catch (error) {
+      return { letter, ...refusalOf(asPawlError(error)) };
+    }
+  });
+}
+
+function refuseUnfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): void {
+  if (letter.kind === "effect" && !kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
+  const isLost =
+    letter.kind === "broker" &&
+    ((letter.details as KeptMessage).queue === null || (letter.payload as KeptBody).truncated);
+  if (restart || isLost)
+    throw new PawlError("option_invalid", restart ? "Only instances begin anew." : "It cannot be sent back.");
+}
+
+/** One batch of one operation, if any may go on now; gives back whether there was one. */
+export async function carryOn(kernel: Kernel, verbs: Verbs, only: string | null = null): Promise<boolean> {
+  const lifecycles = [...kernel.lifecycles.keys()];
+  const operation = await leaseOperation(kernel.db, { only, lifecycles, leaseMs });
+  if (operation === undefined) return false;
+  const limit = Math.min(batchSize, Math.max(1, Math.ceil(operation.per_second ?? batchSize)));
+  const ids = await readLeftLetters(kernel.db, operation, { lifecycles, limit });
+  const outcomes = await decideAll(kernel, verbs, operation, ids);
+  await settleOperation(kernel.db, operation, outcomes);
+  return true;
+}
+
+/** Each letter for itself: what one of them is refused holds up no other. */
+async function decideAll(
+  kernel: Kernel,
+  verbs: Verbs,
+  operation: LeasedOperation,
+  ids: readonly string[],
+): Promise<LetterOutcome[]> {
+  const letters = new Map((await readLettersById(kernel.db, ids)).map((letter) => [letter.id, letter]));
+  const open = [...letters.values()].filter((letter) => letter.status === "open");
+  const refusals = new Map<string, PawlError>();
+  const isSent = (letter: DeadLetterView) => letter.kind === "message" && !operation.restart;
+  const messages = open.filter(isSent);
+  const { actor } = operation;
+  const by = { actor, reason: reasonOf(operation) };
+  // Their shards are leased together.
+  const decidingMessages =
+    messages.length === 0
+      ? undefined
+      : decideDead(kernel, { ids: messages.map((one) => one.task_id!), type: null }, operation.decision, by);
+  const deciding = open.map(async (letter) => {
+    if (isSent(letter)) return;
+    try {
+      if (operation.decision === "discard") await verbs.discardLetter(letter, by, undefined);
+      else await verbs.requeue({ letter, data: undefined, restart: operation.restart, ...by }, undefined);
+    } catch (error) {
+      refusals.set(letter.id, asPawlError(error));
+    }
+  });
+  await Promise.all([...deciding, decidingMessages]);
+  const after = new Map((await readLettersById(kernel.db, ids)).map((letter) => [letter.id, letter]));
+  const outcomes = ids.map((id) => outcomeOf(operation, id, after.get(id), refusals.get(id)));
+  const told = outcomes.filter((one) => one !== undefined);
+  // Nothing could be said of any: the surroundings are at fault, and time may mend them.
+  const [first] = refusals.values();
+  if (told.length === 0 && first !== undefined) throw first;
+  return told;
+}
+
+/**
+ * What is written of a letter tells what became of it, also when it was this operation in a process that has died since:
+ * it stands there in its name.
+ */
+function outcomeOf(
+  operation: LeasedOperation,
+  letterId: string,
+  letter: DeadLetterView | undefined,
+  refusal: PawlError | undefined,
+): LetterOutcome | undefined {
+  if (letter === undefined) return { letterId, outcome: "gone", note: "It was archived, or went with its instance." };
+  if (letter.status !== "open") {
+    const isOurs =
+      letter.status === (operation.decision === "discard" ? "discarded" : "requeued") &&
+      letter.decided_by === operation.actor &&
+      letter.decision === reasonOf(operation) &&
+      letter.decided_ms! >= operation.created_ms;
+    if (isOurs) return { letterId, outcome: letter.status, note: null };
+    return { letterId, outcome: "already_decided", note: `It was ${letter.status} by somebody else.` };
+  }
+  if (refusal === undefined || isPassing(refusal)) return undefined;
+  return { letterId, ...refusalOf(refusal) };
+}
+
+function refusalOf(error: PawlError): { outcome: string; note: string } {
+  return { outcome: error.code, note: cleanText(error.message, 500) };
+}
+
+function isPassing(error: PawlError): boolean {
+  return error.who === "surroundings" && !isPawlError(error, "definition_newer");
+}
+
+/** Why it is decided, for whoever looks at a letter later: as the operator said, else the operation itself. */
+function reasonOf({ reason, decision, id }: LeasedOperation): string {
+  return reason ?? `${decision} ${id}`;
+}
+
+/** Lets nothing more of it begin; false when it had ended. */
+export function abort(kernel: Kernel, id: string, by: Decider): Promise<boolean> {
+  return abortOperation(kernel.db, id, by);
+}
+
+/** Forgets operations that ended a month ago. */
+export function tidyOperations(kernel: Kernel): Promise<number> {
+  return pruneOperations(kernel.db, keepMs, 20);
+}
