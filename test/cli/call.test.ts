@@ -72,7 +72,7 @@ test("every operation takes and gives plain JSON", async () => {
   expect(await ask("find", { lifecycle: "essay", state: ["graded", "burnt"], limit: 5 })).toMatchObject([{ id }]);
   expect(await ask("find", { lifecycle: "essay", after: id })).toMatchObject([{ key: "e3" }]);
   expect(await ask("wait", { lifecycle: "essay", key: "e1", until: "graded", timeout: "1s" })).toMatchObject({ id });
-  expect(await ask("journal", { lifecycle: "essay", key: "e1", attempts: true })).toMatchObject([
+  expect(await ask("history", { lifecycle: "essay", key: "e1" })).toMatchObject([
     { kind: "move", event: "start", actor: "ada", reason: "homework", at: expect.stringMatching(/Z$/) },
     { kind: "move", event: "grade", from: "written", to: "graded" },
   ]);
@@ -102,7 +102,7 @@ test("lanes are shown, paused and resumed by name", async () => {
   await expect(ask("pause", { lane: "essay/written", reason: "x" })).rejects.toMatchObject({ code: "option_invalid" });
   await expect(ask("pause", { lane: "/written", reason: "x" })).rejects.toMatchObject({ code: "option_invalid" });
   await expect(ask("pause", { lane: "esay", reason: "x" })).rejects.toThrow('Did you mean "essay"?');
-  await expect(ask("pause", { lane: "essay" })).rejects.toThrow("`reason` is needed");
+  await expect(ask("pause", { lane: "essay" })).rejects.toThrow("needs `reason`");
 });
 
 test("breakers are shown, forced and released by name", async () => {
@@ -160,7 +160,7 @@ describe("what cannot be done is said in words", () => {
     ["option_invalid", "get", { lifecycle: "essay", key: ".." }, "Use the id instead"],
     ["instance_unknown", "get", { id: "b" }, "There is no instance with the id"],
     ["option_invalid", "send", { lifecycle: "essay", key: "e1", event: "grade", at: "noon" }, "must be a moment"],
-    ["option_invalid", "journal", { lifecycle: "essay", key: "e1", attempts: "yes" }, "must be true or false"],
+    ["option_invalid", "lanes", { internal: "yes" }, "must be true or false"],
     ["option_invalid", "diagram", { lifecycle: "essay", format: "png" }, "`format` cannot be"],
     ["option_invalid", "overview", { x: 1 }, "It takes nothing"],
     ["lifecycle_unknown", "find", { lifecycle: "esay" }, 'Did you mean "essay"?'],
