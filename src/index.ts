@@ -8,16 +8,16 @@ export type {
   EnqueueArguments,
   EnqueueItem,
   EnqueueOptions,
-  FindOptions,
   ForceBreakerOptions,
-  GivenError,
   InstanceRef,
   JobsOptions,
   LanesOptions,
+  ListOptions,
   PauseOptions,
   PublishOptions,
   ReceiveArguments,
   ReceiveOptions,
+  ReportedError,
   ResumeOptions,
   SendArguments,
   SendItem,
@@ -51,14 +51,14 @@ export type {
   DecideOptions as DecideSubmissionOptions,
 } from "./crowd/given.ts";
 export {
-  type Abilities,
   type Bonus,
-  type Call,
   CannotExtend,
+  type Capabilities as Abilities,
   type Decided,
   type Decision,
   type Extension,
   type Marketplace,
+  type MarketplaceContext as Call,
   type Posting,
   type RemoteJob,
   type RemoteSubmission,
@@ -72,7 +72,7 @@ export {
 } from "./crowd/marketplaces/memory.ts";
 export type { MemoryAssignment, MemoryJob } from "./crowd/marketplaces/memory-jobs.ts";
 export type { MemoryWorkers } from "./crowd/marketplaces/memory-workers.ts";
-export type { Astray } from "./crowd/reconcile.ts";
+export type { ReconcileIssue } from "./crowd/reconcile.ts";
 export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "./crowd/shown.ts";
 export type { DeadLetterArchive, RestoredLetters } from "./dead-letters/archive.ts";
 export type { DeadLetters } from "./dead-letters/dead-letters.ts";
@@ -86,7 +86,7 @@ export type {
   RestoreFilter,
 } from "./dead-letters/given.ts";
 export type { Operations } from "./dead-letters/operations.ts";
-export type { DeadLetterCare } from "./dead-letters/settings.ts";
+export type { DeadLetterOptions } from "./dead-letters/settings.ts";
 export type {
   ArchivedFile,
   DeadLetter,
@@ -109,7 +109,7 @@ export type { Blocker } from "./definition/decide/decide.ts";
 export type {
   ExplainedFailure,
   ExplainedRetry,
-  NextByItself,
+  NextRecoveryStep,
   RecoveryExplanation,
 } from "./definition/decide/explain.ts";
 export type { Permission } from "./definition/decide/permissions.ts";
@@ -173,10 +173,10 @@ export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
 export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from "./kernel/events.ts";
 export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
-export type { DiedMessage } from "./kernel/recovery/broker-letters.ts";
+export type { BrokerDeadMessage } from "./kernel/recovery/broker-letters.ts";
 export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
-export type { ShownWorker } from "./kernel/tasks/workers.ts";
+export type { WorkerInfo } from "./kernel/tasks/workers.ts";
 export type { CallOptions, StartCallOptions } from "./kernel/types/call-options.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "./outbox/brokers/memory.ts";
@@ -232,16 +232,16 @@ export type {
   ReviewOptions,
   SampleRef,
 } from "./people/given.ts";
-export type { Empty } from "./people/handing-out/explain.ts";
+export type { NoWorkReason as Empty } from "./people/handing-out/explain.ts";
 export type { Next } from "./people/handing-out/hand-out.ts";
 export type { LabelFault } from "./people/labels/label-faults.ts";
 export type { QueueLoad } from "./people/loads.ts";
 export type { Metrics } from "./people/metrics.ts";
 export { type AddedSample, type Labeler, People, type SampleHistory } from "./people/people.ts";
-export type { RunTimeQueue, ShownQueue } from "./people/queues.ts";
+export type { QueueInfo, RunTimeQueue } from "./people/queues.ts";
 export type { Rejected } from "./people/review/review.ts";
 export type { NewSample } from "./people/samples.ts";
-export type { Assignment, Label, Sample, SampleState, ShownSample } from "./people/shown.ts";
+export type { Assignment, Label, Sample, SampleInfo, SampleState } from "./people/shown.ts";
 export type { Submitted } from "./people/work.ts";
 export {
   type Agreement,

@@ -115,7 +115,11 @@ export class Simulation {
       this.#count = attempts;
       await this.#start(candidatesOf(attempts));
     }
-    this.#pawl.work({ concurrency: 32, poll: "250ms", maintainEvery: Math.max(50, minutesOf(minuteMs)(0.2)) });
+    this.#pawl.work({
+      concurrency: 32,
+      pollInterval: "250ms",
+      maintenanceInterval: Math.max(50, minutesOf(minuteMs)(0.2)),
+    });
     return isTakenUp ? "taken up" : "new";
   }
 

@@ -26,7 +26,7 @@ export function solveLifecycle({ checker }: Pick<Services, "checker">, minutes: 
     data: Solve,
     events: { verdict: z.object({ runId: z.string(), score: z.number() }) },
     initial: "submitting",
-    whenParentEnds: "discard",
+    onParentEnd: "discard",
     on: {
       /** What is not checked when its attempt recovers goes to the checker again, with fresh runs if they are used up. */
       resubmit: {

@@ -92,7 +92,7 @@ export class Simulation {
     this.#loseReplies();
     // Under keys of this run alone: a database may hold others.
     await handIn(this.#pawl, this.#own, Date.now().toString(36));
-    this.#pawl.work({ maintainEvery: "100ms", poll: "100ms" });
+    this.#pawl.work({ maintenanceInterval: "100ms", pollInterval: "100ms" });
     this.#working = this.#work();
     this.#working.catch(() => this.#goHome.abort()); // Told by `look`.
   }

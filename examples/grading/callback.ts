@@ -18,8 +18,8 @@ export function callbackReader(lifecycle: SubmissionLifecycle): (json: unknown) 
     const said = Callback.parse(json);
     const { requestId, submissionId, status } = said;
     const to = { lifecycle, instance: { id: submissionId }, event: "graded", actor: "grader" };
-    const dedupe = `${requestId} ${status}`; // A grader that failed may be asked again by whoever restarts it.
-    if (said.status === "failed") return { ...to, dedupe, error: said.error };
-    return { ...to, dedupe, payload: { score: said.score, feedback: said.feedback } };
+    const dedupeKey = `${requestId} ${status}`; // A grader that failed may be asked again by whoever restarts it.
+    if (said.status === "failed") return { ...to, dedupeKey, error: said.error };
+    return { ...to, dedupeKey, payload: { score: said.score, feedback: said.feedback } };
   };
 }

@@ -176,10 +176,10 @@ type Bury = Parameters<DeadLetterSource["open"]>[0]["keep"];
 async function deliver(callback: Readonly<Record<string, unknown>>, to: Correspondent, bury: Bury): Promise<void> {
   const { pawl } = to;
   const said = to.read(callback) as Extract<ReadCallback, { lifecycle: unknown }>;
-  const { lifecycle, instance, event, payload, error, actor, dedupe = "" } = said;
+  const { lifecycle, instance, event, payload, error, actor, dedupeKey = "" } = said;
   try {
-    if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupe, actor });
-    else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupe, actor });
+    if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupeKey, actor });
+    else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupeKey, actor });
   } catch (thrown) {
     if (!isPawlError(thrown)) throw thrown;
     await bury({

@@ -97,7 +97,7 @@ export class Simulation {
   static async open(options: SimulationOptions, exchange: Exchange): Promise<Simulation> {
     const { minuteMs, database, folder } = options;
     const submission = submissionLifecycle(minuteMs);
-    const outbox = { brokers: [exchange.broker], poll: "200ms" as const };
+    const outbox = { brokers: [exchange.broker], pollInterval: "200ms" as const };
     const deadLetters = { queues: [exchange.deadLetters] };
     const pawl = await createPawl({
       ...{ database, folder, outbox, deadLetters },
@@ -129,7 +129,7 @@ export class Simulation {
     const open = await this.#unsettled(latest.filter((one) => this.#isOurs(one)));
     const isTakenUp = open.length > 0;
     for (const { id, key } of latest) this.#names.set(id, key!);
-    this.#pawl.work({ concurrency: 32, poll: "200ms", maintainEvery: Math.max(50, minuteMs) });
+    this.#pawl.work({ concurrency: 32, pollInterval: "200ms", maintenanceInterval: Math.max(50, minuteMs) });
     await this.#exchange.startGrader("none");
     if (isTakenUp) this.#isThrough = true;
     else {

@@ -107,7 +107,7 @@ export class Simulation {
     this.#desks = team.map(
       (labeler, at) => new Desk(labeler, { ...around, queues: at % 2 === 0 ? names : names.toReversed() }),
     );
-    this.#pawl.maintain({ every: Math.max(50, this.#options.minuteMs) }); // Lets expire what nobody finishes.
+    this.#pawl.maintain({ interval: Math.max(50, this.#options.minuteMs) }); // Lets expire what nobody finishes.
     this.#working = Promise.all([...this.#desks.map((desk) => desk.work()), this.#leadWorks()]);
     this.#working.catch(() => this.#goHome.abort()); // Told by `look`.
     return round;

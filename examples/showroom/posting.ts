@@ -33,7 +33,7 @@ type Posting = z.infer<typeof Posting>;
 export const posting = lifecycle("posting", {
   data: Posting,
   initial: "received",
-  keepClosed: "1h",
+  retention: "1h",
   states: {
     received: { run: lookUpAuthor, on: { looked_up: "reading" } },
     reading: {

@@ -20,7 +20,7 @@ import {
 } from "./store/access-tokens.ts";
 
 /** Somebody who has come in: a program with a token, or a person in a browser. */
-export interface Visitor {
+export interface Principal {
   readonly name: string;
   readonly role: Role;
   /** Who a labeler is in the queues; null for all others. */
@@ -28,7 +28,7 @@ export interface Visitor {
 }
 
 /** A token that was given out, without its secret. */
-export interface Token extends Visitor {
+export interface Token extends Principal {
   readonly id: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -36,7 +36,7 @@ export interface Token extends Visitor {
 }
 
 /** A browser that is signed in, without its secret. */
-export interface OpenSession extends Visitor {
+export interface OpenSession extends Principal {
   readonly id: string;
   /** The id of the token that it was opened with; null for one that was opened by a link. */
   readonly token: string | null;
@@ -52,7 +52,7 @@ export interface TokenOptions {
   /** The id in the queues of whoever labels with it; `name` unless given. */
   readonly labeler?: string | undefined;
   /** How long it counts; until it is revoked unless given. */
-  readonly lasts?: Duration | undefined;
+  readonly expiresIn?: Duration | undefined;
   /** Who makes it; recorded in the log. */
   readonly actor?: string | undefined;
 }
@@ -60,7 +60,7 @@ export interface TokenOptions {
 /** A browser that has signed in. */
 export interface Session {
   readonly secret: string;
-  readonly visitor: Visitor;
+  readonly visitor: Principal;
   readonly expiresAt: Date;
 }
 
@@ -85,7 +85,7 @@ export class Access {
    */
   async createToken(options: TokenOptions): Promise<Token & { readonly secret: string }> {
     const visitor = checkedVisitor(options);
-    const lastsMs = options.lasts === undefined ? null : durationMs(options.lasts, "lasts");
+    const lastsMs = options.expiresIn === undefined ? null : durationMs(options.expiresIn, "expiresIn");
     const { secret, row } = await this.#insert("token", visitor, lastsMs);
     const { name, role } = visitor;
     this.#log({ token: row.id, name, role, actor: options.actor ?? null }, "Access token created.");
@@ -122,13 +122,13 @@ export class Access {
   }
 
   /** Who comes with this secret of a token; undefined if nobody. */
-  async authenticateToken(secret: string): Promise<Visitor | undefined> {
+  async authenticateToken(secret: string): Promise<Principal | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(secret), "token");
     return row === undefined ? undefined : visitorOf(row);
   }
 
   /** A code that signs somebody in once, within a quarter of an hour. */
-  async createSignInCode(options: Omit<TokenOptions, "lasts">): Promise<string> {
+  async createSignInCode(options: Omit<TokenOptions, "expiresIn">): Promise<string> {
     return (await this.#insert("code", checkedVisitor(options), codeMs)).secret;
   }
 
@@ -161,7 +161,7 @@ export class Access {
   }
 
   /** Who has signed in with this secret of a session; undefined if nobody, or no more. */
-  async authenticateSession(session: string): Promise<Visitor | undefined> {
+  async authenticateSession(session: string): Promise<Principal | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(session), "session");
     return row === undefined ? undefined : visitorOf(row);
   }
@@ -173,7 +173,7 @@ export class Access {
 
   async #insert(
     kind: NewToken["kind"],
-    { name, role, labeler }: Visitor,
+    { name, role, labeler }: Principal,
     lastsMs: number | null,
     parent: string | null = null,
   ): Promise<{ secret: string; row: TokenRow }> {
@@ -196,7 +196,7 @@ function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-function checkedVisitor(options: Omit<TokenOptions, "lasts">): Visitor {
+function checkedVisitor(options: Omit<TokenOptions, "expiresIn">): Principal {
   const name = checkedText(options.name, "`name`");
   if (!isRole(options.role)) {
     throw new PawlError("option_invalid", `\`role\` must be one of ${roles.join(", ")}.`, { role: options.role });
@@ -207,7 +207,7 @@ function checkedVisitor(options: Omit<TokenOptions, "lasts">): Visitor {
   return { name, role: options.role, labeler };
 }
 
-function visitorOf({ name, role, labeler }: TokenRow): Visitor {
+function visitorOf({ name, role, labeler }: TokenRow): Principal {
   return { name, role: role as Role, labeler };
 }
 

@@ -11,7 +11,7 @@ import { requestHash } from "../kernel/request-hash.ts";
 import type { StartCallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type CallbackView, readCallbacks, readCallbacksOf } from "../views/callbacks.ts";
-import type { CallbacksOptions, GivenError, InstanceRef, ReceiveOptions, TokenReceiveOptions } from "./options.ts";
+import type { CallbacksOptions, InstanceRef, ReceiveOptions, ReportedError, TokenReceiveOptions } from "./options.ts";
 import { checkedDedupe, type Receives } from "./receives.ts";
 import { type Callback, callbackOf, type Instance, noInstance, type ReceivedCallback } from "./results.ts";
 import { shownInstance } from "./shown-instance.ts";
@@ -35,14 +35,14 @@ export class Callbacks {
    * of any other failure.
    *
    * ```ts
-   * await pawl.callbacks.receiveError(essay, "sub-42", "graded", { message: "the model is overloaded" }, { dedupe: requestId });
+   * await pawl.callbacks.receiveError(essay, "sub-42", "graded", { message: "the model is overloaded" }, { dedupeKey: requestId });
    * ```
    */
   async receiveError<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
     event: EventOf<L>,
-    error: GivenError,
+    error: ReportedError,
     options: ReceiveOptions,
   ): Promise<ReceivedCallback> {
     return this.#receives.store(lifecycle, instance, event, { payload: undefined, error }, options);
@@ -55,12 +55,12 @@ export class Callbacks {
    */
   async receiveByToken(
     token: string,
-    result: { readonly payload?: unknown } | { readonly error: GivenError },
+    result: { readonly payload?: unknown } | { readonly error: ReportedError },
     options: TokenReceiveOptions = {},
   ): Promise<ReceivedCallback> {
     refuseInside(this.#kernel, "callbacks.receiveByToken");
     const { payload, error } = checkedOptions(result, ["payload", "error"], "result") as ResultGiven;
-    const given = checkedOptions(options, ["dedupe", "actor"], "callbacks.receiveByToken");
+    const given = checkedOptions(options, ["dedupeKey", "actor"], "callbacks.receiveByToken");
     const redeemed = await redeemToken(this.#kernel, token);
     const { id, instance_id, lifecycle, event } = redeemed;
     const known = this.#kernel.lifecycles.get(lifecycle);
@@ -69,10 +69,10 @@ export class Callbacks {
       throw new PawlError("lifecycle_unknown", message, { lifecycle });
     }
     // Its sender may repeat it, and may also send an error first and a result later.
-    const dedupe = given.dedupe ?? `token:${id}:${requestHash(event, payload, error)}`;
+    const dedupeKey = given.dedupeKey ?? `token:${id}:${requestHash(event, payload, error)}`;
     const what = { payload, error: error ?? null };
-    await refuseSpent(this.#kernel, redeemed, checkedDedupe(dedupe));
-    return this.#receives.store(known, { id: instance_id }, event, what, { ...given, dedupe }, id);
+    await refuseSpent(this.#kernel, redeemed, checkedDedupe(dedupeKey));
+    return this.#receives.store(known, { id: instance_id }, event, what, { ...given, dedupeKey }, id);
   }
 
   /** What came in from outside, newest first: for all instances or for one, all of it or only what came late. */
@@ -137,7 +137,7 @@ export class Callbacks {
 
 interface ResultGiven {
   readonly payload?: unknown;
-  readonly error?: GivenError;
+  readonly error?: ReportedError;
 }
 
 const statuses: readonly string[] = ["waiting", "applied", "kept", "rejected", "refused", "accepted"];

@@ -1,7 +1,7 @@
 import type { AlertTarget } from "../alerts/sink.ts";
 import type { Duration } from "../base/duration.ts";
 import type { Marketplaces } from "../crowd/families.ts";
-import type { DeadLetterCare } from "../dead-letters/settings.ts";
+import type { DeadLetterOptions } from "../dead-letters/settings.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 import type { AnyLifecycle } from "../definition/language/face.ts";
 import type { AnyQueue } from "../definition/queue.ts";
@@ -79,7 +79,7 @@ export interface PawlConfig {
   /** Who is told when an instance is given up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
   readonly alerts?: readonly AlertTarget[] | undefined;
   /** What becomes of dead letters: `{ queues: [deadLetterQueue({ … })], archive: folderArchive(…) }`. */
-  readonly deadLetters?: DeadLetterCare | undefined;
+  readonly deadLetters?: DeadLetterOptions | undefined;
   /** The queues in which people label: what queue() returns. */
   readonly queues?: readonly AnyQueue[] | undefined;
   /** The crowds that are asked on marketplaces: what crowd() returns. */

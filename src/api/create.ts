@@ -3,12 +3,13 @@ import { join, resolve } from "node:path";
 import { type AlertTarget, sinksOf } from "../alerts/sink.ts";
 import { broken, PawlError } from "../base/errors.ts";
 import { guardListener } from "../base/guard.ts";
+import { checkedOptions } from "../base/options.ts";
 import { askedOf } from "../crowd/asked.ts";
 import { askCrowds } from "../crowd/asker.ts";
 import type { Marketplaces } from "../crowd/families.ts";
 import { lifecyclesOf } from "../crowd/family.ts";
 import { ownPeople } from "../crowd/names.ts";
-import { type DeadLetterCare, letterSettings } from "../dead-letters/settings.ts";
+import { type DeadLetterOptions, letterSettings } from "../dead-letters/settings.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 import { internalPrefix, isInternal } from "../definition/internal.ts";
 import type { AnyLifecycle } from "../definition/language/face.ts";
@@ -59,12 +60,12 @@ export interface PawlOptions {
   /** Who is told when Pawl gives an instance up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
   readonly alerts?: readonly AlertTarget[] | undefined;
   /** What becomes of dead letters: queues of brokers that they come from, how long they are kept, where they are archived. */
-  readonly deadLetters?: DeadLetterCare | undefined;
+  readonly deadLetters?: DeadLetterOptions | undefined;
   /** How long something may wait before `explain`, `inspect.stuck` and alerts report it as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
    * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
-   * everything is found by looking, at the latest after the worker's `poll`.
+   * everything is found by looking, at the latest after the worker's `pollInterval`.
    */
   readonly notify?: boolean;
   /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. Logged unless given. */
@@ -82,12 +83,22 @@ export interface PawlOptions {
  */
 export async function createPawl(options: PawlOptions): Promise<Pawl> {
   checkOptions(options);
+  refuseUnnamedDatabase(options);
   const telemetry = await makeTelemetry(options.logger);
   const onWarning = guardListener(options.onWarning ?? ((text: string) => telemetry.log.warn({}, text)), (error) =>
     logFailure(telemetry.log, error),
   );
   const db = await openDatabase({ ...options, onWarning });
   return (await openOn(db, options, { telemetry })).pawl;
+}
+
+/** An unset DATABASE_URL must not open an empty database where the real one is expected. */
+function refuseUnnamedDatabase({ database, folder }: PawlOptions): void {
+  if (process.env.NODE_ENV !== "production" || (database ?? "") !== "" || folder !== undefined) return;
+  throw new PawlError(
+    "option_invalid",
+    "createPawl was given no `database`, and NODE_ENV is production. Set `database` to a PostgreSQL URL, or name the `folder` of the embedded database to use that.",
+  );
 }
 
 /** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
@@ -207,9 +218,29 @@ export async function openDatabase(
   return openPglite({ folder: join(folder, "db"), snapshot, onWarning });
 }
 
+const optionNames = [
+  "database",
+  "folder",
+  "lifecycles",
+  "schedules",
+  "queues",
+  "crowds",
+  "marketplaces",
+  "breakers",
+  "migrate",
+  "connections",
+  "outbox",
+  "alerts",
+  "deadLetters",
+  "stuckAfter",
+  "notify",
+  "onWarning",
+  "logger",
+] as const satisfies readonly (keyof PawlOptions)[];
+
 function checkOptions(options: PawlOptions): void {
-  const given = options as Partial<PawlOptions> | undefined;
-  if (!Array.isArray(given?.lifecycles))
+  const given: Partial<PawlOptions> = checkedOptions<Partial<PawlOptions>>(options, optionNames, "createPawl");
+  if (!Array.isArray(given.lifecycles))
     throw new PawlError(
       "option_invalid",
       "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.",

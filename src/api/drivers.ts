@@ -2,6 +2,7 @@ import { driveAlerts } from "../alerts/drive.ts";
 import type { AlertSink } from "../alerts/sink.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions } from "../base/options.ts";
 import type { Family } from "../crowd/family.ts";
 import { driveLetters } from "../dead-letters/drive.ts";
 import type { LetterSettings } from "../dead-letters/settings.ts";
@@ -32,7 +33,7 @@ const closeLimitMs = 30_000;
 
 export interface MaintainOptions {
   /** How long it rests between two rounds. @default "1s" */
-  readonly every?: Duration | undefined;
+  readonly interval?: Duration | undefined;
   /** Called with every failure of a round; it goes on. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
@@ -60,13 +61,13 @@ export class Drivers {
 
   /**
    * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
-   * held; and, until this Pawl is closed, deletes what has ended and outlived its `keepClosed`. Any number of processes may
+   * held; and, until this Pawl is closed, deletes what has ended and outlived its `retention`. Any number of processes may
    * do so at once. It goes on until `stop`, or until this Pawl is closed.
    */
   maintain(options: MaintainOptions = {}): Maintenance {
     this.#refuseClosed();
-    const everyMs = durationMs(options.every ?? "1s", "every");
-    const { onFailure } = options;
+    const { interval = "1s", onFailure } = checkedOptions(options, ["interval", "onFailure"], "maintain");
+    const everyMs = durationMs(interval, "interval");
     const driver = this.#drive((onStopped) => driveMaintenance(this.#kernel, { everyMs, onFailure, onStopped }));
     this.#keepHouse();
     return driver;

@@ -21,7 +21,7 @@ import { countChildren, findChildren, findChildrenInStates, readFirstChildren } 
 import { readAttempts, readMoves } from "../views/history.ts";
 import { findAll, findFailed, findInStates, findResting } from "../views/instances.ts";
 import { readProgress } from "../views/progress.ts";
-import { type FindOptions, type InstanceRef, idOf, type WaitOptions } from "./options.ts";
+import { type InstanceRef, idOf, type ListOptions, type WaitOptions } from "./options.ts";
 import {
   type AttemptEntry,
   type Children,
@@ -100,11 +100,11 @@ export class Instances {
   }
 
   /** Instances of a lifecycle, newest first. */
-  async list<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L> = {}): Promise<Instance<L>[]> {
+  async list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L> = {}): Promise<Instance<L>[]> {
     return this.#verbs.inTurn(options.tx, () => this.#list(lifecycle, options));
   }
 
-  async #list<L extends AnyLifecycle>(lifecycle: L, options: FindOptions<L>): Promise<Instance<L>[]> {
+  async #list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L>): Promise<Instance<L>[]> {
     const { states, name } = knownLifecycle(this.#kernel, lifecycle);
     const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
     if (options.tx === undefined) refuseInside(this.#kernel, "list");

@@ -40,18 +40,18 @@ export type SendArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [P
 /** How a callback is told from others, and who sent it. */
 export interface ReceiveOptions extends CallOptions {
   /** Its own among the callbacks of its instance, such as the id of the request that it answers. */
-  readonly dedupe: string;
+  readonly dedupeKey: string;
   readonly actor?: string | undefined;
 }
 
 export interface TokenReceiveOptions {
   /** Unless given, the same content by the same token is the same callback. */
-  readonly dedupe?: string | undefined;
+  readonly dedupeKey?: string | undefined;
   readonly actor?: string | undefined;
 }
 
 /** What an outside service says of its failure. */
-export interface GivenError {
+export interface ReportedError {
   readonly message: string;
   readonly name?: string | undefined;
   readonly code?: string | undefined;
@@ -86,7 +86,7 @@ export type SendItem<L extends AnyLifecycle> = {
     Omit<SendOptions, "tx">;
 }[EventOf<L>];
 
-export interface FindOptions<L extends AnyLifecycle> extends CallOptions {
+export interface ListOptions<L extends AnyLifecycle> extends CallOptions {
   readonly state?: StateOf<L> | readonly StateOf<L>[];
   /** Only the children of this instance. */
   readonly parent?: { readonly id: string };

@@ -37,8 +37,8 @@ import { Lanes } from "./lanes.ts";
 import type {
   EnqueueArguments,
   EnqueueItem,
-  FindOptions,
   InstanceRef,
+  ListOptions,
   PublishOptions,
   ReceiveArguments,
   SendArguments,
@@ -215,11 +215,11 @@ export class Pawl {
 
   /**
    * Takes a result that comes in from outside. It is stored first, and then happens: on time as its event; early, when the
-   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupe` again gets the
+   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupeKey` again gets the
    * first answer and changes nothing.
    *
    * ```ts
-   * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupe: requestId });
+   * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupeKey: requestId });
    * ```
    */
   receive<L extends AnyLifecycle, Event extends EventOf<L>>(
@@ -271,7 +271,7 @@ export class Pawl {
   }
 
   /** Instances of a lifecycle, newest first. */
-  list<L extends AnyLifecycle>(lifecycle: L, options?: FindOptions<L>): Promise<Instance<L>[]> {
+  list<L extends AnyLifecycle>(lifecycle: L, options?: ListOptions<L>): Promise<Instance<L>[]> {
     return this.#instances.list(lifecycle, options);
   }
 
@@ -359,7 +359,7 @@ export class Pawl {
 
   /**
    * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
-   * held; and, until this Pawl is closed, deletes what has ended and outlived its `keepClosed`. Any number of processes may
+   * held; and, until this Pawl is closed, deletes what has ended and outlived its `retention`. Any number of processes may
    * do so at once. It goes on until `stop`, or until this Pawl is closed.
    */
   maintain(options?: MaintainOptions): Maintenance {

@@ -9,7 +9,7 @@ import { type Incoming, planArrival } from "../kernel/callbacks/receive.ts";
 import { type Kernel, knownLifecycle } from "../kernel/kernel.ts";
 import { refOf } from "../kernel/refs.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import type { GivenError, InstanceRef, ReceiveArguments, ReceiveOptions } from "./options.ts";
+import type { InstanceRef, ReceiveArguments, ReceiveOptions, ReportedError } from "./options.ts";
 import { type ReceivedCallback, receivedOf } from "./results.ts";
 
 /** Stores what comes in from outside, for `pawl.receive` and `pawl.callbacks`. */
@@ -24,11 +24,11 @@ export class Receives {
 
   /**
    * Takes a result that comes in from outside. It is stored first, and then happens: on time as its event; early, when the
-   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupe` again gets the
+   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupeKey` again gets the
    * first answer and changes nothing.
    *
    * ```ts
-   * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupe: requestId });
+   * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupeKey: requestId });
    * ```
    */
   async receive<L extends AnyLifecycle, Event extends EventOf<L>>(
@@ -46,12 +46,12 @@ export class Receives {
     lifecycle: AnyLifecycle,
     instance: InstanceRef,
     event: unknown,
-    result: { readonly payload: unknown; readonly error: GivenError | null },
+    result: { readonly payload: unknown; readonly error: ReportedError | null },
     options: ReceiveOptions,
     tokenId: string | null = null,
   ): Promise<ReceivedCallback> {
     const name = checkedText(event, "The event");
-    const { dedupe, actor, tx } = checkedOptions(options, ["dedupe", "actor", "tx"], "receive");
+    const { dedupeKey, actor, tx } = checkedOptions(options, ["dedupeKey", "actor", "tx"], "receive");
     return this.#verbs.inTurn(tx, async () => {
       const known = knownLifecycle(this.#kernel, lifecycle);
       refuseInternal(known.name, "receive");
@@ -61,7 +61,7 @@ export class Receives {
         event: name,
         payload: result.payload,
         error: result.error === null ? null : errorOf(result.error),
-        dedupe: checkedDedupe(dedupe),
+        dedupe: checkedDedupe(dedupeKey),
         actor: textOrNull(actor, "The actor"),
         source: tokenId === null ? "call" : "token",
         lateVisit: null,
@@ -75,11 +75,11 @@ export class Receives {
 }
 
 export function checkedDedupe(given: unknown): string {
-  return checkedText(given, "`dedupe`, which tells this callback from every other one of its instance,");
+  return checkedText(given, "`dedupeKey`, which tells this callback from every other one of its instance,");
 }
 
 /** An error as it is kept: whatever the service said, cut to what can be stored. */
-function errorOf(given: GivenError): NonNullable<Incoming["error"]> {
+function errorOf(given: ReportedError): NonNullable<Incoming["error"]> {
   const { name = "Error", message, code } = checkedOptions(given, ["name", "message", "code"], "error");
   if (typeof message !== "string" || message === "" || typeof name !== "string")
     throw new PawlError(

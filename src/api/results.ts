@@ -150,7 +150,7 @@ export interface Callback {
   readonly key: string | null;
   readonly event: string;
   /** What its sender calls it: the id of the request that it answers, for example. */
-  readonly dedupe: string;
+  readonly dedupeKey: string;
   /** Who brought it: a `call`, the holder of a `token`, or a `step` whose result came after the deadline. */
   readonly source: "call" | "token" | "step";
   readonly actor: string | null;
@@ -179,7 +179,7 @@ export function receivedOf({ callback, duplicate }: Extract<Received, { ok: true
 export function callbackOf(row: CallbackView): Callback {
   const { id, lifecycle, key, event, dedupe, source, actor, payload, error, status, reason, version } = row;
   return {
-    ...{ id, lifecycle, key, event, dedupe, source, actor, payload, error, status, reason, version },
+    ...{ id, lifecycle, key, event, dedupeKey: dedupe, source, actor, payload, error, status, reason, version },
     instance: row.instance_id,
     receivedAt: new Date(row.received_ms),
     isLate: row.is_late,

@@ -57,7 +57,7 @@ export class Sends {
     try {
       return { ok: true, instance: await this.send(lifecycle, instance, event, ...rest) };
     } catch (error) {
-      if (error instanceof PawlError && error.who === "caller") return { ok: false, error };
+      if (error instanceof PawlError && error.fault === "request") return { ok: false, error };
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
-import { type ShownWorker, showWorkers } from "../kernel/tasks/workers.ts";
+import { showWorkers, type WorkerInfo } from "../kernel/tasks/workers.ts";
 
 /** The workers of all processes: `pawl.workers`. */
 export class Workers {
@@ -11,7 +11,7 @@ export class Workers {
   }
 
   /** The workers of all processes, as they were at their last sign of life; those that fell silent are kept for an hour. */
-  async list(): Promise<ShownWorker[]> {
+  async list(): Promise<WorkerInfo[]> {
     refuseInside(this.#kernel, "workers.list");
     return showWorkers(this.#kernel);
   }

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { isPawlError, messageOf, PawlError } from "./errors.ts";
 
-test("an error says by its code who must act", () => {
-  expect(new PawlError("definition_invalid", "…").who).toBe("author");
-  expect(new PawlError("data_invalid", "…").who).toBe("caller");
-  expect(new PawlError("database_unreachable", "…").who).toBe("surroundings");
-  expect(new PawlError("invariant_broken", "…").who).toBe("pawl");
+test("an error says by its code where the fault is", () => {
+  expect(new PawlError("definition_invalid", "…").fault).toBe("definition");
+  expect(new PawlError("data_invalid", "…").fault).toBe("request");
+  expect(new PawlError("database_unreachable", "…").fault).toBe("environment");
+  expect(new PawlError("invariant_broken", "…").fault).toBe("internal");
 });
 
 test("errors of Pawl are told apart from others, and by their code", () => {

@@ -8,7 +8,7 @@ function faultOf(value: unknown): { place: string; reason: string } {
     storableText(value, "It");
   } catch (error) {
     expect(error).toBeInstanceOf(PawlError);
-    expect(error).toMatchObject({ code: "value_unstorable" });
+    expect(error).toMatchObject({ code: "value_not_serializable" });
     return (error as PawlError).details as { place: string; reason: string };
   }
   throw new Error("It was taken.");

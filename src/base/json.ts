@@ -9,7 +9,7 @@ export const tooDeep = `is nested deeper than ${maxDepth} levels, or contains it
 const tooLarge = "is over 1 MiB of JSON, which is the most; store the large part elsewhere";
 
 /**
- * The JSON text of a value, or `value_unstorable` with the place of the fault. What the database would choke on, what
+ * The JSON text of a value, or `value_not_serializable` with the place of the fault. What the database would choke on, what
  * would change silently on its way (dates, NaN, undefined in a list) and what could poison a reader (`__proto__`) is
  * refused here, at the door, so that one bad row never hurts its neighbours.
  */
@@ -22,7 +22,7 @@ export function storableText(value: unknown, what: string): string {
 }
 
 function unstorable(place: string, reason: string): PawlError {
-  return new PawlError("value_unstorable", `${place} ${reason}.`, { place, reason });
+  return new PawlError("value_not_serializable", `${place} ${reason}.`, { place, reason });
 }
 
 interface Fault {

@@ -6,7 +6,7 @@ const longestName = 500;
 export function checkedText(
   given: unknown,
   what: string,
-  code: "key_invalid" | "option_invalid" | "value_unstorable" = "option_invalid",
+  code: "key_invalid" | "option_invalid" | "value_not_serializable" = "option_invalid",
 ): string {
   if (typeof given !== "string" || given === "" || given.length > longestName) {
     throw new PawlError(code, `${what} must be a text of 1 to ${longestName} characters.`);

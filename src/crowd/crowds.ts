@@ -24,7 +24,7 @@ import {
   idOf,
 } from "./given.ts";
 import { newJob } from "./job/new-job.ts";
-import { type Astray, reconcile } from "./reconcile.ts";
+import { type ReconcileIssue, reconcile } from "./reconcile.ts";
 import {
   type CrowdJob,
   type CrowdJobState,
@@ -257,7 +257,9 @@ export class Crowds {
    * whose posting is gone. With `repair: true` the former are closed there, if their job is one of ours, and the latter look for
    * themselves.
    */
-  async reconcile(options: { readonly marketplace?: string; readonly repair?: boolean } = {}): Promise<Astray[]> {
+  async reconcile(
+    options: { readonly marketplace?: string; readonly repair?: boolean } = {},
+  ): Promise<ReconcileIssue[]> {
     refuseInside(this.#kernel, "reconcile");
     const all = [...this.#families.values()];
     const wanted =

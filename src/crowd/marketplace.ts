@@ -11,43 +11,46 @@ import type { JsonSchema } from "../definition/schema/json-schema.ts";
 export interface Marketplace {
   /** What it is called in messages: "Mechanical Turk". */
   readonly title: string;
-  readonly can: Abilities;
+  readonly can: Capabilities;
   /** It is for trying things out: nobody who works there is real, or paid. */
   readonly sandbox?: boolean;
   /** What keeps this crowd from being published here, each with its remedy; asked before anything runs. */
   check(crowd: AnyCrowd): readonly string[];
-  publish(posting: Posting, call: Call): Promise<RemoteJob>;
+  publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob>;
   /** Undefined when it was disposed of, or never was. */
-  job(id: string, call: Call): Promise<RemoteJob | undefined>;
+  job(id: string, call: MarketplaceContext): Promise<RemoteJob | undefined>;
   /** The jobs that Pawl has published here, a page at a time: what is left to find when something went astray. */
-  jobs(after: string | undefined, call: Call): Promise<{ readonly jobs: readonly RemoteJob[]; readonly next?: string }>;
+  jobs(
+    after: string | undefined,
+    call: MarketplaceContext,
+  ): Promise<{ readonly jobs: readonly RemoteJob[]; readonly next?: string }>;
   /** All that was submitted for a job, whatever was decided about it. */
-  submissions(job: string, call: Call): Promise<readonly RemoteSubmission[]>;
+  submissions(job: string, call: MarketplaceContext): Promise<readonly RemoteSubmission[]>;
   /** What is decided there once it comes back, which may be another's decision that came first. */
-  decide(submission: string, decision: Decision, call: Call): Promise<Decided>;
+  decide(submission: string, decision: Decision, call: MarketplaceContext): Promise<Decided>;
   /** Throws `CannotExtend` when this job can never have so many places: then another one is published beside it. */
-  extend(job: string, extension: Extension, call: Call): Promise<RemoteJob>;
+  extend(job: string, extension: Extension, call: MarketplaceContext): Promise<RemoteJob>;
   /** Nobody new may begin; who has begun may still submit. */
-  close(job: string, call: Call): Promise<void>;
+  close(job: string, call: MarketplaceContext): Promise<void>;
   /** Deletes it there, when it has ended and all is decided. */
-  dispose(job: string, call: Call): Promise<void>;
+  dispose(job: string, call: MarketplaceContext): Promise<void>;
   /** Pays a worker more for a submission. */
-  bonus(bonus: Bonus, call: Call): Promise<void>;
+  bonus(bonus: Bonus, call: MarketplaceContext): Promise<void>;
   /** What is left to pay workers with, such as "412.50"; null where nothing is paid. */
-  balance(call: Call): Promise<string | null>;
+  balance(call: MarketplaceContext): Promise<string | null>;
   /** Lets go of what it holds. */
   end(): Promise<void>;
 }
 
 /** What differs from one marketplace to another. */
-export interface Abilities {
+export interface Capabilities {
   /** A place whose submission was rejected is free again by itself. */
   readonly rejectionReopens: boolean;
   readonly bonus: boolean;
 }
 
 /** How a call is made. */
-export interface Call {
+export interface MarketplaceContext {
   readonly signal: AbortSignal;
 }
 

@@ -3,10 +3,10 @@ import { findInStates } from "../views/instances.ts";
 import { readStates } from "../views/states.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
-import type { Call, Marketplace, RemoteJob } from "./marketplace.ts";
+import type { Marketplace, MarketplaceContext, RemoteJob } from "./marketplace.ts";
 
 /** Something of which the marketplace and Pawl do not know the same. */
-export interface Astray {
+export interface ReconcileIssue {
   /** A posting that no job knows of; or a job whose posting is gone. */
   readonly kind: "posting" | "job";
   readonly marketplace: string;
@@ -26,9 +26,9 @@ export async function reconcile(
   kernel: Kernel,
   families: readonly Family[],
   { repair, sync }: { readonly repair: boolean; readonly sync: (id: string) => Promise<void> },
-): Promise<Astray[]> {
+): Promise<ReconcileIssue[]> {
   const call = { signal: AbortSignal.timeout(10 * 60_000) };
-  const astray: Astray[] = [];
+  const astray: ReconcileIssue[] = [];
   const seen = new Map<Marketplace, Set<string>>();
   for (const { crowd, marketplace } of families) {
     if (seen.has(marketplace)) continue;
@@ -74,8 +74,8 @@ async function settleOrphan(
   name: string,
   { id, owner, open, isOurs }: Orphan,
   repair: boolean,
-  call: Call,
-): Promise<Astray> {
+  call: MarketplaceContext,
+): Promise<ReconcileIssue> {
   const mended = repair && isOurs;
   if (mended && open) await marketplace.close(id, call);
   const which = isOurs ? "which does not know it" : "and there is none here: it may be another Pawl's";
@@ -89,8 +89,8 @@ async function lostJobs(
   there: ReadonlySet<string>,
   repair: boolean,
   sync: (id: string) => Promise<void>,
-): Promise<Astray[]> {
-  const astray: Astray[] = [];
+): Promise<ReconcileIssue[]> {
+  const astray: ReconcileIssue[] = [];
   for (let beforeId: string | null = null; ; ) {
     const rows = await findInStates(kernel.db, living, { lifecycle: job.name, beforeId, limit: pageSize });
     for (const row of rows) {

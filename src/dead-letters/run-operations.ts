@@ -191,7 +191,7 @@ function refusalOf(error: PawlError): { outcome: string; note: string } {
 }
 
 function isPassing(error: PawlError): boolean {
-  return error.who === "surroundings" && !isPawlError(error, "definition_newer");
+  return error.fault === "environment" && !isPawlError(error, "definition_newer");
 }
 
 /** Why it is decided, for whoever looks at a letter later: as the operator said, else the operation itself. */

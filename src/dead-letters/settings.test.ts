@@ -4,7 +4,7 @@ import { letterSettings } from "./settings.ts";
 
 test("R71 unless told otherwise letters are kept for seven days, ten thousand of them, and a hundred a day are borne", () => {
   expect(letterSettings()).toMatchObject({ keepMs: 7 * 86_400_000, keepMost: 10_000, alertOver: 100, queues: [] });
-  expect(letterSettings({ keep: null, keepMost: null, alertOver: null })).toMatchObject({
+  expect(letterSettings({ retention: null, maxRetained: null, alertOver: null })).toMatchObject({
     keepMs: null,
     keepMost: null,
     alertOver: null,

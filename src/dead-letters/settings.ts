@@ -6,15 +6,15 @@ import type { LetterKeeping } from "./keep-letters.ts";
 import type { Ticket } from "./shown.ts";
 
 /** What becomes of dead letters beside being listed. */
-export interface DeadLetterCare {
+export interface DeadLetterOptions {
   /** Dead-letter queues of brokers, whose messages become dead letters: `deadLetterQueue({ url, queue })`. */
   readonly queues?: readonly DeadLetterSource[];
   /** Where dead letters go when their time is over: `folderArchive(…)`, `s3Archive(…)`. Without one they are kept. */
   readonly archive?: DeadLetterArchive | undefined;
   /** How long they are kept until they are archived; `"7d"` unless given, `null` for ever. */
-  readonly keep?: Duration | null;
+  readonly retention?: Duration | null;
   /** How many are kept, the oldest go first; 10,000 unless given, `null` for any number. */
-  readonly keepMost?: number | null;
+  readonly maxRetained?: number | null;
   /** More dead letters than so many on one day (UTC) are told as an alert, once a day; 100 unless given, `null` for never. */
   readonly alertOver?: number | null;
   /** Is told of every ticket, at least once, until it does not throw: the way to your own tickets. */
@@ -23,25 +23,25 @@ export interface DeadLetterCare {
 
 export interface LetterSettings extends LetterKeeping {
   readonly queues: readonly DeadLetterSource[];
-  readonly onTicket: DeadLetterCare["onTicket"];
+  readonly onTicket: DeadLetterOptions["onTicket"];
 }
 
-const known = ["queues", "archive", "keep", "keepMost", "alertOver", "onTicket"];
+const known = ["queues", "archive", "retention", "maxRetained", "alertOver", "onTicket"];
 
-export function letterSettings(given: DeadLetterCare = {}): LetterSettings {
+export function letterSettings(given: DeadLetterOptions = {}): LetterSettings {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw invalid(`\`deadLetters\` must be an object with any of ${known.join(", ")}.`);
   }
   const stray = Object.keys(given).find((key) => !known.includes(key));
   if (stray !== undefined) throw invalid(`\`deadLetters\` has no \`${stray}\`; there are ${known.join(", ")}.`);
-  const { archive, keep = "7d", keepMost = 10_000, alertOver = 100, onTicket } = given;
+  const { archive, retention: keep = "7d", maxRetained: keepMost = 10_000, alertOver = 100, onTicket } = given;
   if (onTicket !== undefined && typeof onTicket !== "function")
     throw invalid("`deadLetters.onTicket` must be a function.");
   return {
     queues: checkedQueues(given.queues ?? []),
     archive: checkedArchive(archive),
-    keepMs: keep === null ? null : durationMs(keep, "deadLetters.keep"),
-    keepMost: wholeOrNull(keepMost, "keepMost"),
+    keepMs: keep === null ? null : durationMs(keep, "deadLetters.retention"),
+    keepMost: wholeOrNull(keepMost, "maxRetained"),
     alertOver: wholeOrNull(alertOver, "alertOver"),
     onTicket,
   };

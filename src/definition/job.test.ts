@@ -54,14 +54,14 @@ describe("a job is a lifecycle of one step", () => {
 
   test("its history is kept for seven days unless told otherwise", () => {
     expect(mail.keepClosedMs).toBe(7 * 86_400_000);
-    expect(job("tidy", { run, keepClosed: "1h" }).keepClosedMs).toBe(3_600_000);
+    expect(job("tidy", { run, retention: "1h" }).keepClosedMs).toBe(3_600_000);
   });
 
   test("faults name the place in the job, not in its lifecycle", () => {
-    const written = { payload: 5, run: "x", retry: {}, rate: "often", version: 0, keepClosed: "long" };
+    const written = { payload: 5, run: "x", retry: {}, rate: "often", version: 0, retention: "long" };
     const make = () => job("Tidy", written as never);
     expect(make).toThrow(/^The job "Tidy" has 7 faults:/);
-    for (const place of ["name", "payload", "run", "retry.maxAttempts", "rate", "version", "keepClosed"]) {
+    for (const place of ["name", "payload", "run", "retry.maxAttempts", "rate", "version", "retention"]) {
       expect(make).toThrow(`\n  - ${place}: `);
     }
     expect(() => job("tidy", {} as never)).toThrow("run: It is missing.");

@@ -54,7 +54,7 @@ export interface JobDefinition<Schema> {
   readonly rate?: Rate;
   readonly version?: number;
   /** How long an ended job is kept. Seven days unless given. */
-  readonly keepClosed?: Duration;
+  readonly retention?: Duration;
 }
 
 /** A background job: a lifecycle of one step, with all the same guarantees. */
@@ -78,7 +78,7 @@ export type AnyJob = Job;
 /** What `enqueue` takes with a job. */
 export type JobPayloadOf<J extends AnyJob> = NonNullable<J["~facts"]>["input"];
 
-const keys = ["payload", "run", "on", "retry", "priority", "uses", "limit", "rate", "version", "keepClosed"];
+const keys = ["payload", "run", "on", "retry", "priority", "uses", "limit", "rate", "version", "retention"];
 
 /**
  * A plain background job. It is `pending` until its `run` has succeeded (`running` while a worker has it), then `done`,
@@ -104,13 +104,13 @@ export function job<Name extends string, Schema extends StandardSchemaV1 = NoDat
     on[event] === undefined ? undefined : readFields(on[event], ["before", "after"], `on.${event}`, faults);
   const [done, fail] = [hooksOf("done"), hooksOf("fail")];
   faults.throwIfAny(`job ${shown(name)}`);
-  const { payload, version, keepClosed = "7d", on: _, ...step } = fields;
+  const { payload, version, retention = "7d", on: _, ...step } = fields;
   return buildLifecycle(
     name,
     {
       data: payload,
       version,
-      keepClosed,
+      retention,
       builtIns: false,
       initial: "pending",
       states: {

@@ -42,7 +42,7 @@ describe("a lifecycle is its model", () => {
       job: false,
       renamed: {},
     });
-    expect([plain.data, plain.deadline, plain.recovery, plain.keepClosedMs, plain.whenParentEnds]).toEqual(
+    expect([plain.data, plain.deadline, plain.recovery, plain.keepClosedMs, plain.onParentEnd]).toEqual(
       Array.from({ length: 5 }, () => undefined),
     );
     expect(plain.states.get("a")).toMatchObject({ kind: "wait", rank: 0, priority: 0, timeouts: [], builtIn: false });
@@ -65,7 +65,7 @@ describe("a lifecycle is its model", () => {
   test("every kind of state is recognised by its key", () => {
     const kinds = lifecycle("kinds", {
       initial: "works",
-      keepClosed: "60d",
+      retention: "60d",
       states: {
         works: { run: nothing, limit: 3, rate: "100/m", priority: -5, on: { x: "waits" } },
         waits: {

@@ -31,7 +31,7 @@ export interface LifecycleModel {
   readonly builtIns: boolean;
   readonly renamed: Readonly<Record<string, string>>;
   /** What open children get when their parent's asking state is left. */
-  readonly whenParentEnds: string | undefined;
+  readonly onParentEnd: string | undefined;
   /** A plain job: its key is unique only while it is open. */
   readonly job: boolean;
   /** How long a closed instance is kept, in milliseconds; undefined keeps it for ever. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Context, Hono } from "hono";
-import type { Visitor } from "../access/access.ts";
+import type { Principal } from "../access/access.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { isPawlError } from "../base/errors.ts";
 import type { RequestLimits } from "./request-limits.ts";
@@ -26,7 +26,7 @@ export function returnTurns(app: Hono): void {
 }
 
 /** Who sends this request. Refuses strangers, and callers who send more than they may. */
-export async function admit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Visitor> {
+export async function admit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Principal> {
   return (await admitVisit(pawl, context, options)).visitor;
 }
 
@@ -39,7 +39,7 @@ export async function admitVisit(pawl: Pawl, context: Context, options: Admissio
 }
 
 /** A request that only waits counts as a stream, so that it keeps its caller's other requests from no turn. */
-export function countAsStream(context: Context, visitor: Visitor, { limits }: AdmissionOptions): void {
+export function countAsStream(context: Context, visitor: Principal, { limits }: AdmissionOptions): void {
   if (limits === undefined) return;
   const end = limits.openStream(callerOf(visitor));
   turns.get(context.req.raw)?.();
@@ -47,7 +47,7 @@ export function countAsStream(context: Context, visitor: Visitor, { limits }: Ad
 }
 
 /** Who is counted as one caller. */
-export function callerOf({ role, name }: Visitor): string {
+export function callerOf({ role, name }: Principal): string {
   return `${role} ${name}`;
 }
 

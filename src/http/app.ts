@@ -3,7 +3,7 @@ import { bodyLimit } from "hono/body-limit";
 import { may } from "../access/roles.ts";
 import type { HttpLimits } from "../api/config.ts";
 import { logOf, withReadLimits } from "../api/internals.ts";
-import type { GivenError } from "../api/options.ts";
+import type { ReportedError } from "../api/options.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { logFailure } from "../telemetry/log.ts";
@@ -93,7 +93,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   });
   const limit = bodyLimit({
     maxSize: maxRequestBytes,
-    onError: (context) => answerProblem(context, problem(413, "value_unstorable", "1 MiB is the most.")),
+    onError: (context) => answerProblem(context, problem(413, "value_not_serializable", "1 MiB is the most.")),
   });
   app.use("/api/*", limit);
   app.get("/api/openapi.json", (context) => context.json(openapi(base)));
@@ -121,7 +121,7 @@ const headers = [
   ["referrer-policy", "no-referrer"],
 ] as const;
 
-const callbackArguments = { payload: anything, error: record, dedupe: text };
+const callbackArguments = { payload: anything, error: record, dedupeKey: text };
 
 /** `{ "payload": … }` or `{ "error": { "message": … } }`; what tells it from others in the body or as `Idempotency-Key`. */
 async function takeCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
@@ -133,11 +133,11 @@ async function takeCallback(pawl: Pawl, context: Context, token: string | undefi
   if (!isJson(context))
     return answerProblem(context, problem(415, "option_invalid", "Send application/json, not compressed."));
   const body = parseObject(await context.req.text());
-  const { payload, error, dedupe: given } = checkedArguments("A callback", callbackArguments, body);
+  const { payload, error, dedupeKey: given } = checkedArguments("A callback", callbackArguments, body);
   if (payload !== undefined && error !== undefined)
     throw new PawlError("option_invalid", "A callback has a `payload` or an `error`, not both.");
-  const dedupe = (given as string | undefined) ?? context.req.header("idempotency-key");
-  const result = error === undefined ? { payload } : { error: error as unknown as GivenError };
-  const { id, accepted, late, status, reason } = await pawl.callbacks.receiveByToken(token, result, { dedupe });
+  const dedupeKey = (given as string | undefined) ?? context.req.header("idempotency-key");
+  const result = error === undefined ? { payload } : { error: error as unknown as ReportedError };
+  const { id, accepted, late, status, reason } = await pawl.callbacks.receiveByToken(token, result, { dedupeKey });
   return context.json({ accepted, late, id, status, ...(reason === null ? {} : { reason }) });
 }

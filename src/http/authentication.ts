@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Visitor } from "../access/access.ts";
+import type { Principal } from "../access/access.ts";
 import { isRole, roles } from "../access/roles.ts";
 import { logOf } from "../api/internals.ts";
 import type { Pawl } from "../api/pawl.ts";
@@ -10,7 +10,7 @@ import { settleWithin } from "../kernel/time-limit.ts";
 import { logFailure } from "../telemetry/log.ts";
 
 /** Identifies the sender of a request in your own way; undefined if your application does not know the sender. */
-type Authenticate = (request: Request) => Visitor | undefined | Promise<Visitor | undefined>;
+export type Authenticate = (request: Request) => Principal | undefined | Promise<Principal | undefined>;
 
 export interface AuthenticationOptions {
   /** Identifies the sender where your application knows them. Tokens and sessions are checked when it returns undefined. */
@@ -67,7 +67,7 @@ export async function authenticateBy(
   pawl: Pawl,
   request: Request,
   options: AuthenticationOptions,
-): Promise<Visitor | undefined> {
+): Promise<Principal | undefined> {
   const { authenticate } = options;
   if (authenticate === undefined) return undefined;
   try {
@@ -88,11 +88,11 @@ export async function authenticateBy(
 }
 
 /** A copy that holds nothing else; null means unknown, too. */
-function checkedResult(found: unknown): Visitor | undefined {
+function checkedResult(found: unknown): Principal | undefined {
   if (found === undefined || found === null) return undefined;
   if (typeof found !== "object")
     throw new PawlError("hook_failed", "It must return { name, role, labeler }, or undefined.");
-  const { name, role, labeler = null } = found as Partial<Visitor>;
+  const { name, role, labeler = null } = found as Partial<Principal>;
   if (!isRole(role)) throw new PawlError("hook_failed", `The \`role\` must be one of ${roles.join(", ")}.`);
   return {
     name: checkedText(name, "The `name`"),

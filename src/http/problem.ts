@@ -22,12 +22,12 @@ interface LabelFault {
   readonly message: string;
 }
 
-type Code<Who extends string> = {
-  [Each in ErrorCode]: (typeof errorCodes)[Each] extends Who ? Each : never;
+type Code<Fault extends string> = {
+  [Each in ErrorCode]: (typeof errorCodes)[Each] extends Fault ? Each : never;
 }[ErrorCode];
 
 /** What the caller can mend, each with its status: the compiler asks for one of every new code. */
-const callers: Record<Code<"caller">, number> = {
+const callers: Record<Code<"request">, number> = {
   option_invalid: 400,
   key_invalid: 400,
   config_invalid: 400,
@@ -53,7 +53,7 @@ const callers: Record<Code<"caller">, number> = {
   transition_refused: 409,
   version_conflict: 409,
   invalid_transition: 409,
-  already_given: 409,
+  assignment_conflict: 409,
   queue_exists: 409,
   callback_decided: 409,
   token_spent: 409,
@@ -61,13 +61,13 @@ const callers: Record<Code<"caller">, number> = {
   ticket_taken: 409,
   operation_ended: 409,
   lease_lost: 409,
-  ended_elsewhere: 409,
+  wait_ended_in_other_state: 409,
   media_unsupported: 415,
   rate_limited: 429,
   payload_invalid: 422,
   data_invalid: 422,
   label_invalid: 422,
-  value_unstorable: 422,
+  value_not_serializable: 422,
   idempotency_conflict: 422,
 };
 
@@ -100,13 +100,13 @@ function notNow(code: ErrorCode): number {
  */
 export function problemOf(error: unknown, { isLocal = false } = {}): Problem {
   const code = isPawlError(error) ? error.code : "invariant_broken";
-  const who = isPawlError(error) ? error.who : "pawl";
+  const fault = isPawlError(error) ? error.fault : "internal";
   const status =
     code === "definition_invalid"
       ? 422 // Of a queue that is described over HTTP; the process's own definitions were checked when it started.
-      : who === "caller"
-        ? callers[code as Code<"caller">]
-        : who === "surroundings"
+      : fault === "request"
+        ? callers[code as Code<"request">]
+        : fault === "environment"
           ? notNow(code)
           : 500;
   const isTold = isLocal || status < 500 || status === patienceEnded || code === "statement_timeout";

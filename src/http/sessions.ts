@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono";
-import type { Visitor } from "../access/access.ts";
+import type { Principal } from "../access/access.ts";
 import { permissions } from "../access/roles.ts";
 import { logOf } from "../api/internals.ts";
 import type { Pawl } from "../api/pawl.ts";
@@ -50,7 +50,7 @@ function logRefused(pawl: Pawl, context: Context, message: string): void {
 }
 
 /** Who somebody is, and what he may do, so that a page shows only that. */
-function shown(visitor: Visitor): object {
+function shown(visitor: Principal): object {
   return { ...visitor, may: permissions[visitor.role] };
 }
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import type { Session, Visitor } from "../access/access.ts";
+import type { Principal, Session } from "../access/access.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { type AuthenticationOptions, authenticateBy, credentialOf } from "./authentication.ts";
@@ -20,7 +20,7 @@ const unknown = "Send `Authorization: Bearer <token>` (`pawl token create` makes
 
 /** Who comes, and with what, so that it can be asked later whether that still counts. */
 export interface Visit {
-  readonly visitor: Visitor;
+  readonly visitor: Principal;
   /** The secret of a token or a session; undefined where something else says who comes. */
   readonly secret: string | undefined;
   /** Where the application knows the visitor: by which credential, and whether it still does, by the same name and role. */
@@ -55,9 +55,9 @@ export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor):
   return { visitor, secret: session };
 }
 
-const owner: Visitor = { name: "the owner of this process", role: "admin", labeler: null };
+const owner: Principal = { name: "the owner of this process", role: "admin", labeler: null };
 
-const configured: Visitor = { name: "config", role: "admin", labeler: null };
+const configured: Principal = { name: "config", role: "admin", labeler: null };
 
 /**
  * A browser sends cookies and other credentials whichever page asks: a page of another site must not act in a visitor's name.

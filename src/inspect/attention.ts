@@ -1,4 +1,4 @@
-import type { ShownWorker } from "../kernel/tasks/workers.ts";
+import type { WorkerInfo } from "../kernel/tasks/workers.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { PauseRow } from "../store/tasks/pauses.ts";
 import type { OutboxLagView } from "../views/outbox.ts";
@@ -21,7 +21,7 @@ export interface Standing {
   readonly outbox: Pick<OutboxLagView, "dead" | "oldest_age_ms">;
   /** Those that are not closed. */
   readonly breakers: readonly { readonly name: string; readonly state: string }[];
-  readonly workers: readonly Pick<ShownWorker, "silent" | "stuck">[];
+  readonly workers: readonly Pick<WorkerInfo, "silent" | "stuck">[];
   readonly pauses: readonly Pick<PauseRow, "lifecycle" | "part" | "reason">[];
   readonly schedules: readonly Pick<ScheduleView, "name" | "last_result" | "last_error">[];
 }

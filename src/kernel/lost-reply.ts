@@ -37,7 +37,7 @@ function isPassing(error: unknown): boolean {
 
 /** Said by the instance or its definition, and not by what stood in the way of asking them. */
 function isAnswer(error: unknown): boolean {
-  return isPawlError(error) && (error.who === "caller" || error.who === "author");
+  return isPawlError(error) && (error.fault === "request" || error.fault === "definition");
 }
 
 function stillUnknown(cause: unknown): PawlError {

@@ -9,7 +9,7 @@ export function requestHash(event: string, payload: unknown, delay: unknown): st
     text = JSON.stringify([event, payload ?? null, delay ?? null], inOrder);
   } catch (thrown) {
     const reason = cleanText(messageOf(thrown), 200);
-    throw new PawlError("value_unstorable", `The payload of \`${event}\` cannot be written as JSON: ${reason}.`);
+    throw new PawlError("value_not_serializable", `The payload of \`${event}\` cannot be written as JSON: ${reason}.`);
   }
   return createHash("sha256").update(text).digest("base64url").slice(0, 27);
 }

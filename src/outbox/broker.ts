@@ -1,5 +1,5 @@
 import type { Aggregate } from "../kernel/move/publish.ts";
-import type { DiedMessage } from "../kernel/recovery/broker-letters.ts";
+import type { BrokerDeadMessage } from "../kernel/recovery/broker-letters.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** A message on its way out. */
@@ -54,7 +54,7 @@ export interface DeadLetterSource {
   readonly name: string;
   /** Hands them over, one by one, until it is stopped. A message is taken away only when `keep` has come back. */
   open(given: {
-    readonly keep: (died: DiedMessage) => Promise<void>;
+    readonly keep: (died: BrokerDeadMessage) => Promise<void>;
     /** Rejects while the database that `keep` writes to cannot be reached. */
     readonly available: () => Promise<unknown>;
     readonly log: Log;

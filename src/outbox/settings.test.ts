@@ -6,10 +6,14 @@ const broker = memoryBroker();
 const slow = Object.assign(Object.create(broker) as typeof broker, { name: "slow", timeoutMs: 30_000 });
 
 test("R61 a relay sends a hundred at a time and looks every second, unless told otherwise", () => {
-  expect(relaySettings({ brokers: [broker] })).toMatchObject({ batch: 100, pollMs: 1_000, keepMs: 7 * 86_400_000 });
-  expect(relaySettings({ brokers: [broker], batch: 7, poll: "3s", keep: null })).toMatchObject({
+  expect(relaySettings({ brokers: [broker] })).toMatchObject({
+    batch: 100,
+    pollIntervalMs: 1_000,
+    keepMs: 7 * 86_400_000,
+  });
+  expect(relaySettings({ brokers: [broker], batch: 7, pollInterval: "3s", retention: null })).toMatchObject({
     batch: 7,
-    pollMs: 3_000,
+    pollIntervalMs: 3_000,
     keepMs: null,
   });
 });
@@ -30,9 +34,9 @@ const bad: readonly [what: string, options: Partial<Record<keyof RelayOptions, u
   ["an empty batch", { brokers: [broker], batch: 0 }],
   ["half a batch", { brokers: [broker], batch: 0.5 }],
   ["too many hands", { brokers: [broker], concurrency: 65 }],
-  ["a pause that is none", { brokers: [broker], poll: "soon" }],
-  ["a lease shorter than a broker may take", { brokers: [broker], lease: "5s" }],
-  ["a lease of a day", { brokers: [broker], lease: "1d" }],
+  ["a pause that is none", { brokers: [broker], pollInterval: "soon" }],
+  ["a lease shorter than a broker may take", { brokers: [broker], leaseDuration: "5s" }],
+  ["a lease of a day", { brokers: [broker], leaseDuration: "1d" }],
   ["a policy without attempts", { brokers: [broker], retry: { maxAttempts: 0, backoff: () => 0 } }],
 ];
 for (const [what, options] of bad) {

@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions } from "../base/options.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
 import { failureListener, type Log } from "../telemetry/log.ts";
 import type { Broker } from "./broker.ts";
@@ -10,15 +11,15 @@ export interface RelayOptions {
   /** How many messages are sent together; 100 unless given. */
   readonly batch?: number;
   /** How often it looks for messages that nobody hinted at; `"1s"` unless given. */
-  readonly poll?: Duration;
+  readonly pollInterval?: Duration;
   /** How many batches are on their way at once; 4 unless given. */
   readonly concurrency?: number;
   /** How often a message is tried and how long it rests in between; 20 times within about an hour unless given. */
   readonly retry?: RetryPolicy;
   /** For how long the messages of an aggregate are this relay's to send; long enough for its brokers unless given. */
-  readonly lease?: Duration;
+  readonly leaseDuration?: Duration;
   /** How long messages are kept that were sent; `"7d"` unless given, `null` keeps them for ever. */
-  readonly keep?: Duration | null;
+  readonly retention?: Duration | null;
   /** Hears of what could not be sent, once a batch, and of what went wrong around it. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -42,18 +43,30 @@ const longestLeaseMs = 10 * 60_000;
 /** For what comes after the last confirm: writing it down. */
 const marginMs = 1_000;
 
-export function relaySettings(options: RelayOptions, log?: Log): RelaySettings {
+const known = [
+  "brokers",
+  "batch",
+  "pollInterval",
+  "concurrency",
+  "retry",
+  "leaseDuration",
+  "retention",
+  "onFailure",
+] as const satisfies readonly (keyof RelayOptions)[];
+
+export function relaySettings(given: RelayOptions, log?: Log): RelaySettings {
+  const options = checkedOptions(given, known, "outbox");
   const brokers = checkedBrokers(options?.brokers);
   const slowestMs = Math.max(...brokers.map((broker) => broker.timeoutMs));
   const leaseMs =
-    options.lease === undefined
+    options.leaseDuration === undefined
       ? Math.max(shortestLeaseMs, 2 * slowestMs + marginMs)
-      : durationMs(options.lease, "outbox.lease");
+      : durationMs(options.leaseDuration, "outbox.leaseDuration");
   const leastMs = slowestMs + 2 * marginMs;
   if (leaseMs < leastMs || leaseMs > longestLeaseMs) {
     throw new PawlError(
       "option_invalid",
-      `\`outbox.lease\` must be from ${leastMs} ms (a broker may take ${slowestMs} ms to confirm) to ten minutes.`,
+      `\`outbox.leaseDuration\` must be from ${leastMs} ms (a broker may take ${slowestMs} ms to confirm) to ten minutes.`,
     );
   }
   return {
@@ -61,10 +74,10 @@ export function relaySettings(options: RelayOptions, log?: Log): RelaySettings {
     leaseMs,
     sendWithinMs: leaseMs - slowestMs - marginMs,
     batch: wholeNumber(options.batch ?? 100, "batch", 10_000),
-    pollMs: Math.max(10, durationMs(options.poll ?? "1s", "outbox.poll")),
+    pollMs: Math.max(10, durationMs(options.pollInterval ?? "1s", "outbox.pollInterval")),
     concurrency: wholeNumber(options.concurrency ?? 4, "concurrency", 64),
     retry: checkedRetry(options.retry ?? standardRetry),
-    keepMs: options.keep === null ? null : durationMs(options.keep ?? "7d", "outbox.keep"),
+    keepMs: options.retention === null ? null : durationMs(options.retention ?? "7d", "outbox.retention"),
     onFailure: failureListener(log, options.onFailure),
   };
 }

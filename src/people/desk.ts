@@ -5,9 +5,9 @@ import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { readNow } from "../views/now.ts";
 import { whyNotEligible } from "./handing-out/explain.ts";
-import type { Queues, ShownQueue } from "./queues.ts";
+import type { QueueInfo, Queues } from "./queues.ts";
 import { notTheAssignee } from "./refusals.ts";
-import { type Assignment, assignmentOf, type Label, labelOf, type ShownSample, sampleOf } from "./shown.ts";
+import { type Assignment, assignmentOf, type Label, labelOf, type SampleInfo, sampleOf } from "./shown.ts";
 import { readVisits } from "./store/assignments.ts";
 import { type DraftRow, putDraft, readDraft } from "./store/drafts.ts";
 import { readContents } from "./store/samples.ts";
@@ -55,7 +55,7 @@ export interface Draft {
 /** An assignment with all that its labeler needs for it. */
 export interface DeskWork {
   readonly assignment: Assignment;
-  readonly sample: ShownSample;
+  readonly sample: SampleInfo;
   readonly draft: Draft | null;
   /** Where it corrects an earlier label: what that said, and what a lead said of it. */
   readonly revises: Pick<Label, "value" | "comment" | "reviewedBy"> | null;
@@ -136,7 +136,7 @@ export class Desk {
     const valueText = storableText(value, "The draft");
     if (valueText.length > longestDraft) {
       const message = `The draft has ${valueText.length} characters; ${longestDraft} is the most.`;
-      throw new PawlError("value_unstorable", message, { assignment: id });
+      throw new PawlError("value_not_serializable", message, { assignment: id });
     }
     const kept = await putDraft(this.#kernel.db, { assignmentId: id, labeler, valueText });
     if (kept !== undefined) return draftOf(kept)!;
@@ -156,7 +156,7 @@ export class Desk {
   }
 }
 
-function settingsOf(queue: ShownQueue) {
+function settingsOf(queue: QueueInfo) {
   const { name, active, labelSchema, instructions, finishWithinMs, graceMs } = queue;
   const { skipRequiresReason, skipUnstarted, concurrency } = queue;
   return {

@@ -37,7 +37,7 @@ import { sample } from "./lifecycle/sample.ts";
 import { instanceKeyOf, sampleKeyOf } from "./lifecycle/sample-key.ts";
 import { loadsOf, type QueueLoad } from "./loads.ts";
 import { type Metrics, metricsOf, sumOf } from "./metrics.ts";
-import { Queues, type RunTimeQueue, type ShownQueue } from "./queues.ts";
+import { type QueueInfo, Queues, type RunTimeQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
 import { Leads } from "./review/leads.ts";
 import { type Rejected, Reviews } from "./review/review.ts";
@@ -144,36 +144,36 @@ export class People {
    * await pawl.people.createQueue("receipts", { label: { type: "object", properties: { total: { type: "number" } } }, overlap: 3 });
    * ```
    */
-  async createQueue(name: string, definition: RunTimeQueue): Promise<ShownQueue> {
+  async createQueue(name: string, definition: RunTimeQueue): Promise<QueueInfo> {
     const db = this.#db("createQueue");
     await this.#register();
     return this.#queues.create(db, name, definition);
   }
 
   /** Changes some settings of a queue that was made at run time, for what is added and handed out from then on. */
-  async updateQueue(queue: QueueRef, changes: Partial<RunTimeQueue>): Promise<ShownQueue> {
+  async updateQueue(queue: QueueRef, changes: Partial<RunTimeQueue>): Promise<QueueInfo> {
     const changed = await this.#queues.update(this.#db("updateQueue"), nameOf(queue), changes);
     await this.#recheck();
     return changed;
   }
 
   /** Lets an inactive queue hand out samples again. */
-  async activateQueue(queue: QueueRef): Promise<ShownQueue> {
+  async activateQueue(queue: QueueRef): Promise<QueueInfo> {
     return this.#queues.setActive(this.#db("activateQueue"), nameOf(queue), true);
   }
 
   /** Hands out nothing new from now on. What is in hand can be finished: no work is cancelled. */
-  async deactivateQueue(queue: QueueRef): Promise<ShownQueue> {
+  async deactivateQueue(queue: QueueRef): Promise<QueueInfo> {
     return this.#queues.setActive(this.#db("deactivateQueue"), nameOf(queue), false);
   }
 
   /** A queue with its settings. */
-  async queue(queue: QueueRef): Promise<ShownQueue> {
+  async queue(queue: QueueRef): Promise<QueueInfo> {
     return this.#queues.get(this.#db("queue"), nameOf(queue));
   }
 
   /** All queues, by name. */
-  async queues(): Promise<ShownQueue[]> {
+  async queues(): Promise<QueueInfo[]> {
     return this.#queues.list(this.#db("queues"));
   }
 

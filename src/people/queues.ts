@@ -18,7 +18,7 @@ import {
 } from "./store/queues.ts";
 
 /** A queue as it stands. */
-export interface ShownQueue extends QueueSettings {
+export interface QueueInfo extends QueueSettings {
   readonly name: string;
   /** An inactive queue hands out nothing new; what is in hand can be finished. */
   readonly active: boolean;
@@ -53,7 +53,7 @@ export class Queues {
     for (const one of this.declared) await putQueue(db, storedOf(one, "code"));
   }
 
-  async create(db: Executor, name: string, definition: RunTimeQueue): Promise<ShownQueue> {
+  async create(db: Executor, name: string, definition: RunTimeQueue): Promise<QueueInfo> {
     const made = queue(name, definition);
     refuseCodeSchema(made);
     if (!(await insertQueue(db, storedOf(made, "run_time")))) {
@@ -67,7 +67,7 @@ export class Queues {
   }
 
   /** Changes some settings, for what is handed out and added from now on. */
-  async update(db: Executor, name: string, changes: Partial<RunTimeQueue>): Promise<ShownQueue> {
+  async update(db: Executor, name: string, changes: Partial<RunTimeQueue>): Promise<QueueInfo> {
     const [row] = await readQueues(db, [name]);
     if (row === undefined) throw queueUnknown(name);
     if (row.source === "code" || this.#declared.has(name)) {
@@ -83,12 +83,12 @@ export class Queues {
     return this.get(db, name);
   }
 
-  async setActive(db: Executor, name: string, active: boolean): Promise<ShownQueue> {
+  async setActive(db: Executor, name: string, active: boolean): Promise<QueueInfo> {
     if (!(await markQueue(db, name, active))) throw queueUnknown(name);
     return this.get(db, name);
   }
 
-  async get(db: Executor, name: string): Promise<ShownQueue> {
+  async get(db: Executor, name: string): Promise<QueueInfo> {
     const [row] = await readQueues(db, [name]);
     if (row === undefined) throw queueUnknown(name);
     return shownOf(row);
@@ -101,7 +101,7 @@ export class Queues {
     return row.settings as unknown as QueueSettings;
   }
 
-  async list(db: Executor): Promise<ShownQueue[]> {
+  async list(db: Executor): Promise<QueueInfo[]> {
     return (await readAllQueues(db)).map(shownOf);
   }
 
@@ -175,7 +175,7 @@ function refuseCodeSchema({ label, name, rules, validate, rank }: AnyQueue): voi
   );
 }
 
-function shownOf({ name, active, source, settings, label_schema, created_ms, updated_ms }: QueueRow): ShownQueue {
+function shownOf({ name, active, source, settings, label_schema, created_ms, updated_ms }: QueueRow): QueueInfo {
   return {
     name,
     active,

@@ -59,14 +59,14 @@ function dateOf(ms: number | null): Date | null {
 }
 
 /** What a labeler is shown of a sample. */
-export interface ShownSample {
+export interface SampleInfo {
   readonly id: string;
   /** Its key within its queue. */
   readonly key: string | null;
   readonly data: unknown;
 }
 
-export function sampleOf(row: SampleContent): ShownSample {
+export function sampleOf(row: SampleContent): SampleInfo {
   return { id: row.id, key: sampleKeyOf(row.key), data: row.content };
 }
 
@@ -77,7 +77,7 @@ export function sampleOf(row: SampleContent): ShownSample {
 export type SampleState = "open" | "agreed" | "exhausted" | "unassignable" | "withdrawn" | "closed";
 
 /** A sample as it stands. */
-export interface Sample extends ShownSample {
+export interface Sample extends SampleInfo {
   /** The name of its queue. */
   readonly queueId: string;
   readonly state: SampleState;

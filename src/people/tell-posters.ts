@@ -27,7 +27,7 @@ export async function tellPosters(
   for (const [index, { one }] of ours.entries()) {
     const answer = sent[index]!;
     // A job that does not take it has ended, or is about to look anyway.
-    if (answer.ok || answer.error.who === "caller") told.push(one);
+    if (answer.ok || answer.error.fault === "request") told.push(one);
     else failures.push({ id: one.id, error: answer.error });
   }
   if (told.length > 0) await markSettled(kernel.db, told);

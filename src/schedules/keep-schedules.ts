@@ -182,7 +182,7 @@ async function runTurn(
     taken = await take((tx) => start(kernel, tx, runs));
   } catch (thrown) {
     const error = asPawlError(thrown);
-    if (error.who === "surroundings" || error.who === "pawl") throw thrown;
+    if (error.fault === "environment" || error.fault === "internal") throw thrown;
     for (const run of runs) run.error ??= error;
     taken = await take(async () => {});
   }

@@ -63,7 +63,7 @@ function namedError<Fields extends { readonly type: string }>(fields: Fields): F
 
 /** Tells of a failure that stopped nothing: what time mends is a warning, all else an error. */
 export function logFailure(log: Log, error: unknown): void {
-  const passes = isPawlError(error) && (error.who === "surroundings" || error.code === "lease_lost");
+  const passes = isPawlError(error) && (error.fault === "environment" || error.code === "lease_lost");
   log[passes ? "warn" : "error"](errorFields(error), messageOf(error));
 }
 

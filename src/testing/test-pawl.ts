@@ -291,7 +291,7 @@ export class TestPawl {
     return letters?.onTicket === undefined ? 0 : tellTickets(kernel, letters.onTicket);
   }
 
-  /** Deletes what has ended and outlived its `keepClosed`, all of it; gives back how many instances that were. */
+  /** Deletes what has ended and outlived its `retention`, all of it; gives back how many instances that were. */
   async prune(): Promise<number> {
     for (let removed = 0; ; ) {
       const round = await prune(this.#parts.kernel, { keepsLetters: this.#parts.letters?.archive !== undefined });

@@ -448,7 +448,7 @@ function succeeded(outcome: Outcome): boolean {
 
 /** Time may help: the database is away, busy, or refuses for now. */
 function isPassing(error: unknown): boolean {
-  return isPawlError(error) && error.who === "surroundings" && error.code !== "closed";
+  return isPawlError(error) && error.fault === "environment" && error.code !== "closed";
 }
 
 function lostBy({ lease: { taskId }, lane }: Taken): PawlError {

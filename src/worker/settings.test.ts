@@ -1,14 +1,23 @@
 import { expect, test } from "vitest";
 import { durationMs } from "../base/duration.ts";
-import { defaults } from "./settings.ts";
+import { defaults, settingsOf, type WorkOptions } from "./settings.ts";
 import { errorWaitMs } from "./work.ts";
 
 test("at default settings, the tasks of a worker that dies are taken over within 45 seconds", () => {
-  const [leaseMs, pollMs, maintainEveryMs] = [defaults.lease, defaults.poll, defaults.maintainEvery].map((one) =>
-    durationMs(one, "default"),
-  ) as [number, number, number];
+  const [leaseMs, pollMs, maintainEveryMs] = [
+    defaults.leaseDuration,
+    defaults.pollInterval,
+    defaults.maintenanceInterval,
+  ].map((one) => durationMs(one, "default")) as [number, number, number];
   // At worst it dies just after a renewal. Then its lease runs out; those who look have just looked, or wait after an
   // error; and who then claims has just begun to rest, should no hint wake it.
   const foundMs = leaseMs + Math.max(maintainEveryMs + pollMs, errorWaitMs);
   expect(foundMs + pollMs).toBeLessThanOrEqual(45_000);
+});
+
+test("a misspelt option is refused with the name that was probably meant", () => {
+  const misspelt = { concurency: 8 } as WorkOptions;
+  expect(() => settingsOf(misspelt, {} as never)).toThrow(
+    "Unknown option `concurency` for `work`. Did you mean `concurrency`?",
+  );
 });

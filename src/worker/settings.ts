@@ -1,6 +1,7 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { guardListener } from "../base/guard.ts";
+import { checkedOptions } from "../base/options.ts";
 import { failureListener, logFailure, type Log as TelemetryLog } from "../telemetry/log.ts";
 import type { WorkerMove } from "./states.ts";
 import type { Log } from "./step.ts";
@@ -16,9 +17,9 @@ export interface WorkOptions {
   /** How many tasks to hold beyond those that run. Defaults to as many as will begin within a tenth of a second, by how long steps take. */
   readonly prefetch?: number;
   /** How long a task is ours without a sign of life; `"30s"` unless given. */
-  readonly lease?: Duration;
+  readonly leaseDuration?: Duration;
   /** How long `stop` lets running steps finish before their tasks are given back; `"25s"` unless given. */
-  readonly grace?: Duration;
+  readonly shutdownGrace?: Duration;
   /**
    * How long a step may go on after its signal was aborted. Then it counts as stuck, and its slot is freed for other work;
    * at most as many slots are freed as `concurrency` says.
@@ -27,9 +28,9 @@ export interface WorkOptions {
    */
   readonly abortGrace?: Duration;
   /** The longest pause between two looks for work; `"1s"` unless given. */
-  readonly poll?: Duration;
+  readonly pollInterval?: Duration;
   /** How often silent workers' tasks, scheduled tasks and timers are looked after; `"1s"` unless given. */
-  readonly maintainEvery?: Duration;
+  readonly maintenanceInterval?: Duration;
   /** Hears every move of the worker's loop and slots. */
   readonly onMove?: (move: WorkerMove) => void;
   /** Hears of what went wrong around the steps: a lost connection, a lost lease. */
@@ -40,11 +41,11 @@ export interface WorkOptions {
 /** What a worker keeps to that is told nothing else. */
 export const defaults = {
   concurrency: 16,
-  lease: "30s",
-  grace: "25s",
+  leaseDuration: "30s",
+  shutdownGrace: "25s",
   abortGrace: "30s",
-  poll: "1s",
-  maintainEvery: "1s",
+  pollInterval: "1s",
+  maintenanceInterval: "1s",
 } as const;
 
 export interface Settings {
@@ -60,7 +61,22 @@ export interface Settings {
   readonly log: Log;
 }
 
-export function settingsOf(options: WorkOptions, log: TelemetryLog): Settings {
+const known = [
+  "concurrency",
+  "only",
+  "prefetch",
+  "leaseDuration",
+  "shutdownGrace",
+  "abortGrace",
+  "pollInterval",
+  "maintenanceInterval",
+  "onMove",
+  "onFailure",
+  "log",
+] as const satisfies readonly (keyof WorkOptions)[];
+
+export function settingsOf(given: WorkOptions, log: TelemetryLog): Settings {
+  const options = checkedOptions(given, known, "work");
   const concurrency = options.concurrency ?? defaults.concurrency;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new PawlError("option_invalid", "`concurrency` must be a whole number from 1 to 10,000.");
@@ -69,16 +85,16 @@ export function settingsOf(options: WorkOptions, log: TelemetryLog): Settings {
   if (prefetch !== undefined && !(Number.isInteger(prefetch) && prefetch >= 0 && prefetch <= 10_000)) {
     throw new PawlError("option_invalid", "`prefetch` must be a whole number from 0 to 10,000.");
   }
-  const leaseMs = durationMs(options.lease ?? defaults.lease, "lease");
-  if (leaseMs < 100) throw new PawlError("option_invalid", "`lease` must be at least 100 milliseconds.");
+  const leaseMs = durationMs(options.leaseDuration ?? defaults.leaseDuration, "leaseDuration");
+  if (leaseMs < 100) throw new PawlError("option_invalid", "`leaseDuration` must be at least 100 milliseconds.");
   return {
     concurrency,
     prefetch,
     leaseMs,
-    graceMs: durationMs(options.grace ?? defaults.grace, "grace"),
+    graceMs: durationMs(options.shutdownGrace ?? defaults.shutdownGrace, "shutdownGrace"),
     abortGraceMs: durationMs(options.abortGrace ?? defaults.abortGrace, "abortGrace"),
-    pollMs: Math.max(10, durationMs(options.poll ?? defaults.poll, "poll")),
-    maintainEveryMs: durationMs(options.maintainEvery ?? defaults.maintainEvery, "maintainEvery"),
+    pollMs: Math.max(10, durationMs(options.pollInterval ?? defaults.pollInterval, "pollInterval")),
+    maintainEveryMs: durationMs(options.maintenanceInterval ?? defaults.maintenanceInterval, "maintenanceInterval"),
     onMove: guardListener(options.onMove, (error) => logFailure(log, error)),
     onFailure: failureListener(log, options.onFailure),
     log: guardListener(options.log ?? ((message, fields) => log.info(fields, message)), (error) =>

@@ -12,7 +12,7 @@ onPostgres("pawl token and pawl sign-in", () => {
   const { pawl } = projectOnPostgres(config);
 
   test("give out a token whose secret is printed once, list it, and take it back", async () => {
-    const made = await pawl("token", "create", "ada", "--role", "labeler", "--lasts", "30d");
+    const made = await pawl("token", "create", "ada", "--role", "labeler", "--expires-in", "30d");
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pawl_[\w-]{43}\n$/) });
     const [, id] = /pawl token revoke (\S+)/.exec(made.stderr) ?? [];
     const listed = await pawl("token");

@@ -54,7 +54,7 @@ describe("a Pawl that answers over HTTP", () => {
 
   test("takes callbacks, which are listed and shown", async () => {
     const token = await submitted("in-time", "1h", "grading");
-    expect(await answer(token, { payload: { score: 7 }, dedupe: "request-1" })).toMatchObject({
+    expect(await answer(token, { payload: { score: 7 }, dedupeKey: "request-1" })).toMatchObject({
       accepted: true,
       late: false,
     });
@@ -62,7 +62,7 @@ describe("a Pawl that answers over HTTP", () => {
     const [one] = await project.json<Shown[]>("callbacks", "list", "essay", "in-time");
     expect(one).toMatchObject({
       key: "in-time",
-      dedupe: "request-1",
+      dedupeKey: "request-1",
       status: "applied",
       isLate: false,
       source: "token",

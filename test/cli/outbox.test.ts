@@ -11,7 +11,7 @@ broker.on("bad.*", () => {
 });
 const speak = job("speak", { run: () => {} });
 
-export default defineConfig({ lifecycles: [speak], outbox: { brokers: [broker], poll: "50ms" } });
+export default defineConfig({ lifecycles: [speak], outbox: { brokers: [broker], pollInterval: "50ms" } });
 `;
 
 onPostgres("pawl outbox", () => {

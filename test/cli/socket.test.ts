@@ -110,7 +110,7 @@ test("errors arrive with their code and details", async () => {
     details: { blockers: [expect.anything()] },
   });
   const large = call("start", { lifecycle: "parcel", data: { address: "x".repeat(1024 * 1024) } });
-  await expect(large).rejects.toMatchObject({ code: "value_unstorable" });
+  await expect(large).rejects.toMatchObject({ code: "value_not_serializable" });
 });
 
 test("closing ends a wait, answers it, and removes the file", async () => {

@@ -1,9 +1,9 @@
 import { crowd, type Json, PermanentError } from "pawl";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
-  type Call,
   CannotExtend,
   type Marketplace,
+  type MarketplaceContext,
   type Posting,
   type RemoteJob,
 } from "../../src/crowd/marketplace.ts";
@@ -43,8 +43,8 @@ const tags: AnyCrowd = crowd("tags", {
   approvedAfter: "2d",
 });
 const cat = { category: "cat" };
-const call: Call = { signal: new AbortController().signal };
-const aborted: Call = { signal: AbortSignal.abort(new Error("It was called off.")) };
+const call: MarketplaceContext = { signal: new AbortController().signal };
+const aborted: MarketplaceContext = { signal: AbortSignal.abort(new Error("It was called off.")) };
 const no = { verdict: "rejected", feedback: "That is a dog." } as const;
 const yes = { verdict: "approved", feedback: null } as const;
 

@@ -1,11 +1,11 @@
 import { idMaker } from "../../src/base/ids.ts";
-import type { Call, Marketplace, Posting } from "../../src/crowd/marketplace.ts";
+import type { Marketplace, MarketplaceContext, Posting } from "../../src/crowd/marketplace.ts";
 import { mturk } from "../../src/crowd/marketplaces/mturk/mturk.ts";
 import type { MturkOptions } from "../../src/crowd/marketplaces/mturk/options.ts";
 import { crowd } from "../../src/definition/crowd.ts";
 import { MturkServer } from "../support/mturk-server/server.ts";
 
-export const call: Call = { signal: new AbortController().signal };
+export const call: MarketplaceContext = { signal: new AbortController().signal };
 
 /** Whoever reads a receipt tells what it says. */
 export const receipts = crowd("receipts", {

@@ -77,7 +77,7 @@ eachStore((store) => {
       ],
       ["option_invalid", () => verbs.ask(undefined as never, { content: {} }), "Say which crowd"],
       ["option_invalid", () => verbs.ask("receipts", undefined as never), "`content`"],
-      ["value_unstorable", () => verbs.ask("receipts", { content: { at: () => {} } }), "content"],
+      ["value_not_serializable", () => verbs.ask("receipts", { content: { at: () => {} } }), "content"],
       ["key_invalid", () => verbs.ask("receipts", { content: {}, key: "" }), "key"],
       ["option_invalid", () => verbs.jobs("receipts", { state: "walking" as never }), "`walking`"],
       ["option_invalid", () => verbs.jobs("receipts", { limit: 0 }), "`limit`"],

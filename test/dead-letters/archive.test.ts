@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { type Alert, type DeadLetterArchive, type DiedMessage, folderArchive, job } from "pawl";
+import { type Alert, type BrokerDeadMessage, type DeadLetterArchive, folderArchive, job } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepDied } from "../../src/kernel/recovery/broker-letters.ts";
@@ -39,7 +39,7 @@ function unreliable() {
   return archive satisfies DeadLetterArchive;
 }
 
-const died: DiedMessage = {
+const died: BrokerDeadMessage = {
   broker: "rabbitmq",
   graveyard: "orders.dlq",
   id: undefined,
@@ -68,7 +68,7 @@ eachStore((store) => {
   test("R71 after seven days or ten thousand entries the oldest are archived and then deleted, and over a hundred a day are told once", async () => {
     const { heard, alerts } = listening();
     const path = newFolder();
-    const deadLetters = { archive: folderArchive(path), keepMost: 6, alertOver: 4 };
+    const deadLetters = { archive: folderArchive(path), maxRetained: 6, alertOver: 4 };
     await using t = await store.open({ lifecycles: [order], deadLetters, alerts });
     const keep = async () => {
       await t.advance("1m");

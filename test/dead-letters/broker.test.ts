@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
-import { constant, type DiedMessage, lifecycle } from "pawl";
+import { type BrokerDeadMessage, constant, lifecycle } from "pawl";
 import { deadLetterQueue, rabbitmq, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { keepDied } from "../../src/kernel/recovery/broker-letters.ts";
@@ -20,7 +20,7 @@ const essay = lifecycle("essay", {
   },
 });
 
-const died: DiedMessage = {
+const died: BrokerDeadMessage = {
   broker: "rabbitmq",
   graveyard: "grading.dlq",
   id: "m1",
@@ -40,7 +40,7 @@ eachStore((store) => {
   test("a message that died is one dead letter for each of its deaths, however often it is delivered (A29)", async () => {
     const log = new KeptLog();
     await using t = await store.open({ lifecycles: [essay], logger: log });
-    const keep = (message: Partial<DiedMessage>) => keepDied(t.kernel, { ...died, ...message });
+    const keep = (message: Partial<BrokerDeadMessage>) => keepDied(t.kernel, { ...died, ...message });
     await Promise.all([keep({}), keep({}), keep({ redelivered: true })]);
     expect(await t.pawl.deadLetters.list()).toMatchObject([
       {
@@ -76,7 +76,7 @@ eachStore((store) => {
 
   test("whatever is in it, it is kept: bytes that are no text, headers that no row can hold, much of a large one", async () => {
     await using t = await store.open({ lifecycles: [essay] });
-    const odd: Partial<DiedMessage>[] = [
+    const odd: Partial<BrokerDeadMessage>[] = [
       { id: "bytes", body: Buffer.from([0xff, 0x00, 0xfe]) },
       { id: "nul", body: Buffer.from("a\u0000b"), headers: { "x-error": "\u0000\ud800 no", deep: { a: 1 } } },
       { id: "large", body: Buffer.alloc(3 * 1024 * 1024, "x") },
@@ -148,7 +148,7 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     });
     const { id } = await t.pawl.start(essay, { key: "e", data: {} });
     await t.work();
-    t.pawl.maintain({ every: "1h" }); // Opens the dead-letter queue, as every process that keeps house does.
+    t.pawl.maintain({ interval: "1h" }); // Opens the dead-letter queue, as every process that keeps house does.
     await t.relay();
     const arrivals = new Arrivals<ConsumeMessage>();
     const { consumerTag } = await channel.consume(inbox, (message) => message !== null && arrivals.add(message));

@@ -69,7 +69,13 @@ test("a submission is graded wherever the process dies, and its grader is asked 
       await t.work();
       await t.relay();
       const { id, data } = (await t.pawl.get(submission, "an"))!;
-      await t.pawl.receive(submission, { id }, "graded", { score: 7, feedback: "Good." }, { dedupe: data.requestId! });
+      await t.pawl.receive(
+        submission,
+        { id },
+        "graded",
+        { score: 7, feedback: "Good." },
+        { dedupeKey: data.requestId! },
+      );
     },
     outcome: async (t) => {
       const { state, data } = (await t.pawl.get(submission, "an"))!;

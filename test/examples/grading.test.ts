@@ -36,11 +36,11 @@ test("a request goes out with the move; a grade in time counts, a late one is ke
     const bring = (json: object) => {
       const {
         payload,
-        dedupe = "",
+        dedupeKey: dedupe = "",
         event,
-      } = read(json) as unknown as { payload: never; dedupe?: string; event: "graded" };
+      } = read(json) as unknown as { payload: never; dedupeKey?: string; event: "graded" };
       const { submissionId: id } = json as { submissionId: string };
-      return t.pawl.receive(submission, { id }, event, payload, { dedupe });
+      return t.pawl.receive(submission, { id }, event, payload, { dedupeKey: dedupe });
     };
     const grade = { status: "completed", score: 7.5, feedback: "Well put." };
     expect(await bring({ ...ada, ...grade })).toMatchObject({ accepted: true, late: false });
@@ -48,7 +48,7 @@ test("a request goes out with the move; a grade in time counts, a late one is ke
     await expect(bring({ ...ben, ...grade, score: "very good" })).rejects.toMatchObject({ code: "payload_invalid" });
     expect(() => read({ ...ben, status: "who knows" })).toThrow();
     const { error } = read({ ...cem, status: "failed", error: { message: "no idea" } });
-    await t.pawl.callbacks.receiveError(submission, "cem", "graded", error!, { dedupe: "cem" });
+    await t.pawl.callbacks.receiveError(submission, "cem", "graded", error!, { dedupeKey: "cem" });
     await t.advance("2m");
     const [again] = (await asked()).slice(3);
     expect([again!.submissionId, again!.requestId === cem!.requestId]).toEqual([cem!.submissionId, false]);

@@ -46,7 +46,7 @@ const { lifecycles, breakers } = assessment(servicesAt(JSON.parse(addresses!) as
 for (const lifecycle of lifecycles) hold(lifecycle);
 const pawl = await createPawl({ database: database!, lifecycles, breakers, connections: 4, logger: false });
 process.stdin.once("data", () => {
-  pawl.work({ concurrency: 64, lease: "2500ms", poll: "50ms", maintainEvery: "100ms" });
+  pawl.work({ concurrency: 64, leaseDuration: "2500ms", pollInterval: "50ms", maintenanceInterval: "100ms" });
 });
 process.stdin.on("end", () => process.exit(0)); // Whoever was to kill us is gone.
 say("ready");

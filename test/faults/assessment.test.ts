@@ -103,7 +103,7 @@ onPostgres("an assessment whose workers are killed", () => {
     }
     await survivor.work();
     await pawl.wait(attempt, "unlucky", { until: "failed", timeout: "60s" });
-    pawl.maintain({ every: "50ms" }); // Tells alerts, too.
+    pawl.maintain({ interval: "50ms" }); // Tells alerts, too.
     await expect.poll(() => alerts, { timeout: 30_000 }).toMatchObject([{ kind: "instance_failed", key: "unlucky" }]);
     expect(await pawl.deadLetters.list()).toMatchObject([
       {

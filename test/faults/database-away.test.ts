@@ -71,7 +71,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       onFailure: (error) => failures.push(String(error)),
       read: ({ json }) => {
         const { key, score } = json as { key: string; score: number };
-        return { lifecycle: submission, instance: key, event: "graded", payload: { score }, dedupe: key };
+        return { lifecycle: submission, instance: key, event: "graded", payload: { score }, dedupeKey: key };
       },
     });
   const left = async (queue: string) => (await channel.checkQueue(queue)).messageCount;
@@ -122,7 +122,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       database: server.url,
       lifecycles: [submission],
       logger: false,
-      outbox: { brokers: [broker], poll: "100ms", onFailure: (error) => lost.push(error) },
+      outbox: { brokers: [broker], pollInterval: "100ms", onFailure: (error) => lost.push(error) },
     });
     try {
       relaying.relay();

@@ -40,7 +40,7 @@ onPostgres("connections that die without a word", () => {
         patient,
         keys.map((key) => ({ key })),
       );
-      const work = { lease: leaseMs, maintainEvery: 100, onFailure: () => {} };
+      const work = { leaseDuration: leaseMs, maintenanceInterval: 100, onFailure: () => {} };
       pawl.work(work);
       while (steps.length < keys.length) await new Promise(setImmediate);
       await proxy.whenAnswered(/set leased_until = pawl\.now\(\)/); // The connection of the lease thread is there to be dropped.

@@ -10,7 +10,7 @@ import { check } from "./checks/checker.ts";
 import { Herd } from "./harm/herd.ts";
 import { holder, lifecycles } from "./worlds/relay.ts";
 
-const leaseMs = durationMs(defaults.lease, "lease");
+const leaseMs = durationMs(defaults.leaseDuration, "leaseDuration");
 
 onPostgres("a worker that is told nothing, and killed", () => {
   /** A step that will not end, in the hands of a worker that dies at default settings; and another worker, who waits. */

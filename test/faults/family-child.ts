@@ -11,4 +11,4 @@ process.stdin.on("end", () => process.exit(0)).resume(); // Whoever started us i
 const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL!, connections: 4 });
 const faults = faultsFrom(process.env.PAWL_FAULT);
 const { kernel } = await openOn(db, { lifecycles: [parent, kid], migrate: false, logger: false }, { faults });
-new Worker(kernel, maintain, { lease: "1s", poll: "20ms", maintainEvery: "100ms" });
+new Worker(kernel, maintain, { leaseDuration: "1s", pollInterval: "20ms", maintenanceInterval: "100ms" });

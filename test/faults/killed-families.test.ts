@@ -30,7 +30,7 @@ onPostgres("a worker that is killed on the way", () => {
             Array.from({ length: parents }, () => ({})),
           );
           await dieAt(point, store.url!);
-          pawl.work({ lease: "1s", poll: "20ms", maintainEvery: "100ms" });
+          pawl.work({ leaseDuration: "1s", pollInterval: "20ms", maintenanceInterval: "100ms" });
           for (const { id } of made) {
             await pawl.wait(parent, { id }, { until: "done", timeout: "60s" });
             expect(await pawl.children(parent, { id }), point).toMatchObject({

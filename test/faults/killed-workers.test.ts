@@ -24,15 +24,25 @@ const callerKills = Number(process.env.PAWL_TEST_CALLER_KILLS ?? 3);
 const stepsEach = 3;
 
 /** Short leases, so that a test sees many of them lapse; the longer ones for steps that outlast several. */
-const quick = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: "3s", poll: "100ms", maintainEvery: "200ms" }) };
-const quicker = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: "1s", poll: "50ms", maintainEvery: "100ms" }) };
+const quick = {
+  PAWL_VICTIM_OPTIONS: JSON.stringify({ leaseDuration: "3s", pollInterval: "100ms", maintenanceInterval: "200ms" }),
+};
+const quicker = {
+  PAWL_VICTIM_OPTIONS: JSON.stringify({ leaseDuration: "1s", pollInterval: "50ms", maintenanceInterval: "100ms" }),
+};
 const leaseMs = 2_000;
 /** Long enough for a process that starts on a busy machine, while every step outlasts it. */
 const callerLeaseMs = 5_000;
 const calling = {
-  PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: callerLeaseMs, poll: "100ms", maintainEvery: "200ms" }),
+  PAWL_VICTIM_OPTIONS: JSON.stringify({
+    leaseDuration: callerLeaseMs,
+    pollInterval: "100ms",
+    maintenanceInterval: "200ms",
+  }),
 };
-const lasting = { PAWL_VICTIM_OPTIONS: JSON.stringify({ lease: leaseMs, poll: "100ms", maintainEvery: "200ms" }) };
+const lasting = {
+  PAWL_VICTIM_OPTIONS: JSON.stringify({ leaseDuration: leaseMs, pollInterval: "100ms", maintenanceInterval: "200ms" }),
+};
 
 onOwnPostgres("worker processes on PostgreSQL", () => {
   let server: PostgresServer;

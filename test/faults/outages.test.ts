@@ -68,7 +68,7 @@ describe("outages under load", () => {
       const workers = [t.pawl, other.pawl].map((pawl, index) =>
         pawl.work({
           concurrency: 16,
-          lease,
+          leaseDuration: lease,
           onFailure: () => {},
           onMove: ({ to }) => to === "ErrorWait" && waits[index]!.resolve(),
         }),

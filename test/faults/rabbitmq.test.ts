@@ -25,7 +25,7 @@ const kills = Number(process.env.PAWL_TEST_BROKER_KILLS ?? 1);
 const server = process.env.PAWL_TEST_POSTGRES_URL;
 
 /** Retries at once, or nearly: what is waited for here is the broker. */
-const outbox = { poll: "50ms", retry: { maxAttempts: 1_000, backoff: () => 50 } } as const;
+const outbox = { pollInterval: "50ms", retry: { maxAttempts: 1_000, backoff: () => 50 } } as const;
 
 onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
   let broker: RabbitmqServer;

@@ -35,7 +35,7 @@ describe("a worker whose database goes away", () => {
       await other.close();
     };
     await server.crash();
-    const watched = new WatchedWorker(pawl, { poll: "1s" });
+    const watched = new WatchedWorker(pawl, { pollInterval: "1s" });
     await watched.made("Connecting → ErrorWait");
     expect(watched.moves).toEqual(["Startup → Connecting", "Connecting → ErrorWait"]);
     await server.restart();
@@ -72,7 +72,7 @@ describe("a worker whose database goes away", () => {
       if (state === "Connecting") cut();
       const watched = new WatchedWorker(
         t.pawl,
-        { poll: 20 },
+        { pollInterval: 20 },
         ({ to, restMs }) => to === "ErrorWait" && waits.push(restMs),
       );
       if (state === "Polling") {

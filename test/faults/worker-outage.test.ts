@@ -86,7 +86,7 @@ describe("the database goes away for a while", () => {
       begun.resolve();
       return finish.promise;
     };
-    const worker = t.pawl.work({ concurrency: 1, grace: "1s", onFailure: () => {} });
+    const worker = t.pawl.work({ concurrency: 1, shutdownGrace: "1s", onFailure: () => {} });
     const { id } = await t.pawl.start(errandOfOne, {});
     await begun.promise;
     cut(t);
@@ -107,7 +107,7 @@ describe("the database goes away for a while", () => {
     const waits = gateOf();
     const again = gateOf();
     const worker = t.pawl.work({
-      poll: 20,
+      pollInterval: 20,
       onFailure: () => {},
       onMove: ({ from, to }) => {
         moves.push(`${from} → ${to}`);

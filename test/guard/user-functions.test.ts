@@ -50,7 +50,7 @@ const brokenElsewhere: Record<string, string> = {
   "DeadLetterArchive.list": "test/dead-letters/archive.test.ts",
   "DeadLetterArchive.read": "test/dead-letters/archive.test.ts",
   "DeadLetterArchive.write": "test/dead-letters/archive.test.ts",
-  "DeadLetterCare.onTicket": "test/dead-letters/many.test.ts",
+  "DeadLetterOptions.onTicket": "test/dead-letters/many.test.ts",
   Log: "test/worker/callbacks.test.ts",
   "Log.debug": "test/worker/callbacks.test.ts",
   "Log.error": "test/worker/callbacks.test.ts",
@@ -279,7 +279,7 @@ eachStore((store) => {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    expect(isPawlError(error) && error.who !== "pawl", String(error)).toBe(true);
+    expect(isPawlError(error) && error.fault !== "internal", String(error)).toBe(true);
     await start(fine);
   });
 

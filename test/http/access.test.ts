@@ -86,10 +86,10 @@ describe("who may come in", () => {
   });
 
   test("a token that was taken back counts no more, and one with a time only until then", async () => {
-    const { id, secret } = await t.pawl.access.createToken({ name: "short", role: "viewer", lasts: "1h" });
+    const { id, secret } = await t.pawl.access.createToken({ name: "short", role: "viewer", expiresIn: "1h" });
     const headers = { authorization: `Bearer ${secret}` };
     expect(await ask("/api/lifecycles", { headers })).toMatchObject({ status: 200 });
-    const other = await t.pawl.access.createToken({ name: "short", role: "viewer", lasts: "1h" });
+    const other = await t.pawl.access.createToken({ name: "short", role: "viewer", expiresIn: "1h" });
     await t.pawl.access.revokeToken(id);
     expect(await ask("/api/lifecycles", { headers })).toMatchObject({ status: 401 });
     await t.advance("1h");
@@ -102,7 +102,7 @@ describe("who gives out tokens", () => {
   test("an admin makes, lists and revokes them, and links that sign in; nobody else does", async () => {
     const admin = await bearer("admin");
     const make = (headers: Record<string, string>) =>
-      ask("/api/tokens", { method: "POST", headers, body: '{"name":"nightly","role":"service","lasts":"30d"}' });
+      ask("/api/tokens", { method: "POST", headers, body: '{"name":"nightly","role":"service","expiresIn":"30d"}' });
     expect(await make(await bearer("operator"))).toMatchObject({ status: 403, body: { code: "not_allowed" } });
     const made = await make(admin);
     const { id, secret } = made.body as { id: string; secret: string };

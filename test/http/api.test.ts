@@ -94,7 +94,7 @@ describe("everything is answered as it is documented", () => {
     );
     await api.get("/lifecycles/essay/keys/e%2F1/permitted");
     await api.post(`/instances/${started.id}/events/hand_in`, { expectedVersion: 1, idempotencyKey: "once" });
-    const callback = { payload: { score: 7 }, dedupe: "request-1" };
+    const callback = { payload: { score: 7 }, dedupeKey: "request-1" };
     expect(await api.post(`/instances/${started.id}/callbacks/graded`, callback)).toMatchObject({ accepted: true });
     expect(await api.get(`/instances/${started.id}/wait?until=scored&timeout=1s`)).toMatchObject({
       outcome: "success",
@@ -105,7 +105,7 @@ describe("everything is answered as it is documented", () => {
     for (const place of [`/instances/${started.id}`, "/lifecycles/essay/keys/e%2F1"]) {
       await api.get(`${place}/children?limit=1`);
       await api.get(`${place}/recovery`);
-      expect(await api.get(`${place}/callbacks?status=applied`)).toMatchObject([{ dedupe: "request-1" }]);
+      expect(await api.get(`${place}/callbacks?status=applied`)).toMatchObject([{ dedupeKey: "request-1" }]);
     }
     expect(await api.get("/lifecycles")).toContainEqual(expect.objectContaining({ name: "essay" }));
     expect(await api.get("/search?text=e%2F&limit=5")).toMatchObject([{ key: "e/1" }]);
@@ -121,7 +121,7 @@ describe("everything is answered as it is documented", () => {
     await t.advance("2h");
     const late = await api.post<Thing>("/lifecycles/essay/keys/late/callbacks/graded", {
       payload: { score: 3 },
-      dedupe: "r",
+      dedupeKey: "r",
     });
     expect(await api.get(`/callbacks/${late.id}`)).toMatchObject({ isLate: true, status: "kept" });
     expect(await api.get("/callbacks?late=true")).toMatchObject([{ id: late.id }]);
@@ -335,7 +335,7 @@ describe("everything is answered as it is documented", () => {
   test("what is not below /api", async () => {
     await giveUp("d6");
     const place = `/callbacks/${tokens.at(-1)}`;
-    expect(await api.outside("post", place, { dedupe: "r-1" })).toMatchObject({ late: false });
+    expect(await api.outside("post", place, { dedupeKey: "r-1" })).toMatchObject({ late: false });
     expect(await api.outside("get", "/health")).toEqual({ status: "ok" });
     expect(await api.outside("get", "/ready")).toEqual({ status: "ready" });
   });

@@ -128,7 +128,7 @@ test("a draft is kept while its assignment is in hand, stays when that expires, 
   expect(await fay("GET", `/desk/assignments/${id}`)).toMatchObject({
     body: { sample: { key: "s1" }, draft: { value: { category: "dog" } }, revises: null },
   });
-  expect(await keep(id, "x".repeat(300_000))).toMatchObject({ status: 422, body: { code: "value_unstorable" } });
+  expect(await keep(id, "x".repeat(300_000))).toMatchObject({ status: 422, body: { code: "value_not_serializable" } });
   expect(await keep(id, null)).toMatchObject({ status: 400 });
 
   await t.advance("11m");

@@ -317,7 +317,7 @@ export function hostileRequest(random: Random, targets: Targets, bearer: string 
   const given = takes.map(([name, schema]) => [name, argument(name, schema)] as [string, unknown]);
   if (isOneIn(8))
     given.push([
-      random.pick(["actor", "labeler", "idempotencyKey", "dedupe", "id", "@@proto@@", "constructor", "role", "x"]),
+      random.pick(["actor", "labeler", "idempotencyKey", "dedupeKey", "id", "@@proto@@", "constructor", "role", "x"]),
       value(),
     ]);
 

@@ -133,7 +133,7 @@ onPostgres("hostile requests", () => {
         to: "the-labeler",
         data: { text: "plain" },
         payload: {},
-        dedupe: "the same",
+        dedupeKey: "the same",
         label: { animal: "cat" },
         samples: [{ data: 1, key: "q1" }],
         definition: { label: { type: "object" } },

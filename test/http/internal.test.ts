@@ -82,9 +82,9 @@ describe("Pawl's own lifecycles", () => {
             error: refused,
           });
           await expect(t.pawl.sendMany(own, [{ to, event } as never])).resolves.toMatchObject([{ error: refused }]);
-          const dedupe = { dedupe: "d" };
-          await expect(t.pawl.receive(own, to, event, payload as never, dedupe)).rejects.toMatchObject(refused);
-          const failed = t.pawl.callbacks.receiveError(own, to, event, { message: "no" }, dedupe);
+          const dedupeKey = { dedupeKey: "d" };
+          await expect(t.pawl.receive(own, to, event, payload as never, dedupeKey)).rejects.toMatchObject(refused);
+          const failed = t.pawl.callbacks.receiveError(own, to, event, { message: "no" }, dedupeKey);
           await expect(failed).rejects.toMatchObject(refused);
         }
       }
@@ -109,8 +109,8 @@ describe("Pawl's own lifecycles", () => {
       for (const event of ["submit", "agree", "approve", "close", "published", "fail", "discard"]) {
         expect(await post(`/api/instances/${id}/events/${event}`, {})).toEqual(not);
         expect(await post(`/api/lifecycles/${name}/keys/k/events/${event}`, {})).toEqual(not);
-        expect(await post(`/api/instances/${id}/callbacks/${event}`, { dedupe: "d" })).toEqual(not);
-        expect(await post(`/api/lifecycles/${name}/keys/k/callbacks/${event}`, { dedupe: "d" })).toEqual(not);
+        expect(await post(`/api/instances/${id}/callbacks/${event}`, { dedupeKey: "d" })).toEqual(not);
+        expect(await post(`/api/lifecycles/${name}/keys/k/callbacks/${event}`, { dedupeKey: "d" })).toEqual(not);
       }
     }
   });
@@ -122,8 +122,8 @@ describe("Pawl's own lifecycles", () => {
         ["start", { lifecycle: name, data: {} }],
         ["send", { id, event: "close" }],
         ["send", { lifecycle: name, key: "k", event: "close" }],
-        ["receive", { id, event: "close", dedupe: "d" }],
-        ["receive", { lifecycle: name, key: "k", event: "close", dedupe: "d", error: { message: "no" } }],
+        ["receive", { id, event: "close", dedupeKey: "d" }],
+        ["receive", { lifecycle: name, key: "k", event: "close", dedupeKey: "d", error: { message: "no" } }],
       ] as const) {
         await expect(callIn(t.pawl)(verb, args), `${verb} ${name}`).rejects.toMatchObject(refused);
       }

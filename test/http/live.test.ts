@@ -177,7 +177,7 @@ describe("a stream ends", () => {
   });
 
   test("when its time is over", async () => {
-    const { secret } = await t.pawl.access.createToken({ name: "short", role: "viewer", lasts: "1h" });
+    const { secret } = await t.pawl.access.createToken({ name: "short", role: "viewer", expiresIn: "1h" });
     const heard = await streamOf({ authorization: `Bearer ${secret}` });
     await t.advance("1h");
     await heard.end();

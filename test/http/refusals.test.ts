@@ -200,11 +200,11 @@ describe("the door", () => {
     for (const [code, who] of Object.entries(errorCodes)) {
       const told = problemOf(new PawlError(code as keyof typeof errorCodes, "What is wrong."));
       expect(told.title, code).not.toBe("");
-      if (who === "caller") expect(told, code).toMatchObject({ code, detail: "What is wrong." });
+      if (who === "request") expect(told, code).toMatchObject({ code, detail: "What is wrong." });
       const isCallers = told.status >= 400 && told.status < 500;
       // A definition that comes over HTTP, such as that of a queue, is the caller's.
-      expect(isCallers, code).toBe(who === "caller" || code === "definition_invalid");
-      if (who === "caller" && code.endsWith("_unknown")) expect(told.status, code).toBe(404);
+      expect(isCallers, code).toBe(who === "request" || code === "definition_invalid");
+      if (who === "request" && code.endsWith("_unknown")) expect(told.status, code).toBe(404);
     }
   });
 });
@@ -231,7 +231,7 @@ describe("what is repeated with the same key happens once", () => {
       return response.json();
     };
     expect([await bring(), await bring()]).toMatchObject([{ duplicate: false }, { duplicate: true }]);
-    expect(await t.pawl.callbacks.list()).toMatchObject([{ dedupe: "request-1" }]);
+    expect(await t.pawl.callbacks.list()).toMatchObject([{ dedupeKey: "request-1" }]);
   });
 });
 

@@ -106,7 +106,7 @@ function pathOf(route: Route, whose: Whose, event: string): string {
 function bodyOf({ takes = {}, needs = [] }: Route): Record<string, unknown> {
   const sampleOf = (schema: Schema): unknown =>
     schema.enum?.[0] ?? { object: {}, array: [], boolean: true, integer: 1, number: 1 }[String(schema.type)] ?? "text";
-  const given = "dedupe" in takes ? [...needs, "dedupe"] : needs;
+  const given = "dedupeKey" in takes ? [...needs, "dedupeKey"] : needs;
   return Object.fromEntries(given.map((name) => [name, sampleOf(takes[name]!)]));
 }
 

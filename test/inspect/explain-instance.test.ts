@@ -244,7 +244,7 @@ eachStore((store) => {
     expect(wait(asked, "delayed_event")).toMatchObject({ event: "park", failures: 0, by: "clock" });
 
     await t.pawl.start(report, { key: "s", data: {} });
-    await t.pawl.receive(report, "s", "scored", { score: 1 }, { dedupe: "1" });
+    await t.pawl.receive(report, "s", "scored", { score: 1 }, { dedupeKey: "1" });
     expect(wait(await explain(t, report, "s"), "result")).toMatchObject({ event: "scored", reachable: true });
     await t.pawl.send(report, "s", "rest");
     const resting = await explain(t, report, "s");

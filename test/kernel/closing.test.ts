@@ -68,7 +68,7 @@ eachStore((store) => {
     const stop = vi.spyOn(gone, "stop");
     const begun = gateOf();
     wait.until = other.promise;
-    const slow = pawl.work({ poll: 10, onMove: ({ to }) => to === "Processing" && begun.resolve() });
+    const slow = pawl.work({ pollInterval: 10, onMove: ({ to }) => to === "Processing" && begun.resolve() });
     await pawl.enqueue(errand, {}, { key: "slow" });
     await begun.promise;
     pawl.work({ only: ["errand:after"] });

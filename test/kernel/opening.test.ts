@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPawl, isPawlError, job, lifecycle, type PawlError, type PawlOptions, queue } from "pawl";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { freePort } from "../setup/keep.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
@@ -71,6 +71,20 @@ describe("what createPawl is given", () => {
     ]) {
       const error = await refused({ lifecycles, database }, "option_invalid", "The database URL cannot be read");
       expect(error.cause).toBeUndefined();
+    }
+  });
+
+  test("a misspelt option is refused with the name that was probably meant", async () => {
+    await refused({ lifecycles, databse: "postgres://localhost/x" }, "option_invalid", "Did you mean `database`?");
+  });
+
+  test("in production an embedded database is opened only where its folder is named", async () => {
+    vi.stubEnv("NODE_ENV", "production");
+    try {
+      for (const database of [undefined, ""])
+        await refused({ lifecycles, database }, "option_invalid", "NODE_ENV is production");
+    } finally {
+      vi.unstubAllEnvs();
     }
   });
 

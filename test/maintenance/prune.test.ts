@@ -17,10 +17,10 @@ const email = job("email", {
 });
 const claim = claimKept("30d");
 
-function claimKept(keepClosed: Duration) {
+function claimKept(retention: Duration) {
   return lifecycle("claim", {
     initial: "open",
-    keepClosed,
+    retention,
     states: {
       open: { forever: true, on: { settle: { to: "settled", after: () => {} }, drop: "settled", work: "working" } },
       working: { run: (step) => step.publish("claim.paid", {}), on: { paid: "settled" } },
@@ -30,7 +30,7 @@ function claimKept(keepClosed: Duration) {
 }
 const family = lifecycle("family", {
   initial: "founding",
-  keepClosed: "30d",
+  retention: "30d",
   states: {
     founding: {
       run: (step) => {
@@ -96,7 +96,7 @@ eachStore((store) => {
     await t.advance("23d");
     expect(await t.prune()).toBe(1);
     await t.advance("3650d");
-    expect(await t.prune(), "without `keepClosed` it is kept for ever").toBe(0);
+    expect(await t.prune(), "without `retention` it is kept for ever").toBe(0);
     expect(await t.pawl.get(record, "r")).toMatchObject({ state: "closed" });
     expect(await rowsOf(t)).toEqual({ instances: 1, journal: 2 });
     expect(await t.pawl.inspect.verify()).toEqual([]);

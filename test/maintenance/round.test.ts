@@ -90,7 +90,7 @@ eachStore((store) => {
     const rounds = [() => Promise.reject(new Error("broken")), () => forever.promise.then(() => ({ failures: [] }))];
     for (const [index, round] of rounds.entries()) {
       const failures: unknown[] = [];
-      const worker = new Worker(t.kernel, round, { poll: 10, onFailure: (error) => failures.push(error) });
+      const worker = new Worker(t.kernel, round, { pollInterval: 10, onFailure: (error) => failures.push(error) });
       await t.pawl.start(errand, { key: `e${index}` });
       await t.pawl.wait(errand, `e${index}`, { until: "done" });
       expect(failures).toHaveLength(index === 0 ? 1 : 0);
@@ -107,7 +107,7 @@ eachStore((store) => {
       begun.resolve();
       return store.kind === "pglite" ? undefined : goOn.promise;
     };
-    const worker = t.pawl.work({ poll: 10 });
+    const worker = t.pawl.work({ pollInterval: 10 });
     await begun.promise;
     await t.pawl.start(errand, { key: "beside" });
     await t.pawl.wait(errand, "beside", { until: "done" });

@@ -118,7 +118,7 @@ eachStoreAndPooler((store: Store) => {
     ];
     test(`what cannot be published is refused, and nothing is written: ${bad.map(([what]) => what).join("; ")}`, async () => {
       const before = await rowCounts(t);
-      const code = expect.stringMatching(/^(option_invalid|value_unstorable)$/);
+      const code = expect.stringMatching(/^(option_invalid|value_not_serializable)$/);
       for (const [what, call] of bad) await expect(call(t), what).rejects.toMatchObject({ code });
       expect(await rowCounts(t)).toEqual(before);
     });

@@ -100,7 +100,7 @@ eachStore((store) => {
     };
     const onFailure = () => Promise.reject(new Error("a callback rejects")) as never;
     await using t = await store.open({ lifecycles: [essay], outbox: { brokers: [strange, broker] } });
-    const relay = t.pawl.relay({ onFailure, poll: 10 });
+    const relay = t.pawl.relay({ onFailure, pollInterval: 10 });
     await publish(t, "a strange", "b good");
     await expect.poll(() => broker.messages.length).toBe(1);
     await relay.stop();
@@ -425,7 +425,7 @@ eachStore((store) => {
         refuses: (type) => {
           if (type === "b") throw new PermanentError("no");
         },
-        outbox: { keep: "1d" },
+        outbox: { retention: "1d" },
       });
       const { t } = opened;
       const { id } = await t.pawl.start(essay, { data: { n: 1 } });
@@ -482,7 +482,7 @@ onPostgres("a running relay", () => {
       database: store.url,
       lifecycles: [essay],
       logger: false,
-      outbox: { brokers: [broker], poll },
+      outbox: { brokers: [broker], pollInterval: poll },
     });
     const arrived = (type: string) => new Promise((resolve) => broker.on(type, resolve));
     return { pawl, arrived };

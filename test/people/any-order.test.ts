@@ -115,7 +115,7 @@ eachStore((store) => {
         for (const one of list) {
           await act(queue, one).catch((error: unknown) => {
             // Whatever is refused is refused to who asked for it; anything else is a fault of ours.
-            if (!isPawlError(error) || error.who !== "caller") throw error;
+            if (!isPawlError(error) || error.fault !== "request") throw error;
           });
           await expectSound(t);
         }

@@ -164,7 +164,11 @@ eachStore((store) => {
         "label_invalid",
         (one) => one.pawl.people.add("essays", { data: 1, gold: { score: 11 } }),
       ],
-      ["data that cannot be stored", "value_unstorable", (one) => one.pawl.people.add("essays", { data: "\u0000" })],
+      [
+        "data that cannot be stored",
+        "value_not_serializable",
+        (one) => one.pawl.people.add("essays", { data: "\u0000" }),
+      ],
       [
         "a key that is too long",
         "key_invalid",

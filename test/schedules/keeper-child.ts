@@ -9,4 +9,4 @@ process.stdin.on("end", () => process.exit(0)).resume(); // Whoever waits for it
 const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL! });
 const faults = faultsFrom(process.env.PAWL_FAULT);
 const { pawl } = await openOn(db, { lifecycles: [tick], schedules: [everySecond], logger: false }, { faults });
-pawl.maintain({ every: "50ms" });
+pawl.maintain({ interval: "50ms" });

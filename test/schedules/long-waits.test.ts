@@ -34,8 +34,13 @@ eachStore((store) => {
     const hear = (warning: Error) => warnings.push(warning.name);
     process.on("warning", hear);
     try {
-      const worker = t.pawl.work({ poll: "60d", lease: "90d", grace: "60d", maintainEvery: "60d" });
-      const driver = t.pawl.maintain({ every: "60d" });
+      const worker = t.pawl.work({
+        pollInterval: "60d",
+        leaseDuration: "90d",
+        shutdownGrace: "60d",
+        maintenanceInterval: "60d",
+      });
+      const driver = t.pawl.maintain({ interval: "60d" });
       await t.pawl.enqueue(errand, {}, { key: "e" });
       expect(await t.pawl.wait(errand, "e")).toMatchObject({ outcome: "success" });
       await worker.stop();

@@ -6,7 +6,7 @@ import { eachStoreAndPooler } from "../support/each-store.ts";
 import { rowCounts } from "../support/row-counts.ts";
 
 const letter = lifecycle("letter", {
-  keepClosed: "7d",
+  retention: "7d",
   initial: "writing",
   deadline: { within: "90d" },
   states: {

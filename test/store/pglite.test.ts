@@ -273,7 +273,7 @@ describe("values", () => {
       db.rows(sql`select 1 as fine`),
     ]);
     expect(value.code).toBe("22021");
-    expect(text.code).toBe("value_unstorable");
+    expect(text.code).toBe("value_not_serializable");
     expect(fine).toEqual([{ fine: 1 }]);
   });
 });

@@ -32,7 +32,7 @@ import { everyStatementOfLetters } from "../support/statements/letter-statements
 const chain = lifecycle("chain", {
   data: z.object({ n: z.number().default(0) }),
   initial: "one",
-  keepClosed: "1ms",
+  retention: "1ms",
   states: {
     one: { run: (step) => step.publish("stepped", { n: step.data.n }), on: { next: { to: "two", after: () => {} } } },
     two: { run: (step) => step.retryLater({ after: "1h" }), on: { next: "wait" } },

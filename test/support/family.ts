@@ -6,7 +6,7 @@ export const solve = lifecycle("solve", {
   data: z.object({ question: z.string(), runs: z.number().default(0) }),
   events: { verdict: z.object({ score: z.number() }) },
   initial: "checking",
-  whenParentEnds: "call_off",
+  onParentEnd: "call_off",
   on: { resubmit: { to: "checking", set: ({ data }) => ({ runs: data.runs + 1 }) } },
   states: {
     checking: { forever: true, on: { verdict: "checked", wrong: "refuted", call_off: "called_off" } },

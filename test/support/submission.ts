@@ -17,7 +17,7 @@ function submissionNamed<Name extends string>(name: Name, late: "keep" | "reject
     events,
     initial: "submitted",
     deadline: { within: ({ data: { skill } }) => (skill === "writing" ? "20m" : "60m"), late },
-    keepClosed: "1h",
+    retention: "1h",
     states: {
       submitted: { run: () => {}, on: { requested: "grading" } },
       grading: {

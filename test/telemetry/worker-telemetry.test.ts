@@ -75,7 +75,7 @@ async function live(works: boolean, open: Store["open"] = testPawl) {
     moves.push(`${from} → ${to}`);
     if (to === "Idle") idle();
   };
-  const worker = t.pawl.work({ concurrency: 1, prefetch: 0, maintainEvery: 0, onMove });
+  const worker = t.pawl.work({ concurrency: 1, prefetch: 0, maintenanceInterval: 0, onMove });
   const ended = await t.pawl.wait(task, "a");
   // The API fails once. That is a matter between the effect and the API: it is tried again, and the task stays as it is.
   while (heard.length === 0) {

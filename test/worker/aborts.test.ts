@@ -35,7 +35,7 @@ eachStoreAndPooler((store) => {
     const told = new Promise<PawlError>((resolve) => {
       steps.told = resolve as (reason: unknown) => void;
     });
-    const worker = t.pawl.work({ lease: 300, maintainEvery: "1h", onFailure: () => {}, ...work });
+    const worker = t.pawl.work({ leaseDuration: 300, maintenanceInterval: "1h", onFailure: () => {}, ...work });
     while (worker.slots.Processing < 1) await new Promise(setImmediate);
     return { id, told, worker };
   }

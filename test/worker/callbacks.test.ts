@@ -28,7 +28,7 @@ eachStore((store) => {
     const logger = new KeptLog();
     await using t = await store.open({ lifecycles: [errand], logger });
     const broken = { onMove: callback, onFailure: callback, log: callback } as object;
-    const worker = t.pawl.work({ ...broken, lease: 150, poll: 10, maintainEvery: 0 });
+    const worker = t.pawl.work({ ...broken, leaseDuration: 150, pollInterval: 10, maintenanceInterval: 0 });
     t.faults.plant("fire.before", "throw"); // Something for `onFailure`.
     t.faults.plant("renew.before", "throw");
     await t.pawl.enqueueMany(
@@ -44,7 +44,7 @@ eachStore((store) => {
   test("a logger that throws keeps nothing from being done", async () => {
     const logger = { debug: throws, info: throws, warn: throws, error: throws };
     await using t = await store.open({ lifecycles: [errand], logger });
-    const worker = t.pawl.work({ poll: 10 });
+    const worker = t.pawl.work({ pollInterval: 10 });
     await t.pawl.enqueue(errand, { fails: false }, { key: "one" });
     expect(await t.pawl.wait(errand, "one")).toMatchObject({ state: "done" });
     await worker.stop();

@@ -103,7 +103,7 @@ eachStoreAndPooler((store) => {
       `a step goes on, and its lease is renewed, after renewals met an open transaction that ${what}`,
       async () => {
         await using t = await open(["locked", "free"]);
-        const worker = t.pawl.work({ lease: leaseMs, maintainEvery: "1h", onFailure: () => {} });
+        const worker = t.pawl.work({ leaseDuration: leaseMs, maintenanceInterval: "1h", onFailure: () => {} });
         const [locked, free] = [await whenRunning("locked"), await whenRunning("free")];
         const { id } = (await t.pawl.get(letter, "locked"))!;
         await hold(t, id, async () => {
@@ -127,7 +127,7 @@ eachStoreAndPooler((store) => {
     "a renewal that was under way when a step ended does not abort the next step of its instance",
     async () => {
       await using t = await open(["a"]);
-      const worker = t.pawl.work({ lease: leaseMs, maintainEvery: "1h", onFailure: () => {} });
+      const worker = t.pawl.work({ leaseDuration: leaseMs, maintenanceInterval: "1h", onFailure: () => {} });
       const first = await whenRunning("a");
       const answered = gateOf();
       // The list of leases is read; before it is sent, the report of the step brings the next one under a new token.
@@ -149,7 +149,7 @@ eachStoreAndPooler((store) => {
 
   test("a worker that claims its own expired task again aborts the attempt before", async () => {
     await using t = await open(["a"]);
-    const worker = t.pawl.work({ lease: "1h", maintainEvery: "1h", onFailure: () => {} });
+    const worker = t.pawl.work({ leaseDuration: "1h", maintenanceInterval: "1h", onFailure: () => {} });
     const first = await whenRunning("a");
     // An attempt that is not known to have begun would not count.
     await until(async () => (await t.db.rows<{ begun: boolean }>(sql`select begun from pawl.tasks`))[0]!.begun);
@@ -168,7 +168,13 @@ eachStoreAndPooler((store) => {
   test("a step that ignores its aborted signal is counted, logged and shown, and gives its slot to other work", async () => {
     const log = new KeptLog();
     await using t = await open(["stuck"], log);
-    const worker = t.pawl.work({ concurrency: 1, abortGrace: 10, lease: "1h", maintainEvery: "1h", poll: 10 });
+    const worker = t.pawl.work({
+      concurrency: 1,
+      abortGrace: 10,
+      leaseDuration: "1h",
+      maintenanceInterval: "1h",
+      pollInterval: 10,
+    });
     const stuck = await whenRunning("stuck");
     await t.pawl.start(letter, { key: "next" });
     await t.pawl.send(letter, "stuck", "torn");
@@ -208,7 +214,11 @@ eachStoreAndPooler((store) => {
     const note = (thread: Worker) => threads.push(thread);
     process.on("worker", note);
     const failures: unknown[] = [];
-    const worker = t.pawl.work({ lease: leaseMs, maintainEvery: "1h", onFailure: (error) => failures.push(error) });
+    const worker = t.pawl.work({
+      leaseDuration: leaseMs,
+      maintenanceInterval: "1h",
+      onFailure: (error) => failures.push(error),
+    });
     const step = await whenRunning("a");
     await threads[0]!.terminate();
     await untilRenewed(t, "a");

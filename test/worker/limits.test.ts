@@ -41,7 +41,7 @@ eachStore((store) => {
       running -= 1;
     };
     const made = await t.pawl.startMany(model, some(30, {}));
-    const workers = [t, t, other].map(({ pawl }) => pawl.work({ concurrency: 8, poll: 20 }));
+    const workers = [t, t, other].map(({ pawl }) => pawl.work({ concurrency: 8, pollInterval: 20 }));
     await Promise.all(made.map(({ id }) => t.pawl.wait(model, { id })));
     await Promise.all(workers.map((worker) => worker.stop()));
     expect(most).toBe(3);
@@ -149,7 +149,7 @@ eachStore((store) => {
     );
     steps.run = () => {};
     const made = await t.pawl.enqueueMany(pulse, some(3, { payload: {} }));
-    const worker = t.pawl.work({ poll: "1h", maintainEvery: "1h" });
+    const worker = t.pawl.work({ pollInterval: "1h", maintenanceInterval: "1h" });
     await Promise.all(made.map(({ id }) => t.pawl.wait(pulse, { id })));
     await worker.stop();
     const begun = await t.db.rows<{ at: number }>(sql`select pawl.ms(at) as at from pawl.attempts order by at`);
@@ -185,7 +185,7 @@ eachStore((store) => {
     });
     await using t = await store.open({ lifecycles: [chain] });
     const { id } = await t.pawl.start(chain, {});
-    const worker = t.pawl.work({ poll: 20 });
+    const worker = t.pawl.work({ pollInterval: 20 });
     await t.pawl.wait(chain, { id });
     await worker.stop();
     const claims = await t.db.rows<{ lane: string }>(sql`select lane from pawl.attempts order by token`);

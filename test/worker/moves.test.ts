@@ -65,10 +65,14 @@ eachStoreAndPooler((store) => {
     const hidden: WorkerMove[] = [];
     const seen = new Set<string>(["Startup"]);
     await hideLifecycles(t);
-    const watched: WatchedWorker = new WatchedWorker(t.pawl, { prefetch: 1, poll: 10, lease: 300 }, (move) => {
-      seen.add(move.to);
-      if (move.from !== "Startup" && !shows(watched, move)) hidden.push(move);
-    });
+    const watched: WatchedWorker = new WatchedWorker(
+      t.pawl,
+      { prefetch: 1, pollInterval: 10, leaseDuration: 300 },
+      (move) => {
+        seen.add(move.to);
+        if (move.from !== "Startup" && !shows(watched, move)) hidden.push(move);
+      },
+    );
     await watched.made("Connecting → ErrorWait");
     await showLifecycles(t);
     await watched.made("ErrorWait → Connecting");
@@ -107,7 +111,7 @@ eachStoreAndPooler((store) => {
       await t.pawl.start(task, { key: "a", data: { does: "succeed" } });
       await prepare(t);
       const waits: (number | undefined)[] = [];
-      const watched: WatchedWorker = new WatchedWorker(t.pawl, { poll: 10 }, ({ to, restMs }) => {
+      const watched: WatchedWorker = new WatchedWorker(t.pawl, { pollInterval: 10 }, ({ to, restMs }) => {
         if (to === "ErrorWait" && watched?.worker.state === "ErrorWait") waits.push(restMs);
       });
       await watched.made(`${where.split(" ")[0]} → ErrorWait`);
@@ -127,7 +131,7 @@ eachStoreAndPooler((store) => {
   test("R92 a round of maintenance that fails is reported, and leads to Polling all the same", async () => {
     await using t = await open();
     t.faults.plant("lapse.read", "throw");
-    const watched = new WatchedWorker(t.pawl, { poll: 10 });
+    const watched = new WatchedWorker(t.pawl, { pollInterval: 10 });
     await watched.made("Idle → Connecting");
     await watched.worker.stop();
     expect(watched.failures).toHaveLength(1);

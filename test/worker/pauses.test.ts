@@ -81,7 +81,7 @@ eachStore((store) => {
     expect(lanes.closed.get("letter@1/writing")).toMatchObject({ by: "pause", reason: "x", actor: "ada" });
     expect(lanes.freeInTurn().sort()).toEqual(["letter@1:after", "letter@1:send", "sweep@1/pending", "sweep@1:send"]);
     const { id } = await t.pawl.start(letter, {});
-    const worker = other.pawl.work({ poll: 50 });
+    const worker = other.pawl.work({ pollInterval: 50 });
     await t.pawl.enqueue(sweep, {}, { key: "s" });
     await t.pawl.wait(sweep, "s");
     expect(ran).toEqual(["sweep"]);
@@ -96,7 +96,7 @@ eachStore((store) => {
     const end = gateOf();
     held.by = end.promise.then(() => begun.resolve());
     await t.pawl.startMany(letter, [{}, {}, {}]);
-    const worker = t.pawl.work({ concurrency: 1, prefetch: 2, poll: 20 });
+    const worker = t.pawl.work({ concurrency: 1, prefetch: 2, pollInterval: 20 });
     const inHand = async () => (await t.pawl.lanes.list()).find((one) => one.state === "writing")!;
     while ((await inHand()).running < 3) await new Promise(setImmediate);
     await t.pawl.lanes.pause(letter, { state: "writing", reason: "x" });

@@ -88,7 +88,7 @@ eachStore((store) => {
       task,
       Array.from({ length: 400 }, (_, n) => ({ key: `k${n}`, data: { n } })),
     );
-    const worker = t.pawl.work({ concurrency: 4, poll: 50 });
+    const worker = t.pawl.work({ concurrency: 4, pollInterval: 50 });
     for (let held = 0; begun.slow < 4 || held !== 4; ) held = (await leased(t)).all;
     gate.resolve();
     await t.pawl.wait(task, "k399", { until: "done" });

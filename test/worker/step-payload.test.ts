@@ -57,7 +57,7 @@ eachStore((store) => {
     const bring: Record<string, (key: string) => Promise<unknown>> = {
       send: (key) => t.pawl.send(order, key, "noted", null),
       delayed: (key) => t.pawl.send(order, key, "noted", null, { after: "1m" }),
-      callback: (key) => t.pawl.receive(order, key, "noted", null, { dedupe: key }),
+      callback: (key) => t.pawl.receive(order, key, "noted", null, { dedupeKey: key }),
     };
     for (const [key, act] of Object.entries(bring)) {
       seen.length = 0;

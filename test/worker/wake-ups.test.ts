@@ -17,7 +17,7 @@ const sweep = job("sweep", { run: () => {} });
 const lifecycles = [letter, sweep];
 const server = process.env.PAWL_TEST_POSTGRES_URL;
 /** A worker that looks once an hour: whatever it does sooner, it was told of. */
-const rarely = { poll: "1h", maintainEvery: "1h" } as const;
+const rarely = { pollInterval: "1h", maintenanceInterval: "1h" } as const;
 
 onPostgres("wake-ups between processes", () => {
   let t: TestPawl;
@@ -126,7 +126,7 @@ describe.skipIf(server === undefined)("a listener", () => {
     const between = new TcpProxy({ host: hostname, port: Number(port) });
     await using other = await beside(t, lifecycles, [], { notify: true, url: await between.listen(t.url!) });
     const listening = between.whenAnswered(/listen pawl/);
-    const worker = other.pawl.work({ poll: 100 });
+    const worker = other.pawl.work({ pollInterval: 100 });
     await listening;
     between.silenceListeners();
     await t.pawl.start(letter, { key: "d" });
@@ -141,7 +141,7 @@ throughPgbouncer("through a pooler in transaction mode", () => {
     const log = new KeptLog();
     const pooler = process.env.PAWL_TEST_PGBOUNCER_URL;
     await using t = await testPawl({ server, pooler, lifecycles, notify: true, logger: log });
-    const worker = t.pawl.work({ poll: 50 });
+    const worker = t.pawl.work({ pollInterval: 50 });
     while (log.said("warn").length === 0) await new Promise(setImmediate);
     await using other = await beside(t, lifecycles);
     await other.pawl.start(letter, { key: "e" });

@@ -30,7 +30,11 @@ eachStoreAndPooler((store) => {
     steps.run = () => {};
     await using t = await open();
     const rests: number[] = [];
-    const watched = new WatchedWorker(t.pawl, { poll: 160 }, ({ to, restMs }) => to === "Idle" && rests.push(restMs!));
+    const watched = new WatchedWorker(
+      t.pawl,
+      { pollInterval: 160 },
+      ({ to, restMs }) => to === "Idle" && rests.push(restMs!),
+    );
     while (rests.length < 6) await watched.next("Idle → Connecting");
     await t.pawl.start(task, { key: "a", data: {} });
     await t.pawl.wait(task, "a", { until: "done" });
@@ -71,7 +75,7 @@ eachStoreAndPooler((store) => {
     steps.run = () => {};
     await using t = await open();
     const recoveries = () => t.faults.visits("lapse.read");
-    const rare = new WatchedWorker(t.pawl, { maintainEvery: "1h", poll: 10 });
+    const rare = new WatchedWorker(t.pawl, { maintenanceInterval: "1h", pollInterval: 10 });
     for (let turn = 0; turn < 5; turn++) await rare.next("Connecting → Recovery");
     await t.pawl.start(task, { key: "a", data: {} });
     await t.pawl.wait(task, "a", { until: "done" });
@@ -80,7 +84,7 @@ eachStoreAndPooler((store) => {
     await t.pawl.start(task, { key: "b", data: {} });
     await t.claim("task/work"); // A worker that is never heard of again.
     const before = recoveries();
-    const often = new WatchedWorker(t.pawl, { maintainEvery: 0, poll: 10 });
+    const often = new WatchedWorker(t.pawl, { maintenanceInterval: 0, pollInterval: 10 });
     while (recoveries() - before < 3) await often.next("Recovery → Polling");
     expect(await t.pawl.get(task, "b")).toMatchObject({ state: "work" });
     await t.db.script("update pawl.test_clock set now = now + interval '31 seconds'");
@@ -100,7 +104,7 @@ eachStoreAndPooler((store) => {
     await using t = await open();
     await t.pawl.start(task, { key: "k1", data: { n: 1 } });
     await t.pawl.start(task, { key: "k2", data: { n: 2 } });
-    const watched = new WatchedWorker(t.pawl, { prefetch: 1, lease: 300 });
+    const watched = new WatchedWorker(t.pawl, { prefetch: 1, leaseDuration: 300 });
     while (watched.worker.slots.Claiming < 1 || begun.length < 1) await new Promise(setImmediate);
     const lost = watched.next("Claiming → Polling");
     await t.pawl.send(task, "k2", "discard");
@@ -229,7 +233,7 @@ eachStoreAndPooler((store) => {
     };
     await using t = await open();
     await t.pawl.start(task, { key: "a", data: {} });
-    const watched = new WatchedWorker(t.pawl, { grace: 0 });
+    const watched = new WatchedWorker(t.pawl, { shutdownGrace: 0 });
     await begun.promise;
     await watched.worker.stop();
     expect((await t.claim("task/work")).attempt).toBe(1);
@@ -254,7 +258,7 @@ eachStoreAndPooler((store) => {
   test("work that is sent from this process is begun at once, without waiting for a poll", async () => {
     steps.run = () => {};
     await using t = await open();
-    const watched = new WatchedWorker(t.pawl, { poll: "1h" });
+    const watched = new WatchedWorker(t.pawl, { pollInterval: "1h" });
     for (let turn = 0; turn < 12; turn++) {
       await t.pawl.start(task, { key: `k${turn}`, data: {} });
       await t.pawl.wait(task, `k${turn}`, { until: "done" });

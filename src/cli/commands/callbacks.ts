@@ -91,7 +91,7 @@ const columns: readonly Column<CallbackAnswer>[] = [
     text: (one) => (one.isLate ? "late" : ""),
     shown: (one, paint) => (one.isLate ? paint.yellow("late") : ""),
   },
-  { title: "dedupe", text: (one) => one.dedupe, shown: (one) => visible(one.dedupe) },
+  { title: "dedupeKey", text: (one) => one.dedupeKey, shown: (one) => visible(one.dedupeKey) },
   { title: "received", text: (one) => one.receivedAt, shown: (one) => ago(one.receivedAt) },
 ];
 
@@ -109,7 +109,7 @@ function show(terminal: Terminal, callback: CallbackAnswer): void {
   const lines: [title: string, text: string | null][] = [
     ["for", `${callback.event} of ${callback.lifecycle} ${callback.key ?? callback.instance}`],
     ["instance", callback.instance],
-    ["dedupe", callback.dedupe],
+    ["dedupeKey", callback.dedupeKey],
     ["from", callback.actor === null ? callback.source : `${callback.actor}, by ${callback.source}`],
     ["received", callback.isLate ? `${callback.receivedAt}, after the deadline` : callback.receivedAt],
     ["status", [callback.status, settledAt, version === null ? null : `as move ${version}`].filter(Boolean).join(", ")],

@@ -23,7 +23,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   key_invalid: exitCodes.usage,
   data_invalid: exitCodes.usage,
   payload_invalid: exitCodes.usage,
-  value_unstorable: exitCodes.usage,
+  value_not_serializable: exitCodes.usage,
   event_unknown: exitCodes.usage,
   lifecycle_unknown: exitCodes.notFound,
   instance_unknown: exitCodes.notFound,

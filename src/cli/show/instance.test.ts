@@ -80,7 +80,7 @@ test("R77 a late result is shown in a banner, to be seen and not in force", () =
     instance: "01890000-0000-7000-8000-000000000001",
     key: "a-1",
     event: "graded",
-    dedupe: "r1",
+    dedupeKey: "r1",
     source: "token",
     actor: null,
     payload: { score: 7 },

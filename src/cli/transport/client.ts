@@ -34,7 +34,10 @@ export function callOver(carrier: Carrier): Call {
     const body = isGet ? undefined : JSON.stringify(Object.fromEntries(rest));
     // A server that refuses it closes the connection, which may be seen before its answer.
     if (body !== undefined && Buffer.byteLength(body) > maxRequestBytes)
-      throw new PawlError("value_unstorable", `\`${name}\` was given more than a request can hold, which is 1 MiB.`);
+      throw new PawlError(
+        "value_not_serializable",
+        `\`${name}\` was given more than a request can hold, which is 1 MiB.`,
+      );
     const response = await carrier.send({
       method: route.method.toUpperCase(),
       path: `/api${pathOf(route, args)}${isGet ? queryOf(rest) : ""}`,

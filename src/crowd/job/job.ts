@@ -92,7 +92,7 @@ export function jobOf(family: Family) {
       closed: { final: "failure" },
       failed: { on: { close: { ...close, guard: wasPublished }, ...heard } },
     },
-    whenParentEnds: "close", // Nobody waits for the answer any more.
+    onParentEnd: "close", // Nobody waits for the answer any more.
   });
 }
 

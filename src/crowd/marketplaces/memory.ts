@@ -1,14 +1,14 @@
 import { PawlError } from "../../base/errors.ts";
 import { PermanentError } from "../../base/step-errors.ts";
 import {
-  type Abilities,
   type Bonus,
-  type Call,
   CannotExtend,
+  type Capabilities,
   type Decided,
   type Decision,
   type Extension,
   type Marketplace,
+  type MarketplaceContext,
   type Posting,
   type RemoteJob,
   type RemoteSubmission,
@@ -56,7 +56,7 @@ const tokenLength = 64;
 
 export class MemoryMarketplace implements Marketplace {
   readonly title = "the marketplace in memory";
-  readonly can: Abilities;
+  readonly can: Capabilities;
   readonly workers: MemoryWorkers;
   /** What was paid beyond rewards. */
   readonly bonuses: Bonus[] = [];
@@ -101,7 +101,7 @@ export class MemoryMarketplace implements Marketplace {
     return [];
   }
 
-  publish(posting: Posting, call: Call): Promise<RemoteJob> {
+  publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob> {
     return this.#answer("publish", call, () => {
       checkToken(posting.token);
       if (!(Number.isInteger(posting.places) && posting.places > 0)) {
@@ -111,14 +111,14 @@ export class MemoryMarketplace implements Marketplace {
     });
   }
 
-  job(id: string, call: Call): Promise<RemoteJob | undefined> {
+  job(id: string, call: MarketplaceContext): Promise<RemoteJob | undefined> {
     return this.#answer("job", call, () => {
       const job = this.#jobs.find(id);
       return job && this.#jobs.show(job);
     });
   }
 
-  jobs(after: string | undefined, call: Call): Promise<{ jobs: RemoteJob[]; next?: string }> {
+  jobs(after: string | undefined, call: MarketplaceContext): Promise<{ jobs: RemoteJob[]; next?: string }> {
     return this.#answer("jobs", call, () => {
       // Ids rise with time, so a page begins where the last one ended, also when that job is gone by now.
       const rest = this.#jobs.list().filter((job) => after === undefined || job.id > after);
@@ -128,13 +128,13 @@ export class MemoryMarketplace implements Marketplace {
     });
   }
 
-  submissions(job: string, call: Call): Promise<RemoteSubmission[]> {
+  submissions(job: string, call: MarketplaceContext): Promise<RemoteSubmission[]> {
     return this.#answer("submissions", call, () =>
       [...this.#jobs.get(job).assignments.values()].filter(isSubmitted).map(submissionOf),
     );
   }
 
-  decide(submission: string, { verdict, feedback }: Decision, call: Call): Promise<Decided> {
+  decide(submission: string, { verdict, feedback }: Decision, call: MarketplaceContext): Promise<Decided> {
     return this.#answer("decide", call, () => {
       const one = this.#jobs.submission(submission);
       if (one.status !== "submitted") return { verdict: one.status as Decided["verdict"], already: true };
@@ -147,7 +147,7 @@ export class MemoryMarketplace implements Marketplace {
     });
   }
 
-  extend(id: string, { token, places, until }: Extension, call: Call): Promise<RemoteJob> {
+  extend(id: string, { token, places, until }: Extension, call: MarketplaceContext): Promise<RemoteJob> {
     return this.#answer("extend", call, () => {
       checkToken(token);
       const job = this.#jobs.get(id);
@@ -163,14 +163,14 @@ export class MemoryMarketplace implements Marketplace {
     });
   }
 
-  close(id: string, call: Call): Promise<void> {
+  close(id: string, call: MarketplaceContext): Promise<void> {
     return this.#answer("close", call, () => {
       const job = this.#jobs.find(id);
       if (job !== undefined) job.expiresMs = Math.min(job.expiresMs, this.#jobs.now());
     });
   }
 
-  dispose(id: string, call: Call): Promise<void> {
+  dispose(id: string, call: MarketplaceContext): Promise<void> {
     return this.#answer("dispose", call, () => {
       const job = this.#jobs.find(id);
       if (job === undefined) return;
@@ -186,7 +186,7 @@ export class MemoryMarketplace implements Marketplace {
     });
   }
 
-  bonus(bonus: Bonus, call: Call): Promise<void> {
+  bonus(bonus: Bonus, call: MarketplaceContext): Promise<void> {
     return this.#answer("bonus", call, () => {
       checkToken(bonus.token);
       if (this.bonuses.some((paid) => paid.token === bonus.token)) return;
@@ -198,14 +198,14 @@ export class MemoryMarketplace implements Marketplace {
     });
   }
 
-  balance(call: Call): Promise<string | null> {
+  balance(call: MarketplaceContext): Promise<string | null> {
     return this.#answer("balance", call, () => null);
   }
 
   async end(): Promise<void> {}
 
   /** Does what was asked, unless it is to fail before, or its reply is to be lost. */
-  async #answer<T>(name: MarketplaceCall, { signal }: Call, act: () => T): Promise<T> {
+  async #answer<T>(name: MarketplaceCall, { signal }: MarketplaceContext, act: () => T): Promise<T> {
     signal.throwIfAborted();
     const fault = this.#faults.find((one) => one.call === name && one.left > 0);
     if (fault !== undefined) fault.left -= 1;

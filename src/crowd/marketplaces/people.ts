@@ -6,11 +6,11 @@ import type { PostedSample, Postings } from "../../people/postings.ts";
 import type { Label } from "../../people/shown.ts";
 import type {
   Bonus,
-  Call,
   Decided,
   Decision,
   Extension,
   Marketplace,
+  MarketplaceContext,
   Posting,
   RemoteJob,
   RemoteSubmission,
@@ -55,7 +55,7 @@ class PeopleMarketplace implements Marketplace {
     return [];
   }
 
-  async publish(posting: Posting, { signal }: Call): Promise<RemoteJob> {
+  async publish(posting: Posting, { signal }: MarketplaceContext): Promise<RemoteJob> {
     signal.throwIfAborted();
     const { crowd, token, owner, content, places, lifetimeMs, excludes } = posting;
     if (excludes.length > 0) {
@@ -67,14 +67,14 @@ class PeopleMarketplace implements Marketplace {
     return jobOf(await this.#postings.post(queueNameOf(crowd), given));
   }
 
-  async job(id: string, { signal }: Call): Promise<RemoteJob | undefined> {
+  async job(id: string, { signal }: MarketplaceContext): Promise<RemoteJob | undefined> {
     signal.throwIfAborted();
     const found = await this.#find(id);
     return found && jobOf(found);
   }
 
   /** One queue and state after the other; the place where a page ends names both. */
-  async jobs(after: string | undefined, { signal }: Call): Promise<{ jobs: RemoteJob[]; next?: string }> {
+  async jobs(after: string | undefined, { signal }: MarketplaceContext): Promise<{ jobs: RemoteJob[]; next?: string }> {
     signal.throwIfAborted();
     const shelves = this.#queues.flatMap((queue) =>
       states.map((state) => ({ queue, state, name: `${queue}/${state}` })),
@@ -90,14 +90,14 @@ class PeopleMarketplace implements Marketplace {
     return next === undefined ? { jobs } : { jobs, next: `${next.name}/` };
   }
 
-  async submissions(job: string, { signal }: Call): Promise<RemoteSubmission[]> {
+  async submissions(job: string, { signal }: MarketplaceContext): Promise<RemoteSubmission[]> {
     signal.throwIfAborted();
     await this.#get(job);
     await this.#postings.acceptOverdue(job);
     return (await this.#postings.labels(job)).map(submissionOf);
   }
 
-  async decide(submission: string, decision: Decision, { signal }: Call): Promise<Decided> {
+  async decide(submission: string, decision: Decision, { signal }: MarketplaceContext): Promise<Decided> {
     signal.throwIfAborted();
     const label = await this.#label(submission);
     await this.#postings.acceptOverdue(label.sampleId);
@@ -119,29 +119,29 @@ class PeopleMarketplace implements Marketplace {
     }
   }
 
-  async extend(job: string, { token, places, until }: Extension, { signal }: Call): Promise<RemoteJob> {
+  async extend(job: string, { token, places, until }: Extension, { signal }: MarketplaceContext): Promise<RemoteJob> {
     signal.throwIfAborted();
     await this.#get(job);
     return jobOf(await this.#postings.enlarge(job, { key: token, slots: places, untilMs: until?.getTime() ?? null }));
   }
 
-  async close(job: string, { signal }: Call): Promise<void> {
+  async close(job: string, { signal }: MarketplaceContext): Promise<void> {
     signal.throwIfAborted();
     await this.#postings.withdraw(job);
   }
 
-  async dispose(job: string, { signal }: Call): Promise<void> {
+  async dispose(job: string, { signal }: MarketplaceContext): Promise<void> {
     signal.throwIfAborted();
     await this.#postings.acceptOverdue(job);
     await this.#postings.retire(job);
   }
 
-  async bonus({ worker }: Bonus, { signal }: Call): Promise<void> {
+  async bonus({ worker }: Bonus, { signal }: MarketplaceContext): Promise<void> {
     signal.throwIfAborted();
     throw new PermanentError(`${worker} cannot be paid a bonus: Pawl's own people are not paid through Pawl.`);
   }
 
-  async balance({ signal }: Call): Promise<null> {
+  async balance({ signal }: MarketplaceContext): Promise<null> {
     signal.throwIfAborted();
     return null;
   }

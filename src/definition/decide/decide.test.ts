@@ -227,7 +227,7 @@ describe("one event", () => {
     for (const rubbish of [undefined, null, 5, "x", [], new Map([["a", 1]]), new Date(0), () => ({})]) {
       expect(code({ set: () => rubbish })).toBe("set_failed");
     }
-    expect(code({ set: () => JSON.parse('{"__proto__":{"admin":true}}') })).toBe("value_unstorable");
+    expect(code({ set: () => JSON.parse('{"__proto__":{"admin":true}}') })).toBe("value_not_serializable");
     const model = withEdge({ guard: oops });
     expect(() => decide(model, start(model).instance, event("go"), now)).toThrow(
       "The guard of `go` in `a` threw: oops.",

@@ -14,7 +14,7 @@ export interface RecoveryExplanation {
   readonly failures: number;
   readonly maxFailures: number | null;
   readonly scope: "restart" | "state" | "lifetime";
-  readonly next: NextByItself;
+  readonly next: NextRecoveryStep;
   /** What a retry now would do; for an instance that has not failed, what would follow if it failed here. */
   readonly retry: ExplainedRetry | null;
   /** All of it in words. */
@@ -30,7 +30,7 @@ export interface ExplainedFailure {
 }
 
 /** What happens without anybody doing anything. */
-export type NextByItself =
+export type NextRecoveryStep =
   /** It recovers: at a moment, or (null) as soon as a worker is free. */
   | { readonly kind: "recovery"; readonly at: Date | null }
   /** It stays failed until a person acts. */

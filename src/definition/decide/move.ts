@@ -299,7 +299,7 @@ export function applyPatch(change: Change, patch: Readonly<Record<string, unknow
   for (const key of keys) {
     const value = patch[key];
     // Assigned, it would not be a key of the data but change what the data inherits from.
-    if (key === "__proto__") throw new PawlError("value_unstorable", "`__proto__` cannot be a key of the data.");
+    if (key === "__proto__") throw new PawlError("value_not_serializable", "`__proto__` cannot be a key of the data.");
     if (value === undefined) {
       delete data[key];
       delete set[key];

@@ -79,14 +79,14 @@ export interface Definition<
   /** What states of earlier versions are called now. */
   readonly renamed?: { readonly [old: string]: NoInfer<SharedBy<Own, Common, Data, Events, BuiltIns>["declared"]> };
   /** The event that an open child gets when its parent leaves the state that asked it. */
-  readonly whenParentEnds?: NoInfer<
+  readonly onParentEnd?: NoInfer<
     WithoutPayload<
       SharedBy<Own, Common, Data, Events, BuiltIns>,
       EventNames<SharedBy<Own, Common, Data, Events, BuiltIns>>
     >
   >;
   /** How long an instance is kept after it has ended. For ever unless given. */
-  readonly keepClosed?: Duration;
+  readonly retention?: Duration;
 }
 
 /** A state is what its keys say: it works, waits, asks, is parked, joins or ends. */

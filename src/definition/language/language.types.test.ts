@@ -193,7 +193,7 @@ const refusedTwice: Record<string, () => unknown> = {
     lifecycle("n", { renamed: { old: "c" }, initial: "a", states: { a: { forever: true, on: { x: "b" } }, b: end } }),
   "an end of the parent that sends an event of no state": () =>
     // @ts-expect-error
-    lifecycle("n", { whenParentEnds: "y", initial: "a", states: { a: { forever: true, on: { x: "b" } }, b: end } }),
+    lifecycle("n", { onParentEnd: "y", initial: "a", states: { a: { forever: true, on: { x: "b" } }, b: end } }),
   "an end that is neither success nor failure": () =>
     // @ts-expect-error
     lifecycle("n", { initial: "a", states: { a: { forever: true, on: { x: "b" } }, b: { final: "succes" } } }),

@@ -54,7 +54,7 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
     recovery: draft.recovery,
     builtIns: draft.builtIns,
     renamed: draft.renamed,
-    whenParentEnds: draft.whenParentEnds,
+    onParentEnd: draft.onParentEnd,
     job: traits.job,
     keepClosedMs: draft.keepClosedMs,
   };

@@ -197,13 +197,13 @@ function checkEvents(draft: Draft, faults: Faults): void {
       faults.add("payload_unused", `events.${event}`, problem, suggest(event, used));
     }
   }
-  const { whenParentEnds } = draft;
-  if (whenParentEnds === undefined) return;
-  if (used.has(whenParentEnds) || isBuiltInEvent(whenParentEnds, draft)) {
-    checkPayload(whenParentEnds, "whenParentEnds", draft, faults);
+  const { onParentEnd } = draft;
+  if (onParentEnd === undefined) return;
+  if (used.has(onParentEnd) || isBuiltInEvent(onParentEnd, draft)) {
+    checkPayload(onParentEnd, "onParentEnd", draft, faults);
   } else {
-    const problem = `There is no event ${shown(whenParentEnds)}.`;
-    faults.add("event_unknown", "whenParentEnds", problem, suggest(whenParentEnds, used));
+    const problem = `There is no event ${shown(onParentEnd)}.`;
+    faults.add("event_unknown", "onParentEnd", problem, suggest(onParentEnd, used));
   }
 }
 

@@ -187,7 +187,7 @@ const cases: Record<string, Case> = {
     "states.a.release.every",
     withA({ release: { every: "", atMost: 1, send: "x" }, on: { x: "b" } }),
   ],
-  "a retention that does not parse": ["duration_invalid", "keepClosed", withRest({ keepClosed: "long" })],
+  "a retention that does not parse": ["duration_invalid", "retention", withRest({ retention: "long" })],
   "too many states": ["states_too_many", "states", { initial: "s0", states: chain(201) }],
   // States.
   "no initial state": ["initial_invalid", "initial", { states: { a: wait, b: end } }],
@@ -318,11 +318,11 @@ const cases: Record<string, Case> = {
     withA({ ask: { queue: answers, sample }, timeout: { after: "1m", send: "answered" }, on: { answered: "b" } }),
   ],
   "a payload of no event": ["payload_unused", "events.paid", withRest({ events: { paid } })],
-  "a message to children that they do not know": ["event_unknown", "whenParentEnds", withRest({ whenParentEnds: "y" })],
+  "a message to children that they do not know": ["event_unknown", "onParentEnd", withRest({ onParentEnd: "y" })],
   "a message to children that needs a payload": [
     "payload_needed",
-    "whenParentEnds",
-    withA({ forever: true, on: { paid: "b" } }, { events: { paid }, whenParentEnds: "paid" }),
+    "onParentEnd",
+    withA({ forever: true, on: { paid: "b" } }, { events: { paid }, onParentEnd: "paid" }),
   ],
   // Recovery.
   "a checkpoint that does not exist": [
@@ -749,8 +749,8 @@ describe("whatever is passed, the answer is a fault and never a crash", () => {
       "on",
       "states",
       "renamed",
-      "whenParentEnds",
-      "keepClosed",
+      "onParentEnd",
+      "retention",
     ];
     const stateKeys = [
       "run",

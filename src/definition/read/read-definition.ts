@@ -46,7 +46,7 @@ export interface Draft
     | "recovery"
     | "builtIns"
     | "renamed"
-    | "whenParentEnds"
+    | "onParentEnd"
     | "keepClosedMs"
   > {
   readonly states: ReadonlyMap<string, StateDraft>;
@@ -67,8 +67,8 @@ const definitionKeys = [
   "on",
   "states",
   "renamed",
-  "whenParentEnds",
-  "keepClosed",
+  "onParentEnd",
+  "retention",
 ];
 const mostStates = 200;
 
@@ -87,7 +87,7 @@ export function readDefinition(name: unknown, definition: unknown, faults: Fault
     builtIns,
     ...readCommon(fields.on, builtIns, faults),
     renamed: readRenamed(fields.renamed, faults),
-    whenParentEnds: readText(fields.whenParentEnds, "whenParentEnds", faults),
+    onParentEnd: readText(fields.onParentEnd, "onParentEnd", faults),
     keepClosedMs: readKeepClosed(fields, faults),
   };
 }
@@ -223,6 +223,6 @@ function readRenamed(value: unknown, faults: Faults): Record<string, string> {
 }
 
 function readKeepClosed(fields: Fields, faults: Faults): number | undefined {
-  const keep = readDuration(fields.keepClosed, undefined, "keepClosed", faults);
-  return keep === undefined ? undefined : durationMs(keep, "keepClosed");
+  const keep = readDuration(fields.retention, undefined, "retention", faults);
+  return keep === undefined ? undefined : durationMs(keep, "retention");
 }

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Visitor } from "../../access/access.ts";
+import type { Principal } from "../../access/access.ts";
 import { PawlError } from "../../base/errors.ts";
 import { isJson, parseObject } from "./body.ts";
 import { checkKind, fromText, toMoment } from "./kinds.ts";
@@ -8,7 +8,7 @@ import { namesIn, type Route, type Takes } from "./route.ts";
 type Values = ReadonlyMap<string, unknown>;
 
 export interface Sender {
-  readonly visitor: Visitor;
+  readonly visitor: Principal;
   /** A command on this machine, which acts for whom it says: it is given no name of its own. */
   readonly isLocal: boolean;
 }
@@ -46,7 +46,7 @@ export function checkedArguments(what: string, takes: Takes, given: Values): Rea
 }
 
 /** The names of what tells a request from every other one, so that the same twice happens once. */
-export const repeatKeys = ["idempotencyKey", "dedupe"];
+export const repeatKeys = ["idempotencyKey", "dedupeKey"];
 
 /** `Idempotency-Key` says it for every route in the same way. */
 function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, given: Map<string, unknown>): void {
@@ -62,14 +62,14 @@ function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, gi
 }
 
 /** A service and an admin may act for others, and say for whom; all else is done in one's own name. */
-function actorOf({ name, role }: Visitor, given: unknown): unknown {
+function actorOf({ name, role }: Principal, given: unknown): unknown {
   if (given === undefined || given === null || given === name) return name;
   if (role === "service" || role === "admin") return given;
   throw new PawlError("not_allowed", `\`actor\` is ${name} here: the role ${role} acts for nobody else.`);
 }
 
 /** A labeler works as themselves. Who may label for others says for whom. */
-function boundLabeler(visitor: Visitor, given: unknown): unknown {
+function boundLabeler(visitor: Principal, given: unknown): unknown {
   const self = labelerIn(visitor);
   if (self !== undefined && given !== undefined && given !== null && given !== self)
     throw new PawlError("not_allowed", `You are the labeler ${self} here, and nobody else.`);
@@ -77,7 +77,7 @@ function boundLabeler(visitor: Visitor, given: unknown): unknown {
 }
 
 /** The id of a visitor who may do nothing but label; undefined for all others. */
-export function labelerIn({ name, role, labeler }: Visitor): string | undefined {
+export function labelerIn({ name, role, labeler }: Principal): string | undefined {
   return role === "labeler" ? (labeler ?? name) : undefined;
 }
 

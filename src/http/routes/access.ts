@@ -58,7 +58,7 @@ export const accessRoutes = [
   }),
   post("createToken", "/tokens", "administer", {
     summary: "Make a token. Its secret is told here and never again.",
-    takes: { ...visitor, lasts: about(duration, "Until it is revoked unless given."), ...actor },
+    takes: { ...visitor, expiresIn: about(duration, "Until it is revoked unless given."), ...actor },
     needs: ["name", "role"],
     answer: withMore(token, { secret: text }),
     call: ({ access }, token) => access.createToken(token),

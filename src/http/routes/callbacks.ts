@@ -15,7 +15,7 @@ export const callback = named(
     instance: id,
     key: orNull(text),
     event: text,
-    dedupe: about(text, "What its sender calls it."),
+    dedupeKey: about(text, "What its sender calls it."),
     source: oneOf("call", "token", "step"),
     actor: orNull(text),
     payload: anything,

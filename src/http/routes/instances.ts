@@ -1,4 +1,4 @@
-import type { GivenError, InstanceRef } from "../../api/options.ts";
+import type { InstanceRef, ReportedError } from "../../api/options.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { builtInEvents } from "../../definition/model.ts";
@@ -139,14 +139,14 @@ export const instanceRoutes = [
     takes: {
       payload: anything,
       error: record,
-      dedupe: about(text, "What its sender calls it; or as `Idempotency-Key`."),
+      dedupeKey: about(text, "What its sender calls it; or as `Idempotency-Key`."),
       ...actor,
     },
-    needs: ["dedupe"],
+    needs: ["dedupeKey"],
     answer: received,
-    call: (pawl, { lifecycle, ref }, { event, payload, error, dedupe, actor }) =>
+    call: (pawl, { lifecycle, ref }, { event, payload, error, dedupeKey, actor }) =>
       error === undefined
-        ? pawl.receive(lifecycle, ref, event, payload, { dedupe, actor })
-        : pawl.callbacks.receiveError(lifecycle, ref, event, error as unknown as GivenError, { dedupe, actor }),
+        ? pawl.receive(lifecycle, ref, event, payload, { dedupeKey, actor })
+        : pawl.callbacks.receiveError(lifecycle, ref, event, error as unknown as ReportedError, { dedupeKey, actor }),
   }),
 ];

@@ -49,13 +49,13 @@ const taken = shape<Pick<ReceivedAnswer, "accepted" | "late" | "id" | "status"> 
   ["reason"],
 );
 
-const brought = shape<{ payload?: unknown; error?: unknown; dedupe?: string }>(
+const brought = shape<{ payload?: unknown; error?: unknown; dedupeKey?: string }>(
   {
     payload: about(anything, "The result; or else an error."),
     error: about(record, "The word that it failed: `message`, and if wanted `name` and `code`."),
-    dedupe: about(text, "What tells it from others; unless given, the same content is the same callback."),
+    dedupeKey: about(text, "What tells it from others; unless given, the same content is the same callback."),
   },
-  ["payload", "error", "dedupe"],
+  ["payload", "error", "dedupeKey"],
 );
 
 export const otherOperations: readonly OtherOperation[] = [

@@ -198,7 +198,7 @@ async function matchAlone(kernel: Kernel, id: string): Promise<void> {
     await writeAlone(kernel, id, lookInto);
   } catch (thrown) {
     const error = asPawlError(thrown);
-    if (error.who === "surroundings") throw error;
+    if (error.fault === "environment") throw error;
     await noteFailures(kernel, [{ id, error, decided: true }]);
   }
 }
@@ -208,7 +208,7 @@ const postponedMs = 30_000;
 
 /** What could not be matched is tried again later: it must not fail in every round. */
 async function noteFailures(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
-  const lasting = failures.filter(({ error }) => asPawlError(error).who !== "surroundings");
+  const lasting = failures.filter(({ error }) => asPawlError(error).fault !== "environment");
   const undecided = lasting.filter((one) => !one.decided);
   if (undecided.length > 0) {
     const postponed = undecided.map(({ id, error }) => ({ id, reason: cleanText(messageOf(error), 500) }));

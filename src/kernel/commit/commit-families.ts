@@ -193,7 +193,7 @@ async function callOff(
 /** Whether children of a lifecycle have an event for the end of their parent, as far as this process knows. */
 function mayHear(kernel: Kernel, kind: { readonly lifecycle: string; readonly definition: number }): boolean {
   const known = kernel.lifecycles.get(kind.lifecycle);
-  return known === undefined || known.version < kind.definition || known.whenParentEnds !== undefined;
+  return known === undefined || known.version < kind.definition || known.onParentEnd !== undefined;
 }
 
 async function putDeliveries(tx: Executor, rows: readonly EffectRow[], lanes: Set<string>): Promise<void> {

@@ -170,7 +170,7 @@ export class Course {
     return this.instance.version > this.row.version || this.#alarmed || this.#settledMs !== null;
   }
 
-  /** Takes a decision up. Throws `value_unstorable` before anything is noted. */
+  /** Takes a decision up. Throws `value_not_serializable` before anything is noted. */
   add(decision: Decision, maker: Maker, said: Said = {}, grant: Granting = () => null): void {
     const { id } = this.instance;
     const { version, visit } = decision.instance;

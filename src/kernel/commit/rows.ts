@@ -93,7 +93,7 @@ export function journalRow(
 
 const none: readonly never[] = [];
 
-/** The messages that come with a move. Throws `value_unstorable`. */
+/** The messages that come with a move. Throws `value_not_serializable`. */
 export function messageRows(
   outgoing: readonly Outgoing[] | undefined,
   lifecycle: LifecycleModel,
@@ -102,7 +102,7 @@ export function messageRows(
 ): readonly MessageRow[] {
   if (outgoing === undefined || outgoing.length === 0) return none;
   return outgoing.map((one, place) => {
-    const type = checkedText(one.type, "The type of a message", "value_unstorable");
+    const type = checkedText(one.type, "The type of a message", "value_not_serializable");
     const payloadText = storableText(one.payload, `The message \`${type}\``);
     return { id: newId(), instanceId: id, lifecycle: lifecycle.name, type, payloadText, version, place };
   });

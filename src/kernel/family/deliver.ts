@@ -106,9 +106,9 @@ function note(delivered: Delivered, letter: Letter, error: PawlError): void {
   if (error.code === "transition_refused") {
     const { id, blockers } = error.details as { id: string; blockers: unknown };
     delivered.refused.push({ letter, instance: id, blockers });
-  } else if (error.who === "surroundings") delivered.later ??= error;
+  } else if (error.fault === "environment") delivered.later ??= error;
   else {
-    if (error.who !== "caller") delivered.failed ??= error;
+    if (error.fault !== "request") delivered.failed ??= error;
     delivered.undelivered.push({ letter, error });
   }
 }
@@ -129,7 +129,7 @@ async function findChildren(kernel: Kernel, mail: readonly Mail[]): Promise<Map<
 async function callOff(kernel: Kernel, filing: Filing): Promise<void> {
   const { taken } = filing.report;
   const { lifecycle, row, lease } = taken;
-  const event = lifecycle.whenParentEnds;
+  const event = lifecycle.onParentEnd;
   if (event === undefined) return;
   const { run } = taken.delivery!;
   for (let afterId = firstId; ; ) {

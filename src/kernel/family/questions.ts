@@ -140,7 +140,7 @@ async function ask(
   try {
     for (const id of await startBeside(kernel, wanted)) again.add(id);
   } catch (thrown) {
-    if (asPawlError(thrown).who === "surroundings") throw thrown;
+    if (asPawlError(thrown).fault === "environment") throw thrown;
     if (wanted.length > 1) for (const one of wanted) await ask(kernel, [one], again, failures);
     else await failInstance(kernel, wanted[0]!.parent, thrown, again, failures);
   }
@@ -220,7 +220,7 @@ async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Se
     }),
   );
   for (const [index, one] of sent.entries()) {
-    if (!one.ok && one.error.who === "surroundings") again.add(stale[index]!.parent_id);
+    if (!one.ok && one.error.fault === "environment") again.add(stale[index]!.parent_id);
   }
 }
 

@@ -138,7 +138,7 @@ function ring(course: Course, timer: DueTimer): void {
   try {
     send(course, timer);
   } catch (thrown) {
-    if (timer.kind === "deadline" || asPawlError(thrown).who === "surroundings") throw thrown;
+    if (timer.kind === "deadline" || asPawlError(thrown).fault === "environment") throw thrown;
     failEvent(course, timer, thrown);
   }
 }

@@ -29,7 +29,7 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
         );
       } catch (thrown) {
         // A lost connection or a busy database is no fault of the hook, and may be gone at the next try.
-        if (isPawlError(thrown) && thrown.who === "surroundings") throw thrown;
+        if (isPawlError(thrown) && thrown.fault === "environment") throw thrown;
         const error = new PawlError(
           "hook_failed",
           `${what[0]!.toUpperCase()}${what.slice(1)} of \`${course.lifecycle.name}\` threw: ${messageOf(thrown)}. Nothing was changed.`,

@@ -47,7 +47,7 @@ interface Counted extends ReleaseFailure {
  */
 export async function failReleases(kernel: Kernel, parked: ParkedState, failed: readonly Failed[]): Promise<void> {
   // A database that is away is no fault of the instance, and one that has gone on meanwhile has not failed.
-  const counting = failed.filter(({ error }) => error.who !== "surroundings" && isAbout(parked, error));
+  const counting = failed.filter(({ error }) => error.fault !== "environment" && isAbout(parked, error));
   if (counting.length === 0) return;
   const { lifecycle, state, everyMs } = parked;
   const rows = counting.map(failureOf);

@@ -97,7 +97,7 @@ async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly Pending[]
       );
     } catch (thrown) {
       const error = asPawlError(thrown);
-      if (error.who === "surroundings") throw error;
+      if (error.fault === "environment") throw error;
       one.outcome = { ok: false, error };
     }
   }
@@ -138,7 +138,8 @@ async function sendEachAlone(kernel: Kernel, pending: readonly Pending[]): Promi
     const before = delayed.get(receiver);
     if (before === undefined) await sendAlone(kernel, one);
     else one.outcome = { ok: false, error: before };
-    if (one.outcome?.ok === false && one.outcome.error.who === "surroundings") delayed.set(receiver, one.outcome.error);
+    if (one.outcome?.ok === false && one.outcome.error.fault === "environment")
+      delayed.set(receiver, one.outcome.error);
   }
 }
 
@@ -402,7 +403,7 @@ async function commitOrDoubt(
         if (!one.settled) one.outcome = undefined;
       }
     }
-    if (asPawlError(error).who === "surroundings") throw error;
+    if (asPawlError(error).fault === "environment") throw error;
     return undefined;
   }
 }

@@ -76,7 +76,7 @@ async function write(
     await untilAnswered(round);
   } catch (thrown) {
     const error = asPawlError(thrown);
-    if (error.who === "surroundings") throw error;
+    if (error.fault === "environment") throw error;
     // One that the database refuses is not to keep its neighbours out.
     if (planned.length > 1) for (const one of planned) await write(kernel, db, [one], outcomes);
     else outcomes.set(planned[0]!, { ok: false, error });

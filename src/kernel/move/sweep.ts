@@ -55,7 +55,7 @@ async function writeTogether(kernel: Kernel, courses: readonly Course[]): Promis
     for (const course of courses) if (written.has(course.row.id)) hint(kernel, course);
     return written;
   } catch (error) {
-    if (asPawlError(error).who === "surroundings") throw error;
+    if (asPawlError(error).fault === "environment") throw error;
     return undefined;
   }
 }

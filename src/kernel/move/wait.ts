@@ -26,7 +26,7 @@ export async function waitFor(kernel: Kernel, waiting: Waiting): Promise<Instanc
       waiting.until === undefined ? "its end" : [...waiting.until].map((state) => `\`${state}\``).join(" or ");
     if (row.outcome !== null) {
       throw new PawlError(
-        "ended_elsewhere",
+        "wait_ended_in_other_state",
         `\`${row.lifecycle}\` ${row.key ?? row.id} has ended in \`${row.state}\`, and will not come to ${wanted}.`,
         { state: row.state },
       );

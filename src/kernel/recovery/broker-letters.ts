@@ -12,7 +12,7 @@ import { outboxTopic } from "../signals.ts";
 import { decidedError } from "./requeue.ts";
 
 /** A message that a broker gave up on, as far as it tells. */
-export interface DiedMessage {
+export interface BrokerDeadMessage {
   /** The broker by which it goes back, as the outbox calls it. */
   readonly broker: string;
   /** Where it lay. */
@@ -69,7 +69,7 @@ export function requeuedTo(type: string): string | undefined {
 }
 
 /** Makes a dead letter of it, once for each of its deaths. When this comes back the message may be taken away. */
-export async function keepDied(kernel: Kernel, died: DiedMessage): Promise<void> {
+export async function keepDied(kernel: Kernel, died: BrokerDeadMessage): Promise<void> {
   const kept = keptOf(died);
   const letter = letterOf(kernel, died, kept);
   if (!(await insertBrokerLetter(kernel.db, letter))) return;
@@ -81,7 +81,7 @@ export async function keepDied(kernel: Kernel, died: DiedMessage): Promise<void>
   );
 }
 
-function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerLetter {
+function letterOf(kernel: Kernel, died: BrokerDeadMessage, kept: KeptMessage): BrokerLetter {
   const id = kernel.newId();
   const queue = kept.queue ?? died.graveyard;
   const { headers } = kept;
@@ -107,7 +107,7 @@ function letterOf(kernel: Kernel, died: DiedMessage, kept: KeptMessage): BrokerL
   };
 }
 
-function keptOf(died: DiedMessage): KeptMessage {
+function keptOf(died: BrokerDeadMessage): KeptMessage {
   const headers = cleaned(died.headers);
   return {
     broker: died.broker,
@@ -124,7 +124,7 @@ function keptOf(died: DiedMessage): KeptMessage {
 }
 
 /** By which its sender knows it: his own word in a header or in the body, else what AMQP has for it. */
-function requestIdOf(died: DiedMessage, headers: KeptMessage["headers"]): string | null {
+function requestIdOf(died: BrokerDeadMessage, headers: KeptMessage["headers"]): string | null {
   const said = [headers["request-id"], headers["x-request-id"], headers.requestId, inBody(died.body)];
   return textOrNull([...said, died.properties.correlationId, died.id].find(isText));
 }
@@ -158,7 +158,7 @@ function cleaned(given: Readonly<Record<string, unknown>>): Record<string, unkno
   return Object.fromEntries(entries);
 }
 
-function printOf({ body, headers, routingKey, diedAt }: DiedMessage): string {
+function printOf({ body, headers, routingKey, diedAt }: BrokerDeadMessage): string {
   const hash = createHash("sha256").update(body);
   return hash
     .update(JSON.stringify([headers, routingKey, diedAt]))

@@ -2,7 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import { decide, decideRename, type Refusal } from "../../definition/decide/decide.ts";
 import {
   type ExplainedRetry,
-  type NextByItself,
+  type NextRecoveryStep,
   type RecoveryExplanation,
   sentencesOf,
 } from "../../definition/decide/explain.ts";
@@ -55,7 +55,7 @@ function failureOf({ from, atMs, event, reason, error }: PresentedFailure): Reco
   return { state: from!, at, event, reason, error: error === null ? null : `${error.name}: ${error.message}` };
 }
 
-async function nextOf(db: Executor, row: InstanceRow): Promise<NextByItself> {
+async function nextOf(db: Executor, row: InstanceRow): Promise<NextRecoveryStep> {
   const [step] = await readSteps(db, [row.id]);
   if (step !== undefined) return { kind: "recovery", at: step.due_ms === null ? null : new Date(step.due_ms) };
   const letter = await readLetterAbout(db, row.id);
@@ -86,7 +86,7 @@ function ifItFailed(
   instance: InstanceModel,
   nowMs: number,
   failures: number,
-): { next: NextByItself; retry: ExplainedRetry | null } {
+): { next: NextRecoveryStep; retry: ExplainedRetry | null } {
   const fails =
     instance.outcome === null
       ? guarded(instance, () => decide(lifecycle, instance, { name: "fail", payload: undefined, ...nobody }, nowMs))

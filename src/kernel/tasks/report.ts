@@ -202,7 +202,7 @@ async function moveAlone(kernel: Kernel, filing: Filing): Promise<void> {
       await untilAnswered(() => moveInTransaction(kernel, filing), filing.unsure);
       return;
     } catch (error) {
-      if (asPawlError(error).who === "surroundings") throw error;
+      if (asPawlError(error).fault === "environment") throw error;
       const { taken } = filing.report;
       const failing = refusedRecovery(filing, error) ?? failingOf(taken, { kind: "failed", error });
       filing.move = undefined;
@@ -255,7 +255,7 @@ async function moveTogether(kernel: Kernel, filings: readonly Filing[], readAgai
     );
   } catch (error) {
     if (isPawlError(error, "outcome_unknown")) for (const { filing } of free) filing.unsure = true;
-    if (asPawlError(error).who === "surroundings") throw error;
+    if (asPawlError(error).fault === "environment") throw error;
     // One that the database refuses is not to keep its neighbours from being taken down.
     for (const { filing } of free) filing.alone = true;
     return;

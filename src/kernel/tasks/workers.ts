@@ -8,7 +8,7 @@ const silentAfterMs = 3 * beatEveryMs;
 const forgottenAfterMs = 3_600_000;
 
 /** A worker, in this process or another, as it was at its last sign of life. */
-export interface ShownWorker {
+export interface WorkerInfo {
   /** New at each start. */
   readonly id: string;
   readonly host: string;
@@ -41,7 +41,7 @@ export function leave(kernel: Kernel, id: string): Promise<void> {
   return removeWorker(kernel.db, id);
 }
 
-export async function showWorkers(kernel: Kernel): Promise<ShownWorker[]> {
+export async function showWorkers(kernel: Kernel): Promise<WorkerInfo[]> {
   const rows = await readWorkers(kernel.db);
   return rows.map(({ loop, started_ms, heartbeat_ms, silent_ms, ...row }) => ({
     ...row,

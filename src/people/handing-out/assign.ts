@@ -60,7 +60,7 @@ export async function assignSample(kernel: Kernel, sampleId: string, to: string,
     const { actor, reason } = doing;
     const [started] = await startAll(kernel, db, [planStart(kernel, { ...start, actor, reason })]);
     if (started!.ok) return bornOf(started!.instance);
-    if (started!.error.code !== "busy" && started!.error.code !== "already_given") throw started!.error;
+    if (started!.error.code !== "busy" && started!.error.code !== "assignment_conflict") throw started!.error;
     const last = earlier.at(-1);
     if (last !== undefined && last.status !== "expired") {
       throw refused(sampleId, to, `\`${to}\` is through with it: assignment ${last.id} is ${last.status}.`);

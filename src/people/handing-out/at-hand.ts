@@ -1,4 +1,4 @@
-import type { Empty } from "./explain.ts";
+import type { NoWorkReason } from "./explain.ts";
 import type { Mark } from "./walk.ts";
 
 const mostKept = 100_000;
@@ -27,14 +27,14 @@ const heldMsEach = 0.05;
  * had to be looked at, the next one who asks is told what is so then.
  */
 export class Empties {
-  readonly #empties = new Map<string, { readonly untilMs: number; readonly why: Empty }>();
+  readonly #empties = new Map<string, { readonly untilMs: number; readonly why: NoWorkReason }>();
 
-  get(name: string): Empty | undefined {
+  get(name: string): NoWorkReason | undefined {
     const known = this.#empties.get(name);
     return known !== undefined && known.untilMs > performance.now() ? known.why : undefined;
   }
 
-  set(name: string, why: Empty, passed: number): void {
+  set(name: string, why: NoWorkReason, passed: number): void {
     this.#empties.delete(name);
     if (passed > fewPassed) this.#empties.set(name, { untilMs: performance.now() + passed * heldMsEach, why });
     forgetOldest(this.#empties);

@@ -2,7 +2,7 @@ import type { QueueSettings } from "../../definition/queue-settings.ts";
 import type { Tally } from "./walk.ts";
 
 /** Why there is nothing for a labeler to do, as a sentence and as data. */
-export interface Empty {
+export interface NoWorkReason {
   readonly code: "queue_inactive" | "labeler_inactive" | "not_eligible" | "nothing_waits" | "nothing_for_you";
   /** "Nothing in `essays` is for you now: 4 are held by others, 2 you have done." */
   readonly sentence: string;
@@ -18,7 +18,7 @@ export const mostHeldCounted = 1_000;
 
 const none = { heldByOthers: 0, done: 0, skipped: 0, tooOften: 0 };
 
-export function inactiveQueue(queue: string): Empty {
+export function inactiveQueue(queue: string): NoWorkReason {
   return { code: "queue_inactive", sentence: `The queue \`${queue}\` is inactive: it hands out nothing new.`, ...none };
 }
 
@@ -28,7 +28,7 @@ export function whyNotEligible(
   settings: Pick<QueueSettings, "labelers" | "skills">,
   labeler: string,
   known: { readonly active: boolean; readonly skills: readonly string[] } | null,
-): Empty | undefined {
+): NoWorkReason | undefined {
   if (known?.active === false) {
     return { code: "labeler_inactive", sentence: `\`${labeler}\` is inactive, and is given nothing.`, ...none };
   }
@@ -47,7 +47,7 @@ export function whyNotEligible(
 }
 
 /** Everything that is open was looked at, and nothing is for this labeler. */
-export function nothingFor(queue: string, tally: Tally, heldByOthers: number): Empty {
+export function nothingFor(queue: string, tally: Tally, heldByOthers: number): NoWorkReason {
   const parts = [
     counted(heldByOthers, "is held by others", "are held by others"),
     counted(tally.done, "you have done", "you have done"),

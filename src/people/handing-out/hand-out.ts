@@ -7,13 +7,13 @@ import { planStart, startAll } from "../../kernel/move/start.ts";
 import type { Planned } from "../../kernel/types/planned.ts";
 import { bornOf, startOf } from "../lifecycle/birth.ts";
 import { queueUnknown } from "../refusals.ts";
-import { type Assignment, assignmentOf, type ShownSample, sampleOf } from "../shown.ts";
+import { type Assignment, assignmentOf, type SampleInfo, sampleOf } from "../shown.ts";
 import { type AssignmentRow, countHeldByOthers, readVisits, type Visit } from "../store/assignments.ts";
 import { readContents } from "../store/samples.ts";
 import { strideSlots } from "../store/slots.ts";
 import { Empties, Marks } from "./at-hand.ts";
 import { expireDue } from "./expire-due.ts";
-import { type Empty, inactiveQueue, mostHeldCounted, nothingFor, whyNotEligible } from "./explain.ts";
+import { inactiveQueue, mostHeldCounted, type NoWorkReason, nothingFor, whyNotEligible } from "./explain.ts";
 import { type Found, Walk } from "./walk.ts";
 import { readWindows, type Windows } from "./windows.ts";
 
@@ -22,12 +22,17 @@ export type Next =
   | {
       readonly assignment: Assignment;
       /** What it is about. */
-      readonly sample: ShownSample;
+      readonly sample: SampleInfo;
       /** It lay on the labeler's desk already. */
       readonly resumed: boolean;
       readonly why?: undefined;
     }
-  | { readonly assignment: null; readonly sample?: undefined; readonly resumed?: undefined; readonly why: Empty };
+  | {
+      readonly assignment: null;
+      readonly sample?: undefined;
+      readonly resumed?: undefined;
+      readonly why: NoWorkReason;
+    };
 
 interface Asking {
   readonly queue: string;
@@ -61,7 +66,7 @@ class Request {
   }
 
   /** Nothing new for him; what he has in hand, if anything, is what he is to do. */
-  end(why: Empty): void {
+  end(why: NoWorkReason): void {
     if (this.desk[0] === undefined) this.answer = { assignment: null, why };
     else this.resumes = this.desk[0];
   }
@@ -216,7 +221,7 @@ export class HandOut {
       if (start.ok) {
         const given = bornOf(start.instance);
         one.answer = { assignment: given, sample: content.get(given.sampleId)!, resumed: false };
-      } else if (start.error.code === "busy" || start.error.code === "already_given") one.lost += 1;
+      } else if (start.error.code === "busy" || start.error.code === "assignment_conflict") one.lost += 1;
       else one.answer = start.error;
     }
     for (const one of resuming) {

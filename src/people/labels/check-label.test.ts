@@ -287,7 +287,7 @@ describe("a bad label", () => {
   test("is an error with all faults as data", async () => {
     const { faults } = await checkLabel(asJsonSchema, { label: {}, sample: null, labeler: "ada" });
     const error = labelInvalid(asJsonSchema, faults!);
-    expect(error).toMatchObject({ code: "label_invalid", who: "caller", details: { queue: "animals", faults } });
+    expect(error).toMatchObject({ code: "label_invalid", fault: "request", details: { queue: "animals", faults } });
     expect(error.message).toBe("The queue `animals` does not take this label: /animal is missing; /sure is missing.");
   });
 });

@@ -70,7 +70,7 @@ function storableFault(label: unknown): LabelFault | undefined {
     if (length <= maxLabelLength) return undefined;
     return { path: "", code: "too_large", message: `has ${length} characters; ${maxLabelLength} is the most` };
   } catch (error) {
-    if (!isPawlError(error, "value_unstorable")) throw error;
+    if (!isPawlError(error, "value_not_serializable")) throw error;
     const { place, reason } = error.details as { place: string; reason: string };
     return { path: pointerOf(place), code: "not_json", message: reason };
   }

@@ -153,5 +153,5 @@ export const sample = lifecycle("pawl_sample", {
     unassignable: { forever: true, on: { reopen: { to: "open", set: () => ({ reason: null }) }, close: "closed" } },
     closed: { final: "failure" },
   },
-  whenParentEnds: "close", // Nobody waits for the answer any more.
+  onParentEnd: "close", // Nobody waits for the answer any more.
 });

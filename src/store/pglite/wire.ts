@@ -139,7 +139,8 @@ export class Writer {
   }
 
   #text(text: string): void {
-    if (text.includes("\0")) throw new PawlError("value_unstorable", "A statement cannot contain the character NUL.");
+    if (text.includes("\0"))
+      throw new PawlError("value_not_serializable", "A statement cannot contain the character NUL.");
     this.#room(text.length * 3 + 1);
     this.#at += this.#bytes.write(text, this.#at);
     this.#bytes[this.#at++] = 0;

@@ -75,7 +75,7 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
   const constraint = (error as { constraint?: unknown }).constraint;
   if (state === "23505" && typeof constraint === "string" && constraint.startsWith("assignments_")) {
     return new PawlError(
-      "already_given",
+      "assignment_conflict",
       "The sample was given to this labeler, or its slot to another, at this very moment. Ask again.",
       { ...details, constraint },
       options,

@@ -118,7 +118,7 @@ async function apply(db: Db, migration: Migration): Promise<boolean> {
     const state = sqlState(error) ?? sqlState((error as { cause?: unknown }).cause);
     if (state === someoneElse) return false;
     // A lost connection, a missing right or a full disk says so itself; the rest is said by the migration.
-    if (error instanceof PawlError && error.who === "surroundings" && error.code !== "not_migrated") throw error;
+    if (error instanceof PawlError && error.fault === "environment" && error.code !== "not_migrated") throw error;
     throw new PawlError(
       "migration_failed",
       `Migration ${migration.version} (${migration.name}) failed, and nothing of it was applied: ${messageOf(error)}`,

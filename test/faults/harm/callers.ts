@@ -111,7 +111,7 @@ function send(desk: Desk, key: string, event: Event): Promise<Answer> {
 async function receive(desk: Desk, key: string, event: "noted" | "turned" | "booked"): Promise<void> {
   const mark = `${newMark(desk)} receive`;
   desk.book.begin(mark, 1);
-  const received = await tolerant(desk, () => desk.pawl.receive(errand, key, event, { dedupe: mark, actor: mark }));
+  const received = await tolerant(desk, () => desk.pawl.receive(errand, key, event, { dedupeKey: mark, actor: mark }));
   if (received?.status === "applied") desk.book.answer(mark, "done");
 }
 

@@ -11,8 +11,8 @@ process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill 
 
 const outbox = {
   brokers: [sinkBroker(Number(port), 500)],
-  poll: "50ms",
-  lease: "2.5s",
+  pollInterval: "50ms",
+  leaseDuration: "2.5s",
   batch: 20,
   concurrency: 2,
 } as const;

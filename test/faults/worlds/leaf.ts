@@ -2,7 +2,7 @@ import { lifecycle } from "pawl";
 
 /** Ends at once, in one of two ways, and is soon to be forgotten. */
 export const leaf = lifecycle("leaf", {
-  keepClosed: 1,
+  retention: 1,
   initial: "green",
   states: {
     green: { forever: true, on: { fall: "fallen", burn: "burnt" } },

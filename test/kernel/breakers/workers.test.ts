@@ -30,7 +30,7 @@ eachStore((store) => {
       ran += 1;
       await end.promise;
     };
-    const worker = t.pawl.work({ concurrency: 1, prefetch: 2, poll: 20 });
+    const worker = t.pawl.work({ concurrency: 1, prefetch: 2, pollInterval: 20 });
     await until(async () => (await inLane(t)).running === 3);
     await t.pawl.breakers.force("llm", "open", { reason: "an outage" });
     await until(async () => (await inLane(t)).running === 1);
@@ -59,7 +59,7 @@ eachStore((store) => {
       );
     await t.pawl.breakers.force("llm", "open", { reason: "x" });
     const { id } = await t.pawl.start(chain, {});
-    const worker = t.pawl.work({ poll: 20 });
+    const worker = t.pawl.work({ pollInterval: 20 });
     await t.pawl.wait(chain, { id }, { until: "two" });
     expect(await granted(id)).toEqual([{ granted: false }]);
     await t.pawl.breakers.force("llm", "closed", { reason: "x" });
@@ -77,7 +77,7 @@ eachStore((store) => {
     steps.grade = () => {
       if (isAway) throw new Error("no answer");
     };
-    const workers = [t, other].map(({ pawl }) => pawl.work({ concurrency: 2, prefetch: 0, poll: 20 }));
+    const workers = [t, other].map(({ pawl }) => pawl.work({ concurrency: 2, prefetch: 0, pollInterval: 20 }));
     // Who does not know of it yet would go on, and leave nothing to probe with.
     await until(() => [t, other].every(({ kernel }) => kernel.breakers.of("llm").state === "open"));
     await until(async () => (await inLane(t)).running === 0);

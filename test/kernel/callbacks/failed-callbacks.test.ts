@@ -51,8 +51,8 @@ eachStore((store) => {
     await t.db.script("create table if not exists public.charges (id uuid); truncate public.charges");
     await t.pawl.start(order, { key: "o" });
     const receive = (dedupe = "r") =>
-      t.pawl.receive(order, "o", "shipped", { parcel: `parcel of ${dedupe}` }, { dedupe });
-    const charge = (dedupe = "c") => t.pawl.receive(order, "o", "charged", { dedupe });
+      t.pawl.receive(order, "o", "shipped", { parcel: `parcel of ${dedupe}` }, { dedupeKey: dedupe });
+    const charge = (dedupe = "c") => t.pawl.receive(order, "o", "charged", { dedupeKey: dedupe });
     const failures = async () =>
       (await t.pawl.history(order, "o")).filter((one) => "what" in one && one.what === "failed");
     const get = async () => (await t.pawl.get(order, "o"))!;
@@ -198,7 +198,7 @@ eachStore((store) => {
     const { pawl } = t;
     move.itself = (id, tx) => pawl.send(own, { id }, "noted", { tx });
     await pawl.start(own, { key: "s" });
-    expect(await pawl.receive(own, "s", "go", { dedupe: "g" })).toMatchObject({ status: "waiting" });
+    expect(await pawl.receive(own, "s", "go", { dedupeKey: "g" })).toMatchObject({ status: "waiting" });
     await t.advance("1m");
     expect(await pawl.callbacks.list({ lifecycle: own, instance: "s" })).toMatchObject([{ status: "refused" }]);
     expect(await pawl.deadLetters.list()).toMatchObject([{ reason: "event_failed", attempts: 4 }]);

@@ -73,7 +73,7 @@ describe("callbacks over HTTP", () => {
       body: { code: "idempotency_conflict" },
     });
     expect(await t.pawl.callbacks.list({ lifecycle: essay, instance: one.key })).toMatchObject([
-      { dedupe: "request-1" },
+      { dedupeKey: "request-1" },
     ]);
   });
 
@@ -132,7 +132,7 @@ describe("callbacks over HTTP", () => {
     }
     expect(await send(0)).toMatchObject({ status: 200, body: { status: "applied" } });
     expect(await t.pawl.callbacks.list({ lifecycle: essay, instance: one.key })).toHaveLength(10);
-    expect(await t.pawl.receive(essay, one.key, "graded", { score: 3 }, { dedupe: "by a call" })).toMatchObject({
+    expect(await t.pawl.receive(essay, one.key, "graded", { score: 3 }, { dedupeKey: "by a call" })).toMatchObject({
       status: "refused",
     });
     const other = await grading();

@@ -38,7 +38,7 @@ onRabbitmq("callbacks over AMQP", () => {
       onFailure: (error) => failures.push(error),
       read: ({ json }) => {
         const { requestId, submissionId, score, error } = Said.parse(json);
-        const meant = { lifecycle: submission, instance: submissionId, event: "graded", dedupe: requestId };
+        const meant = { lifecycle: submission, instance: submissionId, event: "graded", dedupeKey: requestId };
         return error === undefined ? { ...meant, payload: { score } } : { ...meant, error: { message: error } };
       },
     });
@@ -94,7 +94,7 @@ onRabbitmq("callbacks over AMQP", () => {
       deadLetters: { queues: [deadLetterQueue({ url, queue: name("dead") })] },
     });
     await channel.purgeQueue(name("dead"));
-    own.pawl.maintain({ every: "1h" }); // Opens the dead-letter queue.
+    own.pawl.maintain({ interval: "1h" }); // Opens the dead-letter queue.
     const consumer = begin(own);
     await consumer.ready;
     const letters = async (count: number) =>
@@ -114,7 +114,7 @@ onRabbitmq("callbacks over AMQP", () => {
     // What it was rejected for the second time is another reason.
     await own.pawl.start(submission, { key: "missing", data: { skill: "writing" } });
     await own.work();
-    await own.pawl.receive(submission, "missing", "graded", { score: 2 }, { dedupe: "x1" });
+    await own.pawl.receive(submission, "missing", "graded", { score: 2 }, { dedupeKey: "x1" });
     const [letter] = (await own.pawl.deadLetters.list()).filter((one) => codeOf(one) === "instance_unknown");
     await own.pawl.deadLetters.requeue(letter!.id);
     await own.relay();

@@ -53,7 +53,7 @@ onPostgres("callback against deadline", () => {
           for (let at = 0; at < keys.length; at += 10) {
             const some = keys.slice(at, at + 10);
             const receiving = some.map((key) =>
-              pawl.receive(kind as typeof kept, key, "graded", { score: 7 }, { dedupe: "r" }),
+              pawl.receive(kind as typeof kept, key, "graded", { score: 7 }, { dedupeKey: "r" }),
             );
             answers.push(...(await Promise.all(receiving)));
           }

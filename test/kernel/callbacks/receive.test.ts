@@ -11,9 +11,9 @@ let broken = true;
 /** Never called: what must not compile. */
 export function misspelt(pawl: Pawl): void {
   // @ts-expect-error There is no such event.
-  void pawl.receive(submission, "s", "grade", { score: 1 }, { dedupe: "r" });
+  void pawl.receive(submission, "s", "grade", { score: 1 }, { dedupeKey: "r" });
   // @ts-expect-error A score is a number.
-  void pawl.receive(submission, "s", "graded", { score: "1" }, { dedupe: "r" });
+  void pawl.receive(submission, "s", "graded", { score: "1" }, { dedupeKey: "r" });
   // @ts-expect-error Nothing tells it from others.
   void pawl.receive(submission, "s", "graded", { score: 1 });
 }
@@ -74,7 +74,7 @@ eachStore((store) => {
     return key;
   }
   const receive = (key: string, score = 7, dedupe = "r1", kind: Kind = submission) =>
-    t.pawl.receive(kind as typeof submission, key, "graded", { score }, { dedupe });
+    t.pawl.receive(kind as typeof submission, key, "graded", { score }, { dedupeKey: dedupe });
   const get = async (key: string, kind: Kind = submission) => (await t.pawl.get(kind as typeof submission, key))!;
 
   describe("in time", () => {
@@ -102,9 +102,9 @@ eachStore((store) => {
       const other = await receive(tooLate, 8, "request-2");
       expect({ accepted: other.accepted, late: other.late }).toEqual({ accepted: true, late: true });
       const [stored] = await t.pawl.callbacks.list({ lifecycle: submission, instance: tooLate });
-      expect(stored).toMatchObject({ dedupe: "request-2", key: tooLate, isLate: true, receivedAt: t.now() });
+      expect(stored).toMatchObject({ dedupeKey: "request-2", key: tooLate, isLate: true, receivedAt: t.now() });
       const [first] = await t.pawl.callbacks.list({ lifecycle: submission, instance: inTime });
-      expect(first).toMatchObject({ dedupe: "request-1", key: inTime, isLate: false, receivedAt: at });
+      expect(first).toMatchObject({ dedupeKey: "request-1", key: inTime, isLate: false, receivedAt: at });
     });
 
     test("one that comes early waits until its instance takes it, and is then applied in the same commit", async () => {
@@ -164,7 +164,7 @@ eachStore((store) => {
 
     test("a guard may refuse one, and says why", async () => {
       const key = await grading();
-      const refused = await t.pawl.receive(submission, key, "graded", { score: 1, runId: "old" }, { dedupe: "r0" });
+      const refused = await t.pawl.receive(submission, key, "graded", { score: 1, runId: "old" }, { dedupeKey: "r0" });
       expect(refused).toMatchObject({ accepted: false, status: "refused", reason: "it is of an earlier request" });
       expect(await receive(key)).toMatchObject({ status: "applied" });
     });
@@ -192,7 +192,7 @@ eachStore((store) => {
       broken = true;
       const key = `errand-${store.kind}`;
       await t.pawl.start(errand, { key, data: {} });
-      const odd = await t.pawl.receive(errand, key, "odd", { parts: ["a"] }, { dedupe: "odd" });
+      const odd = await t.pawl.receive(errand, key, "odd", { parts: ["a"] }, { dedupeKey: "odd" });
       expect(odd).toMatchObject({ accepted: true, status: "waiting", reason: expect.stringContaining("author") });
       broken = false;
       await t.advance("5s");
@@ -203,7 +203,7 @@ eachStore((store) => {
       const key = `hooked-${store.kind}`;
       await t.pawl.start(errand, { key, data: {} });
       const receive = (channel: string, dedupe: string) =>
-        t.pawl.receive(errand, key, "hooked", { channel }, { dedupe });
+        t.pawl.receive(errand, key, "hooked", { channel }, { dedupeKey: dedupe });
       expect(await receive("x".repeat(100), "too long")).toMatchObject({
         accepted: true,
         status: "waiting",
@@ -222,13 +222,13 @@ eachStore((store) => {
       const key = await grading();
       await expect(
         t.pawl.transaction(async (tx) => {
-          await t.pawl.receive(submission, key, "graded", { score: 7 }, { dedupe: "r1", tx });
+          await t.pawl.receive(submission, key, "graded", { score: 7 }, { dedupeKey: "r1", tx });
           throw new Error("changed my mind");
         }),
       ).rejects.toThrow("changed my mind");
       expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key })).toEqual([]);
       const received = await t.pawl.transaction((tx) =>
-        t.pawl.receive(submission, key, "graded", { score: 7 }, { dedupe: "r1", tx }),
+        t.pawl.receive(submission, key, "graded", { score: 7 }, { dedupeKey: "r1", tx }),
       );
       expect(received).toMatchObject({ status: "applied" });
       expect(await get(key)).toMatchObject({ state: "scored" });
@@ -248,7 +248,7 @@ eachStore((store) => {
     test("an error callback never completes: the instance fails by it and recovers", async () => {
       const key = await grading();
       const error = { message: "the model is overloaded", code: "529" };
-      const received = await t.pawl.callbacks.receiveError(submission, key, "graded", error, { dedupe: "r1" });
+      const received = await t.pawl.callbacks.receiveError(submission, key, "graded", error, { dedupeKey: "r1" });
       expect(received).toMatchObject({ accepted: true, late: false, status: "applied" });
       expect(await get(key)).toMatchObject({ state: "failed", data: { skill: "writing" } });
       expect((await t.pawl.journal(submission, key)).at(-1)).toMatchObject({
@@ -271,7 +271,7 @@ eachStore((store) => {
           key,
           "graded",
           { message: "no" },
-          { dedupe: "e" },
+          { dedupeKey: "e" },
         );
         expect(late).toMatchObject({ accepted: kind !== strict, late: true });
         expect(await get(key, kind)).toMatchObject({ state: "failed" });
@@ -282,13 +282,13 @@ eachStore((store) => {
 
     test("what nobody could take is refused before anything is stored", async () => {
       const key = await grading();
-      const bad = (event: string, payload: unknown, options: unknown = { dedupe: "r" }, ref: unknown = key) =>
+      const bad = (event: string, payload: unknown, options: unknown = { dedupeKey: "r" }, ref: unknown = key) =>
         t.pawl.receive(
           submission,
           ref as string,
           event as "graded",
           payload as { score: 1 },
-          options as { dedupe: "r" },
+          options as { dedupeKey: "r" },
         );
       await expect(bad("graded", { score: 11 })).rejects.toMatchObject({ code: "payload_invalid" });
       await expect(bad("grade", { score: 1 })).rejects.toMatchObject({
@@ -298,13 +298,15 @@ eachStore((store) => {
       for (const event of ["fail", "restart", "discard", "recover", "accept_late"])
         await expect(bad(event, undefined)).rejects.toMatchObject({ code: "event_unknown" });
       await expect(bad("graded", { score: 1 }, {})).rejects.toMatchObject({ code: "option_invalid" });
-      await expect(bad("graded", { score: 1 }, { dedupe: "r", dedup: "x" })).rejects.toMatchObject({
+      await expect(bad("graded", { score: 1 }, { dedupeKey: "r", dedup: "x" })).rejects.toMatchObject({
         code: "option_invalid",
       });
       await expect(bad("graded", { score: 1 }, undefined, "nobody")).rejects.toMatchObject({
         code: "instance_unknown",
       });
-      await expect(bad("graded", { score: 1, runId: "\u0000" })).rejects.toMatchObject({ code: "value_unstorable" });
+      await expect(bad("graded", { score: 1, runId: "\u0000" })).rejects.toMatchObject({
+        code: "value_not_serializable",
+      });
       expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key })).toEqual([]);
     });
   });
@@ -314,7 +316,7 @@ eachStore((store) => {
       const key = await grading();
       const { createdAt, deadlineAt } = await get(key);
       expect(deadlineAt!.getTime() - createdAt.getTime()).toBe(1_200_000);
-      await t.pawl.callbacks.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
+      await t.pawl.callbacks.receiveError(submission, key, "graded", { message: "no" }, { dedupeKey: "e" });
       await t.advance("1m");
       await t.work();
       expect(await get(key)).toMatchObject({ state: "grading", deadlineAt });
@@ -347,7 +349,7 @@ eachStore((store) => {
       const before = await get(key);
       const { id } = await receive(key, 9, "request-9");
       const banner = { id, key, event: "graded", payload: { score: 9 }, error: null, isLate: true, status: "kept" };
-      expect(await t.pawl.callbacks.get(id)).toMatchObject({ ...banner, receivedAt: t.now(), dedupe: "request-9" });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ ...banner, receivedAt: t.now(), dedupeKey: "request-9" });
       expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key, late: true })).toMatchObject([banner]);
       expect(await t.pawl.callbacks.list({ lifecycle: submission, late: true, limit: 1 })).toMatchObject([banner]);
       // View only: nothing of it is in the instance, and no event that could be sent brings it there.
@@ -443,7 +445,13 @@ eachStore((store) => {
 
     test("A56 a good result after an error callback completes while the deadline holds, also with no recovery to come", async () => {
       const recovering = await grading();
-      await t.pawl.callbacks.receiveError(submission, recovering, "graded", { message: "overloaded" }, { dedupe: "e" });
+      await t.pawl.callbacks.receiveError(
+        submission,
+        recovering,
+        "graded",
+        { message: "overloaded" },
+        { dedupeKey: "e" },
+      );
       expect(await get(recovering)).toMatchObject({ state: "failed" });
       expect(await receive(recovering, 8)).toMatchObject({ accepted: true, late: false, status: "applied" });
       expect(await get(recovering)).toMatchObject({ state: "scored", data: { score: 8 } });
@@ -452,7 +460,13 @@ eachStore((store) => {
       expect(await get(recovering)).toMatchObject({ state: "scored" });
       const givenUp = await grading();
       for (const dedupe of ["e1", "e2", "e3"]) {
-        await t.pawl.callbacks.receiveError(submission, givenUp, "graded", { message: "overloaded" }, { dedupe });
+        await t.pawl.callbacks.receiveError(
+          submission,
+          givenUp,
+          "graded",
+          { message: "overloaded" },
+          { dedupeKey: dedupe },
+        );
         await t.advance("1m");
         await t.work();
       }
@@ -474,7 +488,13 @@ eachStore((store) => {
       expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "waiting" });
       await t.advance("20m");
       expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: null });
-      const error = await t.pawl.callbacks.receiveError(submission, key, "graded", { message: "no" }, { dedupe: "e" });
+      const error = await t.pawl.callbacks.receiveError(
+        submission,
+        key,
+        "graded",
+        { message: "no" },
+        { dedupeKey: "e" },
+      );
       await expect(t.pawl.callbacks.acceptLate(error.id)).rejects.toMatchObject({ code: "callback_decided" });
       const outcomes = await Promise.allSettled(
         [id, id].map((one) => t.pawl.callbacks.acceptLate(one, { actor: "grace" })),

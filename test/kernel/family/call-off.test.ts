@@ -73,12 +73,12 @@ eachStore((store) => {
   test("children's children are called off in their turn", async () => {
     const leaf = lifecycle("leaf", {
       initial: "growing",
-      whenParentEnds: "fall",
+      onParentEnd: "fall",
       states: { growing: { forever: true, on: { fall: "fallen" } }, fallen: { final: "success" } },
     });
     const twig = lifecycle("twig", {
       initial: "sprouting",
-      whenParentEnds: "discard",
+      onParentEnd: "discard",
       states: {
         sprouting: { run: (step) => step.start(leaf), on: { sprouted: "green" } },
         green: { forever: true, on: { cut: "gone" } },

@@ -307,7 +307,7 @@ eachStoreAndPooler((store) => {
   test("a child that is kept for longer than its parent has none any more", async () => {
     const brief = lifecycle("brief", {
       initial: "starting",
-      keepClosed: "1d",
+      retention: "1d",
       states: {
         starting: { run: (step) => step.start(note, { key: "n" }), on: { started: "done" } },
         done: { final: "success" },

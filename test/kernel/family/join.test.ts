@@ -287,7 +287,7 @@ eachStore((store) => {
 
   test("a worker joins at once: it does not wait for its next round of maintenance", async () => {
     await using t = await open(counting, []);
-    const worker = t.pawl.work({ maintainEvery: "1h", poll: "1h" });
+    const worker = t.pawl.work({ maintenanceInterval: "1h", pollInterval: "1h" });
     const { id } = await t.pawl.start(counting, { data: { questions: ["q1"] } });
     await t.pawl.wait(counting, { id }, { until: "solving" });
     const [q1] = await t.pawl.list(solve, { parent: { id } });

@@ -169,24 +169,24 @@ eachStore((store) => {
     await using t = await open();
     const { start, send } = untyped(t);
     for (const make of Object.values(unstorable)) {
-      await refused(t, () => start(box, { data: { content: make() } }), "value_unstorable", /^The data of `box`/);
+      await refused(t, () => start(box, { data: { content: make() } }), "value_not_serializable", /^The data of `box`/);
       await refused(
         t,
         () => send(box, "good", "put", { content: make() }),
-        "value_unstorable",
+        "value_not_serializable",
         /^The payload of `put`/,
       );
-      await refused(t, () => send(box, "good", "put", { content: make() }, { after: "1h" }), "value_unstorable");
+      await refused(t, () => send(box, "good", "put", { content: make() }, { after: "1h" }), "value_not_serializable");
     }
   });
 
   test("what a definition makes of good input cannot be stored either, and says so to its author", async () => {
     await using t = await open();
     const { send } = untyped(t);
-    await refused(t, () => send(box, "good", "set_proto"), "value_unstorable", "__proto__");
-    await refused(t, () => send(box, "good", "set_nul"), "value_unstorable", /^The data\.content holds a NUL/);
-    await refused(t, () => send(box, "good", "set_nan"), "value_unstorable", /^The data\.count is NaN/);
-    await refused(t, () => send(box, "good", "clear_nul"), "value_unstorable", /NUL/);
+    await refused(t, () => send(box, "good", "set_proto"), "value_not_serializable", "__proto__");
+    await refused(t, () => send(box, "good", "set_nul"), "value_not_serializable", /^The data\.content holds a NUL/);
+    await refused(t, () => send(box, "good", "set_nan"), "value_not_serializable", /^The data\.count is NaN/);
+    await refused(t, () => send(box, "good", "clear_nul"), "value_not_serializable", /NUL/);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
@@ -372,7 +372,7 @@ eachStore((store) => {
     }
     for (const content of [circular(), 5n]) {
       const again = () => send(box, "good", "put", { content }, { idempotencyKey: "k" });
-      await refused(t, again, "value_unstorable");
+      await refused(t, again, "value_not_serializable");
     }
   });
 
@@ -475,7 +475,7 @@ eachStore((store) => {
     const good = Array.from({ length: 600 }, (_, index) => ({ key: `k${index}`, data: { content } }));
     const bad: [unknown, string, string][] = [
       [{ data: { count: "many" } }, "data_invalid", "count"],
-      [{ data: { content: "a\u0000b" } }, "value_unstorable", "NUL"],
+      [{ data: { content: "a\u0000b" } }, "value_not_serializable", "NUL"],
       [{ key: "", data: { content } }, "key_invalid", "The key"],
       [{ dat: { content } }, "option_invalid", "Unknown option `dat`"],
       [null, "option_invalid", "takes an object"],
@@ -532,8 +532,8 @@ eachStore((store) => {
       ...more,
     });
     const bad: [unknown, string][] = [
-      [put(1, { payload: { content: "a\u0000b" } }), "value_unstorable"],
-      [put(2, { payload: { content: "x".repeat(2 * 1024 * 1024) } }), "value_unstorable"],
+      [put(1, { payload: { content: "a\u0000b" } }), "value_not_serializable"],
+      [put(2, { payload: { content: "x".repeat(2 * 1024 * 1024) } }), "value_not_serializable"],
       [put(3, { payload: 5 }), "payload_invalid"],
       [put(4, { event: "ajar" }), "event_unknown"],
       [put(5, { event: 5 }), "option_invalid"],
@@ -543,15 +543,15 @@ eachStore((store) => {
       [put(9, { to: "" }), "key_invalid"],
       [put(10, { event: "guard_throws", payload: undefined }), "guard_failed"],
       [put(11, { event: "set_throws", payload: undefined }), "set_failed"],
-      [put(12, { event: "set_proto", payload: undefined }), "value_unstorable"],
+      [put(12, { event: "set_proto", payload: undefined }), "value_not_serializable"],
       [put(13, { event: "hook_throws", payload: undefined }), "hook_failed"],
       [put(14, { after: "soon" }), "option_invalid"],
       [put(15, { at: new Date(-8.64e15) }), "option_invalid"],
       [put(16, { expectedVersion: 7 }), "version_conflict"],
       [put(17, { actor: "a\u0000b" }), "option_invalid"],
-      [put(18, { idempotencyKey: "k", payload: { content: circular() } }), "value_unstorable"],
+      [put(18, { idempotencyKey: "k", payload: { content: circular() } }), "value_not_serializable"],
       [put(19, { idempotency_key: "k" }), "option_invalid"],
-      [put(20, { event: "clear_nul", payload: undefined }), "value_unstorable"],
+      [put(20, { event: "clear_nul", payload: undefined }), "value_not_serializable"],
       [null, "option_invalid"],
     ];
     for (const tx of [false, true]) {
@@ -618,7 +618,12 @@ eachStore((store) => {
       { to: "full", event: "add", payload: { text: "!" } },
       { to: "good", event: "add", payload: { text: "2" } },
     ]);
-    expect(answers.map((one) => (one.ok ? "ok" : one.error.code))).toEqual(["ok", "value_unstorable", "ok", "ok"]);
+    expect(answers.map((one) => (one.ok ? "ok" : one.error.code))).toEqual([
+      "ok",
+      "value_not_serializable",
+      "ok",
+      "ok",
+    ]);
     expect((await t.pawl.get(box, "full"))!.data.content).toHaveLength(600_001);
     expect(await t.pawl.get(box, "good")).toMatchObject({ data: { content: "a book12" } });
   });

@@ -239,7 +239,9 @@ eachStoreAndPooler((store) => {
     expect(await waiting).toMatchObject({ state: "shipped" });
     await t.pawl.send(parcel, "p", "delivered");
     expect(await t.pawl.wait(parcel, "p")).toMatchObject({ state: "done", outcome: "success" });
-    await expect(t.pawl.wait(parcel, "p", { until: "packed" })).rejects.toMatchObject({ code: "ended_elsewhere" });
+    await expect(t.pawl.wait(parcel, "p", { until: "packed" })).rejects.toMatchObject({
+      code: "wait_ended_in_other_state",
+    });
     await t.pawl.start(parcel, { key: "q", data: { address } });
     await expect(t.pawl.wait(parcel, "q", { until: "packed", timeout: 1 })).rejects.toMatchObject({
       code: "wait_timeout",

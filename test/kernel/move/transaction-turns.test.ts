@@ -195,7 +195,7 @@ const verbs: readonly Verb[] = [
   {
     name: "receive",
     prepare: begin,
-    call: (pawl, key, tx) => pawl.receive(order, key, "noted", { dedupe: "1", tx }),
+    call: (pawl, key, tx) => pawl.receive(order, key, "noted", { dedupeKey: "1", tx }),
     changes: versions,
     expected: 2,
   },

@@ -410,9 +410,9 @@ eachStore((store) => {
   });
 
   test("how long ended instances are kept may change under the same number", async () => {
-    const kept = (keepClosed: "7d" | "30d" | undefined) =>
+    const kept = (retention: "7d" | "30d" | undefined) =>
       lifecycle("slip", {
-        keepClosed,
+        retention,
         initial: "open",
         states: { open: { forever: true, on: { shut: "shut" } }, shut: { final: "success" } },
       });

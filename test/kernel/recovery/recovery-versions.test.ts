@@ -55,7 +55,7 @@ eachStore((store) => {
       if (n % 2 === 0) await t.pawl.start(older, { key });
       else await next.pawl.start(newer, { key });
     }
-    const workers = [t.pawl.work({ poll: "20ms" }), next.pawl.work({ poll: "20ms" })];
+    const workers = [t.pawl.work({ pollInterval: "20ms" }), next.pawl.work({ pollInterval: "20ms" })];
     for (const key of keys) await next.pawl.wait(newer, key, { until: "failed" });
     await t.advance("10m");
     for (const key of keys) await next.pawl.wait(newer, key, { until: "done" });

@@ -63,8 +63,8 @@ function build(plan: LifecyclePlan, parts: Parts): AnyLifecycle {
     initial: "s0",
     ...(plan.deadlineHours === undefined ? {} : { deadline: { within: `${plan.deadlineHours}h`, late: plan.late } }),
     ...(plan.recovery === undefined ? {} : { recovery: recoveryOf(plan, code) }),
-    ...(plan.keepClosedDays === undefined ? {} : { keepClosed: `${plan.keepClosedDays}d` }),
-    ...(plan.isChild ? { whenParentEnds: "cancel" } : {}),
+    ...(plan.keepClosedDays === undefined ? {} : { retention: `${plan.keepClosedDays}d` }),
+    ...(plan.isChild ? { onParentEnd: "cancel" } : {}),
     on: {
       note: {
         set: ({ data }: Context) => ({ notes: Number(data.notes ?? 0) + 1 }),

@@ -81,7 +81,9 @@ const doing: Doing = {
       if (tokens.length === 0) return;
       const { token } = dice.pick("token", tokens);
       for (let each = 0; each < 2; each++)
-        await ask(world, dice, undefined, (pawl) => pawl.callbacks.receiveByToken(token, result, { dedupe }));
+        await ask(world, dice, undefined, (pawl) =>
+          pawl.callbacks.receiveByToken(token, result, { dedupeKey: dedupe }),
+        );
       return;
     }
     const standing = await world.standing(name);
@@ -90,7 +92,7 @@ const doing: Doing = {
     if (standing === undefined || at < 0) return;
     await ask(world, dice, { what: "callback", name }, (pawl, process, mark) => {
       const of = world.lifecycleAt(process, standing.lifecycle);
-      const options = { dedupe: mark, actor: mark };
+      const options = { dedupeKey: mark, actor: mark };
       return isError
         ? (pawl.callbacks as Untyped).receiveError(of, name, `c${at}`, { message: "the service failed" }, options)
         : (pawl as Untyped).receive(of, name, `c${at}`, result.payload, options);

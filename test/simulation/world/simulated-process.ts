@@ -65,7 +65,11 @@ export class SimulatedProcess implements Client, Owner {
           migrate: false,
           logger: false,
           breakers: { [breakerName]: { minimum: 4, window: "1m", openFor: "30s", probes: 2, ramp: "2s" } },
-          outbox: { brokers: [this.#broker()], poll: "20s", retry: { maxAttempts: 5, backoff: () => this.#backoff() } },
+          outbox: {
+            brokers: [this.#broker()],
+            pollInterval: "20s",
+            retry: { maxAttempts: 5, backoff: () => this.#backoff() },
+          },
           alerts: [{ name: "people", send: (alert) => this.#hear(alert) }],
         },
         {
@@ -74,7 +78,7 @@ export class SimulatedProcess implements Client, Owner {
           faults: { at: (point) => this.#at(point) },
         },
       );
-      pawl.work({ concurrency: 4, poll: "20s", maintainEvery: "10s", onFailure: () => this.#listen() });
+      pawl.work({ concurrency: 4, pollInterval: "20s", maintenanceInterval: "10s", onFailure: () => this.#listen() });
       this.#kernel = kernel;
       this.#pawl = pawl;
     });

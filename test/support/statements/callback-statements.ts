@@ -33,7 +33,7 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
     Array.from({ length: count }, () => ({ key: `c${kernel.newId()}`, data: { within } }));
   const [slow, late] = [named("1h", 20), named("1ms", 5)];
   await pawl.startMany(graded, [...slow, ...late]);
-  const receive = ({ key }: { key: string }) => pawl.receive(graded, key, "result", { score: 7 }, { dedupe: "r" });
+  const receive = ({ key }: { key: string }) => pawl.receive(graded, key, "result", { score: 7 }, { dedupeKey: "r" });
   await Promise.all(slow.slice(0, 10).map(receive));
   const taken = await take(kernel, { lanes: ["graded@1/asking"], limit: 50, share: 50, worker: "w", leaseMs: 30_000 });
   const abort = new AbortController();
@@ -47,7 +47,7 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
   const kept = await Promise.all(late.map(receive));
   await pawl.callbacks.acceptLate(kept[0]!.id).catch(() => {}); // Its step may not have come to where a result is taken.
   await pawl.callbacks.list({ lifecycle: graded, instance: late[0]!.key });
-  const { id } = await pawl.receive(graded, slow[0]!.key, "result", { score: 8 }, { dedupe: "refused" });
+  const { id } = await pawl.receive(graded, slow[0]!.key, "result", { score: 8 }, { dedupeKey: "refused" });
   await reopenCallbacks(kernel.db, [{ id, attempts: 0 }]);
   const { instance } = (await pawl.callbacks.get(id))!;
   await postponeCallbacks(kernel.db, [{ id: instance, reason: "x" }], 0);

@@ -9,7 +9,7 @@ import { run } from "../../../src/worker/run.ts";
 
 const kid = lifecycle("kid", {
   initial: "waiting",
-  whenParentEnds: "called_off",
+  onParentEnd: "called_off",
   states: { waiting: { forever: true, on: { poked: "done", called_off: "done" } }, done: { final: "success" } },
 });
 

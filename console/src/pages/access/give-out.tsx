@@ -22,10 +22,10 @@ export function NewToken(props: {
 }) {
   const { again, show, onClose } = props;
   const make = async (form: FormData) => {
-    const lasts = typedIn(form, "lasts");
+    const expiresIn = typedIn(form, "expiresIn");
     const made = await post<TokenAnswer & { readonly secret: string }>("/tokens", {
       ...visitorIn(form),
-      ...(lasts !== undefined && { lasts }),
+      ...(expiresIn !== undefined && { expiresIn }),
     });
     await again();
     show(`The token of ${made.name}`, made.secret, "Copy it now: it is not shown again.");
@@ -35,7 +35,7 @@ export function NewToken(props: {
       <Visitor />
       <label>
         Counts for
-        <select name="lasts">
+        <select name="expiresIn">
           <option value="">until it is revoked</option>
           <option value="1d">1 day</option>
           <option value="7d">7 days</option>

@@ -8,7 +8,7 @@ import { reached } from "../reached.ts";
 interface Given {
   readonly role: string;
   readonly labeler?: string;
-  readonly lasts?: string;
+  readonly expiresIn?: string;
 }
 
 export function addToken(program: Command, act: Act): void {
@@ -23,7 +23,7 @@ export function addToken(program: Command, act: Act): void {
     .argument("<name>", "who or what it is for; it stands in the journal")
     .requiredOption("--role <role>", "viewer, operator, admin, labeler or service")
     .option("--labeler <id>", "who a labeler is in the queues; the name unless given")
-    .option("--lasts <duration>", "how long it counts, such as 30d; until it is revoked unless given")
+    .option("--expires-in <duration>", "how long it counts, such as 30d; until it is revoked unless given")
     .action(act<Given>((context, given, name) => create(context, { name: name!, ...given })));
   token
     .command("revoke")

@@ -1,5 +1,5 @@
 import type { BonusPayment } from "@aws-sdk/client-mturk";
-import type { Bonus, Call } from "../../marketplace.ts";
+import type { Bonus, MarketplaceContext } from "../../marketplace.ts";
 import { mayPrecede } from "./hit/born.ts";
 import { pages } from "./pages.ts";
 import { isRefused } from "./refused.ts";
@@ -9,7 +9,7 @@ import { type Requester, tokenLastsMs } from "./requester.ts";
  * Pays a bonus once. For a day the token sees to that. After it, a payment of the same amount to the same worker for the
  * same submission and reason is taken for this one, unless the token tells that it is younger than that payment.
  */
-export async function payBonus(requester: Requester, bonus: Bonus, call: Call): Promise<void> {
+export async function payBonus(requester: Requester, bonus: Bonus, call: MarketplaceContext): Promise<void> {
   const { token, submission, worker, amount, reason } = bonus;
   const paid = await readPayments(requester, submission, call);
   const forgotten = requester.now() - tokenLastsMs;
@@ -45,7 +45,11 @@ function isFor(payment: BonusPayment, { worker, amount, reason }: Bonus): boolea
   return payment.WorkerId === worker && Number(payment.BonusAmount) === Number(amount) && payment.Reason === reason;
 }
 
-async function readPayments(requester: Requester, submission: string, call: Call): Promise<readonly BonusPayment[]> {
+async function readPayments(
+  requester: Requester,
+  submission: string,
+  call: MarketplaceContext,
+): Promise<readonly BonusPayment[]> {
   const payments: BonusPayment[] = [];
   const all = pages((from) =>
     requester.ask(`list the bonuses for ${submission}`, call, (turk, how) =>

@@ -1,5 +1,5 @@
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
-import type { Call, Decided, Decision } from "../../marketplace.ts";
+import type { Decided, Decision, MarketplaceContext } from "../../marketplace.ts";
 import { isRefused } from "./refused.ts";
 import type { Requester } from "./requester.ts";
 import { statuses } from "./submissions.ts";
@@ -8,7 +8,12 @@ const longestFeedback = 1_024;
 const soonMs = 60_000;
 
 /** Decides, or comes back with what was decided before: by an attempt whose reply was lost, by time, or by hand. */
-export async function decide(requester: Requester, id: string, decision: Decision, call: Call): Promise<Decided> {
+export async function decide(
+  requester: Requester,
+  id: string,
+  decision: Decision,
+  call: MarketplaceContext,
+): Promise<Decided> {
   const { verdict } = decision;
   const feedback = feedbackFor(decision);
   try {
@@ -29,7 +34,7 @@ export async function decide(requester: Requester, id: string, decision: Decisio
   }
 }
 
-async function decidedBefore(requester: Requester, id: string, call: Call): Promise<Decided["verdict"]> {
+async function decidedBefore(requester: Requester, id: string, call: MarketplaceContext): Promise<Decided["verdict"]> {
   let status: keyof typeof statuses | undefined;
   try {
     const { Assignment } = await requester.ask(`read ${id}`, call, (turk, how) =>

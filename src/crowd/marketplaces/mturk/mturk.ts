@@ -4,11 +4,11 @@ import type { Json } from "../../../base/json.ts";
 import type { AnyCrowd } from "../../../definition/crowd.ts";
 import type {
   Bonus,
-  Call,
   Decided,
   Decision,
   Extension,
   Marketplace,
+  MarketplaceContext,
   Posting,
   RemoteJob,
   RemoteSubmission,
@@ -85,48 +85,51 @@ class MechanicalTurk implements Marketplace {
     return [...checkCrowd(crowd), ...this.#checkForm(crowd)];
   }
 
-  async publish(posting: Posting, call: Call): Promise<RemoteJob> {
+  async publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob> {
     const task = { question: this.#question(posting), qualifications: this.#qualifications };
     const hit = await publish(this.#requester, posting, task, call);
     if (hit.HITTypeId !== undefined) await this.#notifying?.ofType(hit.HITTypeId, call);
     return jobOf(this.#requester, hit);
   }
 
-  async job(id: string, call: Call): Promise<RemoteJob | undefined> {
+  async job(id: string, call: MarketplaceContext): Promise<RemoteJob | undefined> {
     const hit = await readHit(this.#requester, id, call);
     return hit === undefined ? undefined : jobOf(this.#requester, hit);
   }
 
-  async jobs(after: string | undefined, call: Call): Promise<{ jobs: readonly RemoteJob[]; next?: string }> {
+  async jobs(
+    after: string | undefined,
+    call: MarketplaceContext,
+  ): Promise<{ jobs: readonly RemoteJob[]; next?: string }> {
     const { hits, NextToken: next } = await readHits(this.#requester, after, call);
     return { jobs: hits.map((hit) => jobOf(this.#requester, hit)), ...(next !== undefined && { next }) };
   }
 
-  submissions(job: string, call: Call): Promise<readonly RemoteSubmission[]> {
+  submissions(job: string, call: MarketplaceContext): Promise<readonly RemoteSubmission[]> {
     return readSubmissions(this.#requester, job, this.#read, call);
   }
 
-  decide(submission: string, decision: Decision, call: Call): Promise<Decided> {
+  decide(submission: string, decision: Decision, call: MarketplaceContext): Promise<Decided> {
     return decide(this.#requester, submission, decision, call);
   }
 
-  extend(job: string, extension: Extension, call: Call): Promise<RemoteJob> {
+  extend(job: string, extension: Extension, call: MarketplaceContext): Promise<RemoteJob> {
     return extend(this.#requester, job, extension, call);
   }
 
-  close(job: string, call: Call): Promise<void> {
+  close(job: string, call: MarketplaceContext): Promise<void> {
     return close(this.#requester, job, call);
   }
 
-  dispose(job: string, call: Call): Promise<void> {
+  dispose(job: string, call: MarketplaceContext): Promise<void> {
     return dispose(this.#requester, job, call);
   }
 
-  bonus(bonus: Bonus, call: Call): Promise<void> {
+  bonus(bonus: Bonus, call: MarketplaceContext): Promise<void> {
     return payBonus(this.#requester, bonus, call);
   }
 
-  async balance(call: Call): Promise<string | null> {
+  async balance(call: MarketplaceContext): Promise<string | null> {
     const { AvailableBalance } = await this.#requester.ask("read the balance", call, (turk, how) =>
       turk.getAccountBalance({}, how),
     );

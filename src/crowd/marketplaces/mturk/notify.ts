@@ -1,6 +1,6 @@
 import type { EventType } from "@aws-sdk/client-mturk";
 import { PawlError } from "../../../base/errors.ts";
-import type { Call } from "../../marketplace.ts";
+import type { MarketplaceContext } from "../../marketplace.ts";
 import type { MturkNotify } from "./options.ts";
 import type { Requester } from "./requester.ts";
 
@@ -24,7 +24,7 @@ export class Notifying {
     this.#notify = checked(notify);
   }
 
-  async ofType(type: string, call: Call): Promise<void> {
+  async ofType(type: string, call: MarketplaceContext): Promise<void> {
     if (this.#told.has(type)) return;
     const { to, version = "2014-08-15" } = this.#notify;
     const transport = to.startsWith("arn:") ? "SNS" : "SQS";

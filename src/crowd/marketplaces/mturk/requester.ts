@@ -1,6 +1,6 @@
 import type { MTurk } from "@aws-sdk/client-mturk";
 import { messageOf, PawlError } from "../../../base/errors.ts";
-import type { Call } from "../../marketplace.ts";
+import type { MarketplaceContext } from "../../marketplace.ts";
 import type { Annotations } from "./hit/annotation.ts";
 import type { MturkCredentials } from "./options.ts";
 import { whatFailed } from "./refused.ts";
@@ -40,7 +40,7 @@ export class Requester {
   }
 
   /** Makes one call, which ends with the signal or with its time; `doing` is such as "read the HIT". */
-  async ask<T>(doing: string, { signal }: Call, work: (turk: MTurk, how: How) => Promise<T>): Promise<T> {
+  async ask<T>(doing: string, { signal }: MarketplaceContext, work: (turk: MTurk, how: How) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     this.#turk ??= this.#connect();
     const turk = await this.#turk;

@@ -1,6 +1,6 @@
 import type { Assignment } from "@aws-sdk/client-mturk";
 import type { Json } from "../../../base/json.ts";
-import type { Call, RemoteSubmission } from "../../marketplace.ts";
+import type { MarketplaceContext, RemoteSubmission } from "../../marketplace.ts";
 import { pages } from "./pages.ts";
 import type { Requester } from "./requester.ts";
 
@@ -14,7 +14,7 @@ export async function readSubmissions(
   requester: Requester,
   job: string,
   read: (xml: string) => Json,
-  call: Call,
+  call: MarketplaceContext,
 ): Promise<readonly RemoteSubmission[]> {
   const submissions = new Map<string, RemoteSubmission>();
   const all = pages((from) =>

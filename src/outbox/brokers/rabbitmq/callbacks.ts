@@ -6,7 +6,7 @@ import { errorFields } from "../../../telemetry/log.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 
 interface CallbackOptions {
-  readonly dedupe: string;
+  readonly dedupeKey: string;
   readonly actor?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export type ReadCallback = (
   readonly payload?: unknown;
   readonly error?: ErrorSaid | undefined;
   /** What tells it from others; the id of the message unless given. */
-  readonly dedupe?: string | undefined;
+  readonly dedupeKey?: string | undefined;
   readonly actor?: string | undefined;
 };
 
@@ -78,7 +78,7 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
  *   queue: "grading.callback",
  *   read: ({ json }) => {
  *     const { requestId, submissionId, score } = Callback.parse(json);
- *     return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupe: requestId };
+ *     return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupeKey: requestId };
  *   },
  * });
  * ```
@@ -102,7 +102,7 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
         return "ack";
       } catch (error) {
         // Time mends the rest: such a message comes again.
-        if (!isPawlError(error) || error.who === "surroundings" || error.who === "pawl") throw error;
+        if (!isPawlError(error) || error.fault === "environment" || error.fault === "internal") throw error;
         if (kernel !== undefined) await noteRejection(kernel, message, error);
         const fields = { queue, messageId: message.id ?? null, correlationId: message.correlationId ?? null };
         const text = `A callback from \`${queue}\` was rejected: ${messageOf(error)}`;
@@ -134,14 +134,17 @@ function unreadable({ queue, id }: IncomingMessage, why: string): PawlError {
 }
 
 async function take(pawl: CallbackTaker, message: IncomingMessage, said: ReadCallback): Promise<void> {
-  const { payload, error, actor, dedupe = message.id } = said;
+  const { payload, error, actor, dedupeKey = message.id } = said;
   if ("token" in said) {
-    await pawl.callbacks.receiveByToken(said.token, error === undefined ? { payload } : { error }, { dedupe, actor });
+    await pawl.callbacks.receiveByToken(said.token, error === undefined ? { payload } : { error }, {
+      dedupeKey,
+      actor,
+    });
     return;
   }
-  if (dedupe === undefined)
-    throw unreadable(message, "neither it nor `read` says what tells it from others (`dedupe`)");
+  if (dedupeKey === undefined)
+    throw unreadable(message, "neither it nor `read` says what tells it from others (`dedupeKey`)");
   const { lifecycle, instance, event } = said;
-  if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupe, actor });
-  else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupe, actor });
+  if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupeKey, actor });
+  else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupeKey, actor });
 }

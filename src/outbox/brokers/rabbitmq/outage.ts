@@ -7,5 +7,5 @@ import { TransientError } from "../../../base/step-errors.ts";
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TransientError) return true;
-  return isPawlError(error) && error.who === "surroundings" && error.code !== "definition_newer";
+  return isPawlError(error) && error.fault === "environment" && error.code !== "definition_newer";
 }

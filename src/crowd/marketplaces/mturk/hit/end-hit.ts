@@ -1,5 +1,5 @@
 import { TransientError } from "../../../../base/step-errors.ts";
-import type { Call } from "../../../marketplace.ts";
+import type { MarketplaceContext } from "../../../marketplace.ts";
 import { isRefused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
 import { deleteExclusion } from "./exclude-workers.ts";
@@ -14,7 +14,7 @@ const waitMs = 10 * 60_000;
  * Lets nobody new begin. A time that has passed ends it at once, and each call takes another one: the service carries a
  * time out only once, also when it was given more time in between.
  */
-export async function close(requester: Requester, id: string, call: Call): Promise<void> {
+export async function close(requester: Requester, id: string, call: MarketplaceContext): Promise<void> {
   try {
     await expireAt(requester, id, new Date(requester.now() - yearMs), call);
   } catch (error) {
@@ -24,7 +24,7 @@ export async function close(requester: Requester, id: string, call: Call): Promi
 }
 
 /** Deletes it, with all that was submitted. Gone already is done. */
-export async function dispose(requester: Requester, id: string, call: Call): Promise<void> {
+export async function dispose(requester: Requester, id: string, call: MarketplaceContext): Promise<void> {
   const hit = await readHit(requester, id, call);
   if (hit === undefined) return;
   try {

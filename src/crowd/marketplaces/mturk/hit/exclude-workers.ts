@@ -1,6 +1,6 @@
 import type { QualificationRequirement } from "@aws-sdk/client-mturk";
 import { TransientError } from "../../../../base/step-errors.ts";
-import type { Call, Posting } from "../../../marketplace.ts";
+import type { MarketplaceContext, Posting } from "../../../marketplace.ts";
 import { pages } from "../pages.ts";
 import { isRefused, Refused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
@@ -12,7 +12,7 @@ import type { Requester } from "../requester.ts";
 export async function requireNone(
   requester: Requester,
   { owner, excludes }: Posting,
-  call: Call,
+  call: MarketplaceContext,
 ): Promise<readonly QualificationRequirement[]> {
   if (excludes.length === 0) return [];
   const id = await qualificationOf(requester, owner, call);
@@ -28,7 +28,7 @@ export async function requireNone(
 }
 
 /** Deletes what was made for an owner whose jobs have ended; where there is none, that is fine. */
-export async function deleteExclusion(requester: Requester, owner: string, call: Call): Promise<void> {
+export async function deleteExclusion(requester: Requester, owner: string, call: MarketplaceContext): Promise<void> {
   const id = await findQualification(requester, nameFor(owner), call);
   if (id === undefined) return;
   try {
@@ -44,7 +44,7 @@ function nameFor(owner: string): string {
   return `pawl ${owner} done`;
 }
 
-async function qualificationOf(requester: Requester, owner: string, call: Call): Promise<string> {
+async function qualificationOf(requester: Requester, owner: string, call: MarketplaceContext): Promise<string> {
   const name = nameFor(owner);
   try {
     const { QualificationType: made } = await requester.ask("make a qualification", call, (turk, how) =>
@@ -63,7 +63,11 @@ async function qualificationOf(requester: Requester, owner: string, call: Call):
   throw new TransientError(text, { retryAfterMs: 60_000 });
 }
 
-async function findQualification(requester: Requester, name: string, call: Call): Promise<string | undefined> {
+async function findQualification(
+  requester: Requester,
+  name: string,
+  call: MarketplaceContext,
+): Promise<string | undefined> {
   const owned = { Query: name, MustBeRequestable: false, MustBeOwnedByCaller: true };
   const read = pages((from) =>
     requester.ask("find a qualification", call, (turk, how) => turk.listQualificationTypes({ ...owned, ...from }, how)),

@@ -1,6 +1,6 @@
 import type { HIT } from "@aws-sdk/client-mturk";
 import { PermanentError, TransientError } from "../../../../base/step-errors.ts";
-import { type Call, CannotExtend, type Extension, type RemoteJob } from "../../../marketplace.ts";
+import { CannotExtend, type Extension, type MarketplaceContext, type RemoteJob } from "../../../marketplace.ts";
 import { isRefused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
 import { jobOf, readHit } from "./hits.ts";
@@ -13,7 +13,12 @@ const secondMs = 1_000;
  * Gives a HIT the places and the time that it lacks. What it has is read first, so that what was done before is not done
  * again, also after the service forgot the token.
  */
-export async function extend(requester: Requester, id: string, extension: Extension, call: Call): Promise<RemoteJob> {
+export async function extend(
+  requester: Requester,
+  id: string,
+  extension: Extension,
+  call: MarketplaceContext,
+): Promise<RemoteJob> {
   const { places, until } = extension;
   const before = await present(requester, id, call);
   const missing = places - (before.MaxAssignments ?? 0);
@@ -35,7 +40,7 @@ async function addPlaces(
   id: string,
   missing: number,
   { token, places }: Extension,
-  call: Call,
+  call: MarketplaceContext,
 ): Promise<boolean> {
   if (places >= dearFrom && places - missing < dearFrom) throw cannotExtend(id, places, undefined);
   const more = { HITId: id, NumberOfAdditionalAssignments: missing, UniqueRequestToken: token };
@@ -52,7 +57,7 @@ async function addPlaces(
 }
 
 /** The service carries one time out once for each HIT: false when it has done that before. */
-export async function expireAt(requester: Requester, id: string, at: Date, call: Call): Promise<boolean> {
+export async function expireAt(requester: Requester, id: string, at: Date, call: MarketplaceContext): Promise<boolean> {
   try {
     await requester.ask(`let ${id} end at ${at.toISOString()}`, call, (turk, how) =>
       turk.updateExpirationForHIT({ HITId: id, ExpireAt: at }, how),
@@ -64,7 +69,7 @@ export async function expireAt(requester: Requester, id: string, at: Date, call:
   }
 }
 
-async function present(requester: Requester, id: string, call: Call): Promise<HIT> {
+async function present(requester: Requester, id: string, call: MarketplaceContext): Promise<HIT> {
   const hit = await readHit(requester, id, call);
   if (hit !== undefined) return hit;
   throw new PermanentError(`The HIT ${id} is no longer on Mechanical Turk: it cannot be extended.`);

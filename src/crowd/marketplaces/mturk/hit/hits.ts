@@ -1,11 +1,11 @@
 import type { HIT } from "@aws-sdk/client-mturk";
-import type { Call, RemoteJob } from "../../../marketplace.ts";
+import type { MarketplaceContext, RemoteJob } from "../../../marketplace.ts";
 import { pageAfter, pages } from "../pages.ts";
 import { isRefused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
 
 /** Undefined when it was deleted, or never was: for a while the service shows what was deleted. */
-export async function readHit(requester: Requester, id: string, call: Call): Promise<HIT | undefined> {
+export async function readHit(requester: Requester, id: string, call: MarketplaceContext): Promise<HIT | undefined> {
   try {
     const { HIT } = await requester.ask(`read the HIT ${id}`, call, (turk, how) => turk.getHIT({ HITId: id }, how));
     return HIT?.HITStatus === "Disposed" ? undefined : HIT;
@@ -19,7 +19,7 @@ export async function readHit(requester: Requester, id: string, call: Call): Pro
 export async function readHits(
   requester: Requester,
   after: string | undefined,
-  call: Call,
+  call: MarketplaceContext,
 ): Promise<{ readonly hits: readonly HIT[]; readonly NextToken: string | undefined }> {
   const { HITs = [], NextToken } = await requester.ask("list the HITs", call, (turk, how) =>
     turk.listHITs({ ...pageAfter(after) }, how),
@@ -31,7 +31,11 @@ export async function readHits(
 }
 
 /** The HIT that bears an annotation, looked for among all. */
-export async function findAnnotated(requester: Requester, annotation: string, call: Call): Promise<HIT | undefined> {
+export async function findAnnotated(
+  requester: Requester,
+  annotation: string,
+  call: MarketplaceContext,
+): Promise<HIT | undefined> {
   for await (const { hits } of pages(({ NextToken }) => readHits(requester, NextToken, call))) {
     const found = hits.find((hit) => hit.RequesterAnnotation === annotation);
     if (found !== undefined) return found;

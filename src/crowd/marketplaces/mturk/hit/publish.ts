@@ -1,7 +1,7 @@
 import type { CreateHITRequest, HIT } from "@aws-sdk/client-mturk";
 import { durationMs } from "../../../../base/duration.ts";
 import { PermanentError, TransientError } from "../../../../base/step-errors.ts";
-import type { Call, Posting } from "../../../marketplace.ts";
+import type { MarketplaceContext, Posting } from "../../../marketplace.ts";
 import { mostQuestionBytes } from "../form/question.ts";
 import { isRefused, type Refused } from "../refused.ts";
 import { type Requester, tokenLastsMs } from "../requester.ts";
@@ -28,7 +28,7 @@ export async function publish(
   requester: Requester,
   posting: Posting,
   { question, qualifications }: Task,
-  call: Call,
+  call: MarketplaceContext,
 ): Promise<HIT> {
   const annotation = requester.annotations.of(posting);
   checkSize(question);
@@ -47,7 +47,7 @@ export async function publish(
   return create(requester, request, call);
 }
 
-async function create(requester: Requester, request: CreateHITRequest, call: Call): Promise<HIT> {
+async function create(requester: Requester, request: CreateHITRequest, call: MarketplaceContext): Promise<HIT> {
   try {
     const { HIT } = await requester.ask("create the HIT", call, (turk, how) => turk.createHIT(request, how));
     if (HIT?.HITId !== undefined) return HIT;
@@ -63,7 +63,7 @@ async function createdBefore(
   requester: Requester,
   { RequesterAnnotation: annotation = "" }: CreateHITRequest,
   refused: Refused,
-  call: Call,
+  call: MarketplaceContext,
 ): Promise<HIT> {
   for (const id of idsIn(refused.said)) {
     const hit = await readHit(requester, id, call);
