@@ -25,7 +25,7 @@ import {
 export type { LetterFilter };
 
 /** The most letters that one operation is about. */
-export const mostLetters = 100_000;
+const mostLetters = 100_000;
 const pageSize = 500;
 const batchSize = 100;
 const leaseMs = 60_000;
@@ -44,7 +44,7 @@ export async function beginOperation(
 }
 
 /** What would become of a letter. */
-export interface Foreseen {
+interface Foreseen {
   readonly letter: DeadLetterView;
   readonly outcome: string;
   readonly note: string | null;

@@ -50,7 +50,7 @@ onOwnPostgres("a server that becomes read-only, as the old primary of a failover
   test("calls are retried, a running step keeps its result, and the worker goes on when it takes writes again", async () => {
     await using pawl = await createPawl({ database: server.url, lifecycles: [parcel], logger: false });
     const failed = gateOf();
-    const watched = new WatchedWorker(pawl, { poll: 50, concurrency: 2 }, ({ to }) => {
+    const watched = new WatchedWorker(pawl, { pollInterval: 50, concurrency: 2 }, ({ to }) => {
       if (to === "ErrorWait") failed.resolve();
     });
     const { id } = await pawl.start(parcel, { key: "a" });
@@ -68,7 +68,7 @@ onOwnPostgres("a server that becomes read-only, as the old primary of a failover
     expect(gate.runs).toBe(2);
     await watched.worker.stop();
     expect(watched.failures).toContainEqual(expect.objectContaining({ code: "database_unreachable" }));
-    expect(await pawl.verify()).toEqual([]);
+    expect(await pawl.inspect.verify()).toEqual([]);
   }, 60_000);
 
   test("a call that meets it for longer says that the database takes no writes; nothing is opened on it", async () => {

@@ -68,7 +68,7 @@ onPostgres("expensive reads over HTTP", () => {
       const data = Array.from({ length: 100 }, (_, index) => ({ key: `c${index}`, data: {} }));
       await pawl().startMany(chain, data);
       await Promise.all(data.map(({ key }) => pawl().wait(chain, key, { until: "done" })));
-      expect(await pawl().counts(chain)).toMatchObject({ done: 100 });
+      expect(await pawl().inspect.counts(chain)).toMatchObject({ done: 100 });
       expect(answered).toEqual([]); // All that was done meanwhile was done beside them.
       expect(await waitingReads()).toBe(4);
     });

@@ -110,7 +110,7 @@ eachStore((store) => {
     expect(await held(t)).toEqual(["now", "late"]);
     await t.advance("10m");
     expect((await t.pawl.get(box, "b"))!.outcome).toBe("success");
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("an event for later that is refused when its time comes is noted in the history of its receiver", async () => {
@@ -119,7 +119,7 @@ eachStore((store) => {
     await t.pawl.send(box, "b", "shut");
     await t.advance("10m");
     expect(await held(t)).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("options of a send are checked when it is asked for", async () => {

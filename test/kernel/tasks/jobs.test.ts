@@ -85,7 +85,7 @@ eachStoreAndPooler((store) => {
     await t.work();
     expect((await t.pawl.get(told, { id }))!.state).toBe("done");
     expect(said.at(-1)).toBe("done");
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("a job's key is unique while the job is open, and free afterwards", async () => {
