@@ -1,55 +1,37 @@
 import type { CrowdJobAnswer } from "../../../../src/http/contract.ts";
 import { act } from "../../acting.ts";
-import { apiUrl, get, part, post } from "../../api.ts";
+import { get, part, post } from "../../api.ts";
 import { useAsked } from "../../asked.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { Drawer } from "../../parts/drawer.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
+import { PagedTable } from "../../parts/paged-table.tsx";
 import { StatePill, type Tone } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
-import { useFilters } from "../../url.ts";
 import { brief } from "../people/brief.ts";
 import { percent } from "../people/shares.tsx";
 
-const pageSize = 50;
 const tones: Readonly<Record<string, Tone>> = { finished: "good", incomplete: "warn", failed: "bad", closed: "plain" };
 
 /** The questions that a crowd was asked. */
 export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: OpenDialog }) {
-  const [filters, change] = useFilters();
-  const path = `/crowds/${part(crowd)}/jobs`;
-  const jobs = usePaged<CrowdJobAnswer>((after) => get(path, { limit: pageSize, after }), {
-    size: pageSize,
-    idOf: (job) => job.id,
-    dependsOn: [crowd],
-  });
-  useFresh(jobs.again);
-  const shown = filters.get("job");
   return (
-    <>
-      <Trouble error={jobs.error} />
-      <Table
-        name="jobs"
-        rows={jobs.answer}
-        rowKey={(job) => job.id}
-        columns={columnsFor((job) => change({ job }))}
-        more={jobs.more}
-        asked={{ url: apiUrl(path), command: commandOf(["crowd", "jobs", crowd]) }}
-        empty={<Empty title="This crowd was asked nothing yet" />}
-      />
-      {shown !== null && (
-        <JobDrawer key={shown} id={shown} open={open} onClose={() => change({ job: "" })} onChanged={jobs.again} />
-      )}
-    </>
+    <PagedTable<CrowdJobAnswer>
+      name="jobs"
+      path={`/crowds/${part(crowd)}/jobs`}
+      command={commandOf(["crowd", "jobs", crowd])}
+      columns={({ show }) => columnsFor(show)}
+      empty={<Empty title="This crowd was asked nothing yet" />}
+      drawer={{ parameter: "job", show: (row) => <JobDrawer key={row.id} open={open} {...row} /> }}
+    />
   );
 }
 

@@ -1,22 +1,17 @@
 import type { SubmissionAnswer } from "../../../../src/http/contract.ts";
-import { apiUrl, get } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Id } from "../../parts/id.tsx";
+import { PagedTable } from "../../parts/paged-table.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
 import { useFilters } from "../../url.ts";
 import { brief } from "../people/brief.ts";
 import { SubmissionDrawer } from "./submission.tsx";
 import { submissionTones } from "./submission-tones.ts";
-
-const pageSize = 50;
 
 const choices = [
   ["waiting", "to be decided"],
@@ -43,44 +38,36 @@ export interface SubmissionsProps {
 export function Submissions({ crowd, paysBonuses, open }: SubmissionsProps) {
   const [filters, change] = useFilters();
   const which = filters.get("state") ?? "waiting";
-  const state = states[which];
-  const submissions = usePaged<SubmissionAnswer>(
-    (after) => get("/submissions", { crowd, state, limit: pageSize, after }),
-    { size: pageSize, idOf: (one) => one.id, dependsOn: [crowd, which] },
-  );
-  useFresh(submissions.again);
-  const shown = filters.get("submission");
   return (
-    <>
-      <Trouble error={submissions.error} />
-      <Table
-        name="submissions"
-        rows={submissions.answer}
-        rowKey={(one) => one.id}
-        columns={columnsFor((submission) => change({ submission }))}
-        more={submissions.more}
-        asked={{ url: apiUrl("/submissions", { crowd, state }), command: commandOf(["crowd", "submissions", crowd]) }}
-        empty={<Empty title={which === "waiting" ? "Nothing waits for a decision" : "There is none"} />}
-        tools={
-          <Choice
-            name="Submissions"
-            value={which}
-            choices={choices as readonly (readonly [string, string])[]}
-            onChoose={(chosen) => change({ state: chosen })}
-          />
-        }
-      />
-      {shown !== null && (
-        <SubmissionDrawer
-          key={shown}
-          id={shown}
-          paysBonuses={paysBonuses}
-          open={open}
-          onClose={() => change({ submission: "" })}
-          onDecided={submissions.again}
+    <PagedTable<SubmissionAnswer>
+      name="submissions"
+      path="/submissions"
+      query={{ crowd, state: states[which] }}
+      command={commandOf(["crowd", "submissions", crowd])}
+      columns={({ show }) => columnsFor(show)}
+      empty={<Empty title={which === "waiting" ? "Nothing waits for a decision" : "There is none"} />}
+      tools={() => (
+        <Choice
+          name="Submissions"
+          value={which}
+          choices={choices as readonly (readonly [string, string])[]}
+          onChoose={(chosen) => change({ state: chosen })}
         />
       )}
-    </>
+      drawer={{
+        parameter: "submission",
+        show: ({ id, onClose, onChanged }) => (
+          <SubmissionDrawer
+            key={id}
+            id={id}
+            paysBonuses={paysBonuses}
+            open={open}
+            onClose={onClose}
+            onDecided={onChanged}
+          />
+        ),
+      }}
+    />
   );
 }
 

@@ -1,21 +1,15 @@
 import { useState } from "preact/hooks";
 import type { DeadLetterAnswer } from "../../../../src/http/contract.ts";
-import { apiUrl, get } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { PagedTable } from "../../parts/paged-table.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
-import { useFilters } from "../../url.ts";
 import { About, errorOf } from "./about.tsx";
 import { DecideMany } from "./decide-many.tsx";
 import { LetterDrawer } from "./letter.tsx";
-
-const pageSize = 50;
 
 export interface LettersProps {
   /** Of the open ones, those of one group; else those that were decided in this way. */
@@ -26,57 +20,38 @@ export interface LettersProps {
 
 /** Dead letters one by one. The one that is looked at is in the address. */
 export function Letters({ of, open, empty }: LettersProps) {
-  const [filters, change] = useFilters();
-  const letters = usePaged<DeadLetterAnswer>((after) => get("/dead-letters", { ...of, limit: pageSize, after }), {
-    size: pageSize,
-    idOf: (letter) => letter.id,
-    dependsOn: [JSON.stringify(of)],
-  });
-  useFresh(letters.again);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  // What was decided meanwhile is no longer there to be chosen.
-  const id = letters.answer?.map((letter) => letter.id).filter((one) => chosen.has(one)) ?? [];
-  const decide = (decision: "requeue" | "discard") =>
+  const decide = (decision: "requeue" | "discard", id: readonly string[]) =>
     open((close) => <DecideMany decision={decision} which={{ id }} onClose={close} />);
   const canChoose = may("operate") && "fingerprint" in of;
-  const shown = filters.get("letter");
-  const columns = columnsFor("status" in of, (id) => change({ letter: id }));
   return (
-    <>
-      <Trouble error={letters.error} />
-      <Table
-        name="letters"
-        rows={letters.answer}
-        rowKey={(letter) => letter.id}
-        columns={columns}
-        more={letters.more}
-        asked={{ url: apiUrl("/dead-letters", of) }}
-        empty={<Empty title={empty} />}
-        chosen={canChoose ? new Set(id) : undefined}
-        onChoose={setChosen}
-        tools={
-          id.length > 0 && (
-            <>
-              <button type="button" onClick={() => decide("requeue")}>
-                Requeue {id.length} chosen…
-              </button>
-              <button type="button" onClick={() => decide("discard")}>
-                Discard {id.length} chosen…
-              </button>
-            </>
-          )
-        }
-      />
-      {shown !== null && (
-        <LetterDrawer
-          key={shown}
-          id={shown}
-          open={open}
-          onClose={() => change({ letter: "" })}
-          onDecided={letters.again}
-        />
-      )}
-    </>
+    <PagedTable<DeadLetterAnswer>
+      name="letters"
+      path="/dead-letters"
+      query={of}
+      columns={({ show }) => columnsFor("status" in of, show)}
+      empty={<Empty title={empty} />}
+      chosen={canChoose ? chosen : undefined}
+      onChoose={setChosen}
+      tools={({ chosen: ids }) =>
+        ids.length > 0 && (
+          <>
+            <button type="button" onClick={() => decide("requeue", ids)}>
+              Requeue {ids.length} chosen…
+            </button>
+            <button type="button" onClick={() => decide("discard", ids)}>
+              Discard {ids.length} chosen…
+            </button>
+          </>
+        )
+      }
+      drawer={{
+        parameter: "letter",
+        show: ({ id, onClose, onChanged }) => (
+          <LetterDrawer key={id} id={id} open={open} onClose={onClose} onDecided={onChanged} />
+        ),
+      }}
+    />
   );
 }
 

@@ -1,36 +1,27 @@
 import { Link } from "wouter-preact";
 import type { TicketAnswer } from "../../../../src/http/contract.ts";
 import { act } from "../../acting.ts";
-import { apiUrl, get, part, post } from "../../api.ts";
+import { part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { PagedTable } from "../../parts/paged-table.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-
-const pageSize = 50;
 
 /** Dead letters that want somebody: who looks after them, and what came of it. */
 export function Tickets({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const status = filters.get("status") ?? "open";
-  const tickets = usePaged<TicketAnswer>((after) => get("/tickets", { status, limit: pageSize, after }), {
-    size: pageSize,
-    idOf: (ticket) => ticket.id,
-    dependsOn: [status],
-  });
-  useFresh(tickets.again);
-  const take = (ticket: TicketAnswer) =>
+  const isDone = status === "resolved";
+  const take = (ticket: TicketAnswer, again: () => Promise<void>) =>
     act(async () => {
       await post(`/tickets/${part(ticket.id)}/take`);
-      await tickets.again();
+      await again();
     }, "You look after it now.");
-  const resolve = (ticket: TicketAnswer) =>
+  const resolve = (ticket: TicketAnswer, again: () => Promise<void>) =>
     open((close) => (
       <AskReason
         title="Resolve this ticket"
@@ -40,44 +31,45 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
         said="The ticket is resolved."
         onDo={async (reason) => {
           await post(`/tickets/${part(ticket.id)}/resolve`, { reason });
-          await tickets.again();
+          await again();
         }}
         onClose={close}
       >
         <p>Nothing is left to be looked at. The dead letter itself stays as it is.</p>
       </AskReason>
     ));
-  const isDone = status === "resolved";
   return (
-    <>
-      <Trouble error={tickets.error} />
-      <Table
-        name="tickets"
-        rows={tickets.answer}
-        rowKey={(ticket) => ticket.id}
-        columns={[
-          ...columns,
-          ...(status === "open" ? [] : taken),
-          ...(isDone ? resolved : []),
-          ...(may("operate") && !isDone ? [actions(take, resolve)] : []),
-        ]}
-        more={tickets.more}
-        asked={{ url: apiUrl("/tickets", { status }) }}
-        empty={<Empty title={isDone ? "None was resolved" : "Nothing wants somebody"} />}
-        tools={
-          <Choice
-            name="Tickets"
-            value={status}
-            choices={[
-              ["open", "nobody looks after"],
-              ["taken", "taken"],
-              ["resolved", "resolved"],
-            ]}
-            onChoose={(chosen) => change({ status: chosen })}
-          />
-        }
-      />
-    </>
+    <PagedTable<TicketAnswer>
+      name="tickets"
+      path="/tickets"
+      query={{ status }}
+      columns={({ again }) => [
+        ...columns,
+        ...(status === "open" ? [] : taken),
+        ...(isDone ? resolved : []),
+        ...(may("operate") && !isDone
+          ? [
+              actions(
+                (one) => take(one, again),
+                (one) => resolve(one, again),
+              ),
+            ]
+          : []),
+      ]}
+      empty={<Empty title={isDone ? "None was resolved" : "Nothing wants somebody"} />}
+      tools={() => (
+        <Choice
+          name="Tickets"
+          value={status}
+          choices={[
+            ["open", "nobody looks after"],
+            ["taken", "taken"],
+            ["resolved", "resolved"],
+          ]}
+          onChoose={(chosen) => change({ status: chosen })}
+        />
+      )}
+    />
   );
 }
 

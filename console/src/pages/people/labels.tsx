@@ -1,20 +1,16 @@
 import type { LabelAnswer } from "../../../../src/http/contract.ts";
-import { apiUrl, get, part, post } from "../../api.ts";
+import { part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { PagedTable } from "../../parts/paged-table.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
 import { brief } from "./brief.ts";
 import { SampleDrawer } from "./sample.tsx";
-
-const pageSize = 50;
 
 export interface LabelsProps {
   readonly queue: string;
@@ -27,53 +23,33 @@ export interface LabelsProps {
 export function Labels({ queue, late, open }: LabelsProps) {
   const [filters, change] = useFilters();
   const which = filters.get("reviewed") ?? (late ? "all" : "open");
-  const labels = usePaged<LabelAnswer>(
-    (after) => get("/labels", { queue, late: late ? true : undefined, limit: pageSize, after }),
-    { size: pageSize, idOf: (label) => label.id, dependsOn: [queue, late] },
-  );
-  useFresh(labels.again);
-  const rows = labels.answer?.filter((label) => which === "all" || (label.review ?? "open") === which);
-  const decide = (label: LabelAnswer, decision: "accept" | "reject") =>
-    open((close) => <Decide label={label} decision={decision} onClose={close} onDecided={labels.again} />);
-  const shown = filters.get("sample");
-  const columns = columnsFor((sample) => change({ sample }));
+  const decider = (again: () => Promise<void>) => (label: LabelAnswer, decision: "accept" | "reject") =>
+    open((close) => <Decide label={label} decision={decision} onClose={close} onDecided={again} />);
   return (
-    <>
-      <Trouble error={labels.error} />
-      <Table
-        name="labels"
-        rows={rows}
-        rowKey={(label) => label.id}
-        columns={may("operate") ? [...columns, actions(decide)] : columns}
-        more={labels.more}
-        asked={{ url: apiUrl("/labels", { queue, late: late ? true : undefined }) }}
-        empty={<Empty title={late ? "No label came late" : "No label is to be reviewed"} />}
-        tools={
-          !late && (
-            <Choice
-              name="Labels"
-              value={which}
-              choices={[
-                ["open", "to be reviewed"],
-                ["accepted", "accepted"],
-                ["rejected", "rejected"],
-                ["all", "all"],
-              ]}
-              onChoose={(reviewed) => change({ reviewed })}
-            />
-          )
-        }
-      />
-      {shown !== null && (
-        <SampleDrawer
-          key={shown}
-          id={shown}
-          open={open}
-          onClose={() => change({ sample: "" })}
-          onChanged={labels.again}
-        />
-      )}
-    </>
+    <PagedTable<LabelAnswer>
+      name="labels"
+      path="/labels"
+      query={{ queue, late: late ? true : undefined }}
+      only={(label) => which === "all" || (label.review ?? "open") === which}
+      columns={({ show, again }) => [...columnsFor(show), ...(may("operate") ? [actions(decider(again))] : [])]}
+      empty={<Empty title={late ? "No label came late" : "No label is to be reviewed"} />}
+      tools={() =>
+        !late && (
+          <Choice
+            name="Labels"
+            value={which}
+            choices={[
+              ["open", "to be reviewed"],
+              ["accepted", "accepted"],
+              ["rejected", "rejected"],
+              ["all", "all"],
+            ]}
+            onChoose={(reviewed) => change({ reviewed })}
+          />
+        )
+      }
+      drawer={{ parameter: "sample", show: (row) => <SampleDrawer key={row.id} open={open} {...row} /> }}
+    />
   );
 }
 

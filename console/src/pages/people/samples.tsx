@@ -1,69 +1,44 @@
 import type { SampleAnswer } from "../../../../src/http/contract.ts";
-import { apiUrl, get, part } from "../../api.ts";
+import { part } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { PagedTable } from "../../parts/paged-table.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { useFilters } from "../../url.ts";
 import { brief } from "./brief.ts";
 import { SampleDrawer } from "./sample.tsx";
 import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
 
-const pageSize = 50;
-
 /** The samples of a queue, by how they stand. */
 export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const state = filters.get("state") ?? undefined;
-  const path = `/queues/${part(queue)}/samples`;
-  const samples = usePaged<SampleAnswer>((after) => get(path, { state, limit: pageSize, after }), {
-    size: pageSize,
-    idOf: (sample) => sample.id,
-    dependsOn: [queue, state],
-  });
-  useFresh(samples.again);
-  const shown = filters.get("sample");
   return (
-    <>
-      <Trouble error={samples.error} />
-      <Table
-        name="samples"
-        rows={samples.answer}
-        rowKey={(sample) => sample.id}
-        columns={columnsFor((sample) => change({ sample }))}
-        more={samples.more}
-        asked={{ url: apiUrl(path, { state }) }}
-        empty={
-          <Empty title={state === undefined ? "The queue is empty" : `No sample is ${state}`}>
-            {state === undefined && "A state that asks people fills it, or `pawl queue import`."}
-          </Empty>
-        }
-        tools={
-          <Choice
-            name="State"
-            value={state ?? ""}
-            choices={[["", "any"], ...Object.keys(sampleTones).map((one) => [one, one] as const)]}
-            onChoose={(chosen) => change({ state: chosen })}
-          />
-        }
-      />
-      {shown !== null && (
-        <SampleDrawer
-          key={shown}
-          id={shown}
-          open={open}
-          onClose={() => change({ sample: "" })}
-          onChanged={samples.again}
+    <PagedTable<SampleAnswer>
+      name="samples"
+      path={`/queues/${part(queue)}/samples`}
+      query={{ state }}
+      columns={({ show }) => columnsFor(show)}
+      empty={
+        <Empty title={state === undefined ? "The queue is empty" : `No sample is ${state}`}>
+          {state === undefined && "A state that asks people fills it, or `pawl queue import`."}
+        </Empty>
+      }
+      tools={() => (
+        <Choice
+          name="State"
+          value={state ?? ""}
+          choices={[["", "any"], ...Object.keys(sampleTones).map((one) => [one, one] as const)]}
+          onChoose={(chosen) => change({ state: chosen })}
         />
       )}
-    </>
+      drawer={{ parameter: "sample", show: (row) => <SampleDrawer key={row.id} open={open} {...row} /> }}
+    />
   );
 }
 

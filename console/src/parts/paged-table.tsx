@@ -1,0 +1,75 @@
+import type { ComponentChildren } from "preact";
+import { apiUrl, get, type Query } from "../api.ts";
+import { useFresh } from "../fresh.ts";
+import { usePaged } from "../paged.ts";
+import { useFilters } from "../url.ts";
+import { Table } from "./table.tsx";
+import type { Column, TableProps } from "./table-props.ts";
+import { Trouble } from "./trouble.tsx";
+
+const pageSize = 50;
+
+export interface PagedTableProps<Row> extends Pick<TableProps<Row>, "name" | "empty" | "chosen" | "onChoose"> {
+  /** Where the rows are fetched, page by page, and with which query. */
+  readonly path: string;
+  readonly query?: Query;
+  /** The same in a terminal. */
+  readonly command?: string;
+  /** Which of the fetched rows are shown. All by default. */
+  readonly only?: (row: Row) => boolean;
+  readonly columns: (table: OpenTable) => readonly Column<Row>[];
+  readonly tools?: (table: OpenTable) => ComponentChildren;
+  /** For one of the rows: the parameter of the address that holds its id, and what is shown of it. */
+  readonly drawer?: { readonly parameter: string; readonly show: (row: ShownRow) => ComponentChildren };
+}
+
+interface OpenTable {
+  /** The ids of the rows that are chosen, as far as they are still there. */
+  readonly chosen: readonly string[];
+  /** Shows a row in the drawer. */
+  readonly show: (id: string) => void;
+  /** Fetches the rows again. */
+  readonly again: () => Promise<void>;
+}
+
+interface ShownRow {
+  readonly id: string;
+  readonly onClose: () => void;
+  readonly onChanged: () => Promise<void>;
+}
+
+/** A list that is fetched page by page and kept fresh, with a drawer for one of its rows. The address names that row. */
+export function PagedTable<Row extends { readonly id: string }>(props: PagedTableProps<Row>) {
+  const { path, query, command, only, columns, tools, drawer, chosen, ...rest } = props;
+  const [filters, change] = useFilters();
+  const { answer, error, more, again } = usePaged<Row>((after) => get(path, { ...query, limit: pageSize, after }), {
+    size: pageSize,
+    idOf: (row) => row.id,
+    dependsOn: [apiUrl(path, query)],
+  });
+  useFresh(again);
+  const rows = only === undefined ? answer : answer?.filter(only);
+  const parameter = drawer?.parameter ?? "";
+  const table = {
+    chosen: rows?.map((row) => row.id).filter((id) => chosen?.has(id)) ?? [],
+    show: (id: string) => change({ [parameter]: id }),
+    again,
+  };
+  const shown = filters.get(parameter);
+  return (
+    <>
+      <Trouble error={error} />
+      <Table
+        {...rest}
+        rows={rows}
+        rowKey={(row) => row.id}
+        columns={columns(table)}
+        more={more}
+        chosen={chosen && new Set(table.chosen)}
+        asked={{ url: apiUrl(path, query), command }}
+        tools={tools?.(table)}
+      />
+      {shown !== null && drawer?.show({ id: shown, onClose: () => change({ [parameter]: "" }), onChanged: again })}
+    </>
+  );
+}
