@@ -1,4 +1,5 @@
 import { PawlError } from "./errors.ts";
+import { isId } from "./ids.ts";
 import { cleanText } from "./json.ts";
 import { nearest } from "./nearest.ts";
 import { checkedText } from "./text.ts";
@@ -30,6 +31,13 @@ function listed(names: readonly string[]): string {
 export function checkedLimit(limit: unknown): number {
   if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= 1_000) return limit as number;
   throw invalid("`limit` must be a whole number from 1 to 1,000; page on with `after`.");
+}
+
+/** The id of what is meant. */
+export function checkedId(given: unknown, what: string): string {
+  const id = typeof given === "string" ? given.toLowerCase() : given;
+  if (isId(id)) return id;
+  throw invalid(`Say which ${what} is meant, by its id.`);
 }
 
 export function textOrNull(given: unknown, what: string): string | null {

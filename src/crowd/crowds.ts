@@ -1,4 +1,5 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
+import { causeOf, checkedId, checkedLimit } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
@@ -16,12 +17,10 @@ import {
   type BonusOptions,
   type CrowdCallOptions,
   type CrowdRef,
-  causeOf,
   contentOf,
   crowdNameOf,
   type DecideOptions,
   feedbackOf,
-  idOf,
 } from "./given.ts";
 import { newJob } from "./job/new-job.ts";
 import { type ReconcileIssue, reconcile } from "./reconcile.ts";
@@ -137,7 +136,7 @@ export class Crowds {
       const row = await this.#verbs.read(this.#family(job.crowd).job, { key }, undefined);
       return row && jobShown(snapshotOf(row));
     }
-    const found = await this.#read(idOf(job, "crowd job"), "job");
+    const found = await this.#read(checkedId(job, "crowd job"), "job");
     return found && jobShown(found.snapshot);
   }
 
@@ -147,7 +146,7 @@ export class Crowds {
     options: CrowdPageOptions<SubmissionState> = {},
   ): Promise<CrowdSubmission[]> {
     if (typeof of === "object" && of !== null && "job" in of) {
-      const id = idOf(of.job, "crowd job");
+      const id = checkedId(of.job, "crowd job");
       const found = await this.#read(id, "job");
       if (found === undefined) throw unknown("crowd job", id);
       const { submission } = found.family;
@@ -162,7 +161,7 @@ export class Crowds {
   }
 
   async submission(id: string): Promise<CrowdSubmission | undefined> {
-    const found = await this.#read(idOf(id, "submission"), "submission");
+    const found = await this.#read(checkedId(id, "submission"), "submission");
     return found && submissionShown(found.snapshot);
   }
 
@@ -185,7 +184,7 @@ export class Crowds {
 
   /** Says that something may have happened to a job: it looks at the marketplace now. */
   async sync(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
-    return jobShown(await this.#send(idOf(job, "crowd job"), "job", "notice", undefined, options));
+    return jobShown(await this.#send(checkedId(job, "crowd job"), "job", "notice", undefined, options));
   }
 
   /**
@@ -207,7 +206,7 @@ export class Crowds {
 
   /** Takes a job back: nobody new may begin, and what was begun is decided and paid. */
   async close(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
-    return jobShown(await this.#send(idOf(job, "crowd job"), "job", "close", undefined, options));
+    return jobShown(await this.#send(checkedId(job, "crowd job"), "job", "close", undefined, options));
   }
 
   /**
@@ -215,7 +214,7 @@ export class Crowds {
    * published is closed there, and what was submitted stays undecided. Prefer `close`, which pays what was begun.
    */
   async discard(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
-    return jobShown(await this.#send(idOf(job, "crowd job"), "job", "discard", undefined, options));
+    return jobShown(await this.#send(checkedId(job, "crowd job"), "job", "discard", undefined, options));
   }
 
   /**
@@ -225,7 +224,7 @@ export class Crowds {
    */
   async bonus(submission: string, options: BonusOptions): Promise<{ readonly id: string; readonly created: boolean }> {
     const { amount, reason, key, actor } = options ?? ({} as Partial<BonusOptions>);
-    const id = idOf(submission, "submission");
+    const id = checkedId(submission, "submission");
     const found = await this.#read(id, "submission");
     if (found === undefined) throw unknown("submission", id);
     const { family, snapshot } = found;
@@ -288,7 +287,9 @@ export class Crowds {
     payload: unknown,
     options: CrowdCallOptions,
   ): Promise<CrowdSubmission> {
-    return submissionShown(await this.#send(idOf(submission, "submission"), "submission", event, payload, options));
+    return submissionShown(
+      await this.#send(checkedId(submission, "submission"), "submission", event, payload, options),
+    );
   }
 
   async #send(id: string, part: "job" | "submission", event: string, payload: unknown, options: CrowdCallOptions) {
@@ -317,10 +318,8 @@ export class Crowds {
   }
 
   #page({ limit = 100, after }: CrowdPageOptions<string>): { beforeId: string | null; limit: number } {
-    if (!(Number.isInteger(limit) && limit >= 1 && limit <= 1_000)) {
-      throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
-    }
-    return { beforeId: after === undefined ? null : idOf(after.id, "crowd job"), limit };
+    checkedLimit(limit);
+    return { beforeId: after === undefined ? null : checkedId(after.id, "crowd job"), limit };
   }
 
   #family(crowd: CrowdRef): Family {

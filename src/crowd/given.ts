@@ -1,7 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
 import { type Json, storableText } from "../base/json.ts";
-import { checkedText } from "../base/text.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 
 /** A crowd, or its name. */
@@ -50,16 +48,6 @@ export function crowdNameOf(given: unknown): string {
   throw new PawlError("option_invalid", "Say which crowd is meant: what crowd() returned, or its name.");
 }
 
-export function idOf(given: unknown, what: "crowd job" | "submission"): string {
-  const id = typeof given === "string" ? given.toLowerCase() : given;
-  if (isId(id)) return id;
-  throw new PawlError("option_invalid", `Say which ${what} is meant, by its id.`);
-}
-
-export function causeOf(options: CrowdCallOptions): { readonly actor: string | null; readonly reason: string | null } {
-  return { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
-}
-
 const longestFeedback = 1_000;
 
 export function feedbackOf(given: unknown, isNeeded: boolean, option = "feedback"): string | null {
@@ -77,8 +65,4 @@ export function feedbackOf(given: unknown, isNeeded: boolean, option = "feedback
 export function amountOf(given: unknown): string {
   if (typeof given === "string" && /^\d{1,7}(\.\d{1,2})?$/.test(given) && Number(given) > 0) return given;
   throw new PawlError("option_invalid", '`amount` must be a text such as "0.50".');
-}
-
-function textOrNull(given: unknown, what: string): string | null {
-  return given === undefined || given === null ? null : checkedText(given, what);
 }

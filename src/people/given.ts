@@ -1,6 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { cleanText, storableText } from "../base/json.ts";
+import { checkedLimit, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { Saying } from "./review/review.ts";
@@ -63,12 +64,6 @@ export function nameOf(queue: unknown): string {
   throw new PawlError("option_invalid", "Say which queue is meant: what queue() returned, or its name.");
 }
 
-export function idOf(given: unknown, what: "assignment" | "sample" | "label"): string {
-  const id = typeof given === "string" ? given.toLowerCase() : given;
-  if (isId(id)) return id;
-  throw new PawlError("option_invalid", `Say which ${what} is meant, by its id.`);
-}
-
 export function labelerOf(given: unknown): string {
   return checkedText(given, "The labeler");
 }
@@ -94,16 +89,10 @@ export function sayingOf(options: ReviewOptions | undefined): Saying {
   return { actor: checkedText(actor, "Who reviews it"), comment };
 }
 
-export function textOrNull(given: unknown, what: string): string | null {
-  return given === undefined || given === null ? null : checkedText(given, what);
-}
-
 /** Where a page begins, newest first unless its list goes the other way; and how long it is. */
 export function pageOf(options: PageOptions): { beforeId: string | null; limit: number } {
   const { limit = 100, after } = options;
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
-    throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000; page on with `after`.");
-  }
+  checkedLimit(limit);
   if (after === undefined) return { beforeId: null, limit };
   const id = after?.id?.toLowerCase();
   if (!isId(id))

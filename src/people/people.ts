@@ -1,4 +1,5 @@
 import { PawlError } from "../base/errors.ts";
+import { causeOf, checkedId, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
@@ -12,7 +13,6 @@ import type { ImportedLine } from "./formats/import-samples.ts";
 import {
   type AddOptions,
   doingOf,
-  idOf,
   type LeadOptions,
   labelerOf,
   type MetricsOptions,
@@ -26,7 +26,6 @@ import {
   type ReviewOptions,
   type SampleRef,
   sayingOf,
-  textOrNull,
 } from "./given.ts";
 import { assignSample } from "./handing-out/assign.ts";
 import { recheckEligibility } from "./handing-out/eligibility.ts";
@@ -227,7 +226,7 @@ export class People {
     return this.#verbs.inTurn(options.tx, async () => {
       const reading = this.#verbs.reading("people.add", options.tx);
       const known = await this.#queues.known(nameOf(queue), options.tx === undefined ? undefined : reading);
-      const cause = { actor: textOrNull(options.actor, "The actor"), reason: textOrNull(options.reason, "The reason") };
+      const cause = causeOf(options);
       const starts = await newSamples(this.#kernel, known, given, cause);
       return (await this.#verbs.startMany(starts, options.tx)).map((one) => {
         if (!one.ok) throw one.error;
@@ -249,7 +248,7 @@ export class People {
   /** The labeler begins: from now on the time runs, until the `deadline` of the answer. */
   async start(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("start");
-    return this.#work.start(idOf(assignmentId, "assignment"), doingOf(labeler, options));
+    return this.#work.start(checkedId(assignmentId, "assignment"), doingOf(labeler, options));
   }
 
   /**
@@ -264,7 +263,7 @@ export class People {
     options: PeopleCallOptions = {},
   ): Promise<Submitted> {
     this.#db("submit");
-    return this.#work.submit(idOf(assignmentId, "assignment"), label, doingOf(labeler, options));
+    return this.#work.submit(checkedId(assignmentId, "assignment"), label, doingOf(labeler, options));
   }
 
   /** The labeler does not label it; somebody else gets it. */
@@ -274,13 +273,13 @@ export class People {
     options: PeopleCallOptions & { reason?: string } = {},
   ): Promise<Assignment> {
     this.#db("skip");
-    return this.#work.giveBack(idOf(assignmentId, "assignment"), "skip", doingOf(labeler, options));
+    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "skip", doingOf(labeler, options));
   }
 
   /** The labeler is still at it: its time begins again. */
   async extend(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("extend");
-    return this.#work.extend(idOf(assignmentId, "assignment"), doingOf(labeler, options));
+    return this.#work.extend(checkedId(assignmentId, "assignment"), doingOf(labeler, options));
   }
 
   /**
@@ -295,19 +294,19 @@ export class People {
   /** An assignment of his own with its sample and all that he needs for it. */
   async deskWork(assignmentId: string, labeler: string): Promise<DeskWork> {
     this.#db("deskWork");
-    return this.#desk.work(idOf(assignmentId, "assignment"), labelerOf(labeler));
+    return this.#desk.work(checkedId(assignmentId, "assignment"), labelerOf(labeler));
   }
 
   /** What the labeler has entered so far; null where that is nothing, or was handed in. */
   async draft(assignmentId: string, labeler: string): Promise<Draft | null> {
     this.#db("draft");
-    return this.#desk.draft(idOf(assignmentId, "assignment"), labelerOf(labeler));
+    return this.#desk.draft(checkedId(assignmentId, "assignment"), labelerOf(labeler));
   }
 
   /** Keeps what the labeler has entered so far, in whichever form, until he hands it in. Only while it is in his hands. */
   async saveDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
     this.#db("saveDraft");
-    return this.#desk.keepDraft(idOf(assignmentId, "assignment"), labelerOf(labeler), value);
+    return this.#desk.keepDraft(checkedId(assignmentId, "assignment"), labelerOf(labeler), value);
   }
 
   /**
@@ -328,7 +327,7 @@ export class People {
   /** A lead takes an assignment back: it expires now, and costs neither its labeler nor its sample a try. */
   async release(assignmentId: string, options: LeadOptions & PeopleCallOptions): Promise<Assignment> {
     this.#db("release");
-    return this.#work.giveBack(idOf(assignmentId, "assignment"), "release", doingOf(options?.actor, options));
+    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "release", doingOf(options?.actor, options));
   }
 
   /** Lets everything in a queue expire whose time is over, and gives back what did. Happens by itself every second, too. */
@@ -343,13 +342,13 @@ export class People {
    */
   async accept(labelId: string, options: ReviewOptions): Promise<Label> {
     this.#db("accept");
-    return this.#reviews.accept(idOf(labelId, "label"), sayingOf(options));
+    return this.#reviews.accept(checkedId(labelId, "label"), sayingOf(options));
   }
 
   /** A lead rejects a label: it counts no more, and its labeler finds the sample on his desk again, as a revision. */
   async reject(labelId: string, options: ReviewOptions): Promise<Rejected> {
     this.#db("reject");
-    return this.#reviews.reject(idOf(labelId, "label"), sayingOf(options));
+    return this.#reviews.reject(checkedId(labelId, "label"), sayingOf(options));
   }
 
   /**
@@ -372,7 +371,7 @@ export class People {
   /** An assignment as it stands. */
   async assignment(assignmentId: string): Promise<Assignment> {
     this.#db("assignment");
-    return this.#work.read(idOf(assignmentId, "assignment"));
+    return this.#work.read(checkedId(assignmentId, "assignment"));
   }
 
   /** The assignments of a queue, newest first; those of one labeler or in one state, if asked. */
@@ -509,7 +508,7 @@ export class People {
     const row =
       typeof ref === "object" && ref !== null
         ? await readSampleByKey(db, instanceKeyOf(nameOf(ref.queue), checkedText(ref.key, "The key", "key_invalid")))
-        : await readSample(db, idOf(ref, "sample"));
+        : await readSample(db, checkedId(ref, "sample"));
     if (row === undefined) throw sampleUnknown(typeof ref === "string" ? ref : `"${ref.key}"`);
     return sampleView(row);
   }
