@@ -5,6 +5,7 @@ const calm: Standing = {
   oldest: undefined,
   waiting: { dead_letters: 0, overdue: 0 },
   outbox: { dead: 0, oldest_age_ms: null },
+  alerts: { oldest_age_ms: null, error: null },
   breakers: [],
   workers: [{ silent: false, stuck: 0 }],
   pauses: [],
@@ -23,6 +24,7 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
     oldest: { lane: "essay@1/grading", seconds: 300 },
     waiting: { dead_letters: 1_200, overdue: 1 },
     outbox: { dead: 2, oldest_age_ms: 3 * 3_600_000 },
+    alerts: { oldest_age_ms: 3 * 60_000, error: "webhook: it answered 500" },
     breakers: [
       { name: "llm", state: "open" },
       { name: "post", state: "half_open" },
@@ -45,6 +47,7 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
     "warn /schedules The last tick of nightly failed: no room",
     "warn /workers Work in essay@1/grading has been ready for 5 minutes.",
     "warn /outbox The oldest message has waited 3 hours to be sent.",
+    "warn / Alerts cannot be delivered; the oldest has waited 3 minutes: webhook: it answered 500",
   ]);
 });
 

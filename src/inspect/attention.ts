@@ -1,12 +1,22 @@
 import type { WorkerInfo } from "../kernel/tasks/workers.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { PauseRow } from "../store/tasks/pauses.ts";
+import type { UndeliveredAlertsView } from "../views/alerts.ts";
 import type { OutboxLagView } from "../views/outbox.ts";
 import type { WaitingView } from "../views/overview.ts";
 
 /** Something that somebody should look at, in one sentence, and where. */
 export interface Need {
-  readonly what: "breakers" | "dead_letters" | "timers" | "workers" | "lanes" | "schedules" | "outbox" | "waiting";
+  readonly what:
+    | "breakers"
+    | "dead_letters"
+    | "timers"
+    | "workers"
+    | "lanes"
+    | "schedules"
+    | "outbox"
+    | "alerts"
+    | "waiting";
   readonly level: "bad" | "warn";
   readonly text: string;
   /** The page of the console that tells more. */
@@ -19,6 +29,7 @@ export interface Standing {
   readonly oldest: { readonly lane: string; readonly seconds: number } | undefined;
   readonly waiting: Pick<WaitingView, "dead_letters" | "overdue">;
   readonly outbox: Pick<OutboxLagView, "dead" | "oldest_age_ms">;
+  readonly alerts: UndeliveredAlertsView;
   /** Those that are not closed. */
   readonly breakers: readonly { readonly name: string; readonly state: string }[];
   readonly workers: readonly Pick<WorkerInfo, "silent" | "stuck">[];
@@ -59,7 +70,7 @@ function badOf({ breakers, waiting, workers, oldest, outbox }: Standing): Need[]
   return needs;
 }
 
-function warnOf({ workers, pauses, schedules, oldest, outbox }: Standing): Need[] {
+function warnOf({ workers, pauses, schedules, oldest, outbox, alerts }: Standing): Need[] {
   const needs: Need[] = [];
   const warn = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "warn", text, page });
   const silent = workers.filter((worker) => worker.silent).length;
@@ -81,6 +92,10 @@ function warnOf({ workers, pauses, schedules, oldest, outbox }: Standing): Need[
   }
   if ((outbox.oldest_age_ms ?? 0) > longSeconds * 1_000) {
     warn("outbox", `The oldest message has waited ${minutes(outbox.oldest_age_ms! / 1_000)} to be sent.`, "/outbox");
+  }
+  if ((alerts.oldest_age_ms ?? 0) > longSeconds * 1_000) {
+    const text = `Alerts cannot be delivered; the oldest has waited ${minutes(alerts.oldest_age_ms! / 1_000)}: ${alerts.error}`;
+    warn("alerts", text, "/");
   }
   return needs;
 }

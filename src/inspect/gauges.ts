@@ -1,6 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
 import type { Readings } from "../telemetry/catalogue.ts";
+import { readUndeliveredAlerts } from "../views/alerts.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
@@ -17,6 +18,7 @@ async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
     const outbox = await readOutboxLag(db);
     const lags = await readScheduleLags(db, [...kernel.timetable.entries.keys()]);
     const breakers = await listBreakers(db);
+    const alerts = await readUndeliveredAlerts(db);
     return {
       database_up: [{ labels: {}, value: 1 }],
       instances: counts.map(({ lifecycle, state, instances }) => ({ labels: { lifecycle, state }, value: instances })),
@@ -24,6 +26,7 @@ async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
       outbox_pending: [{ labels: {}, value: outbox.pending }],
       outbox_dead: [{ labels: {}, value: outbox.dead }],
       outbox_oldest_pending_seconds: [{ labels: {}, value: (outbox.oldest_age_ms ?? 0) / 1_000 }],
+      alerts_oldest_undelivered_seconds: [{ labels: {}, value: (alerts.oldest_age_ms ?? 0) / 1_000 }],
       schedule_lag_seconds: lags.map(({ name, seconds }) => ({ labels: { schedule: name }, value: seconds })),
       breaker_state: breakers.map(({ name, state }) => ({ labels: { breaker: name }, value: levels[state] })),
     };

@@ -5,6 +5,7 @@ import { lanesOf } from "../kernel/lanes/lanes.ts";
 import { showWorkers } from "../kernel/tasks/workers.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
 import { readPauses } from "../store/tasks/pauses.ts";
+import { readUndeliveredAlerts } from "../views/alerts.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
@@ -48,6 +49,7 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
   const ages = (await readLaneAges(db, await lanesOf(kernel))).toSorted((one, other) => other.seconds - one.seconds);
   const waiting = await readWaiting(db);
   const outbox = await readOutboxLag(db);
+  const alerts = await readUndeliveredAlerts(db);
   const breakers = (await listBreakers(db)).filter(({ state }) => state !== "closed");
   const workers = await showWorkers(kernel);
   const pauses = await readPauses(db);
@@ -70,6 +72,7 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
       oldest: isWaiting ? oldest : undefined,
       waiting,
       outbox,
+      alerts,
       breakers,
       workers,
       pauses,

@@ -32,6 +32,10 @@ export class Delivery {
     this.#stopping = true;
   }
 
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
   /** Whether nothing can be sent at all. */
   isAway(): boolean {
     return this.#settings.brokers.every((broker) => {

@@ -33,22 +33,31 @@ export async function relayRound(
     await settle(kernel, lease, outcomes).catch(() => {}); // What was thrown first says more; the lease will lapse.
     throw error;
   }
-  return { outcomes, held: await settleInTime(kernel, lease, outcomes, begun + settings.leaseMs) };
+  const isOver = () => delivery.isStopping && performance.now() >= begun + settings.leaseMs;
+  return { outcomes, held: await settleWhenAnswered(kernel, lease, outcomes, isOver) };
 }
 
-/** A database that is away for a moment is waited for as long as the lease may hold: each word lost is a message twice. */
-async function settleInTime(
+/**
+ * Writes down what became of messages, again and again until the database answers: each word lost is a message sent twice.
+ * The lease holds for as long as no other relay has taken its shards, also past its time. A relay that is stopped waits for
+ * no longer than the lease.
+ */
+async function settleWhenAnswered(
   kernel: Kernel,
   lease: ShardLease,
   outcomes: readonly MessageOutcome[],
-  endAt: number,
+  isOver: () => boolean,
 ): Promise<boolean> {
   for (;;) {
     try {
       return await settle(kernel, lease, outcomes);
     } catch (error) {
-      if (!isPawlError(error, "database_unreachable") || performance.now() >= endAt) throw error;
-      await pause(200);
+      const isAway = awayCodes.some((code) => isPawlError(error, code));
+      if (!isAway || isOver()) throw error;
+      await pause(settleAgainMs);
     }
   }
 }
+
+const awayCodes = ["database_unreachable", "outcome_unknown"] as const;
+const settleAgainMs = 200;

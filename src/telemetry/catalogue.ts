@@ -32,6 +32,10 @@ export const catalogue = {
   outbox_dead: { kind: "gauge", help: "Messages that were given up and wait for a decision." },
   breaker_state: { kind: "gauge", help: "How a breaker stands: 0 closed, 1 half-open, 2 open." },
   outbox_oldest_pending_seconds: { kind: "gauge", help: "How long the oldest message has waited to be published." },
+  alerts_oldest_undelivered_seconds: {
+    kind: "gauge",
+    help: "How long the oldest alert that a sink could not deliver has waited; 0 when there is none.",
+  },
   schedule_lag_seconds: { kind: "gauge", help: "How long a tick that has come has not been run." },
 } as const satisfies Record<string, { kind: "counter" | "gauge" | "histogram"; help: string }>;
 

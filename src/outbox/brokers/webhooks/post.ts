@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { PermanentError } from "../../../base/step-errors.ts";
 import type { Guard } from "./guard.ts";
 
 /** Of an answer nobody needs more than its status; what comes with it is read up to here, so that the connection can be used again. */
@@ -15,6 +16,11 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
+}
+
+/** There was no connection: nothing was sent. */
+export class NotConnected extends Error {
+  override readonly name = "NotConnected";
 }
 
 /** Posts over connections that a guard looked at, and follows no redirect. */
@@ -33,6 +39,7 @@ export class Poster {
     this.#https.destroy();
   }
 
+  /** Throws `NotConnected` when no connection could be made in time. */
   post({ url, headers, body, timeoutMs }: Post): Promise<Answer> {
     const isPlain = url.protocol === "http:";
     const options = {
@@ -43,7 +50,18 @@ export class Poster {
     };
     return new Promise((resolve, reject) => {
       const request = isPlain ? requestHttp(url, options) : requestHttps(url, options);
-      request.on("error", reject);
+      let isConnected = false;
+      request.on("socket", (socket) => {
+        isConnected = !socket.connecting;
+        if (isConnected) return;
+        socket.once("connect", () => {
+          isConnected = true;
+        });
+      });
+      request.on("error", (error) => {
+        const isOurs = isConnected || error instanceof PermanentError;
+        reject(isOurs ? error : new NotConnected(error.message, { cause: error }));
+      });
       request.on("response", (response) => {
         resolve({ status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"] });
         drain(response);

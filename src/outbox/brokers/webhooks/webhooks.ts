@@ -6,7 +6,7 @@ import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { Endpoints } from "./endpoints.ts";
 import { Guard, type GuardOptions, type Resolve } from "./guard.ts";
-import { type Answer, Poster } from "./post.ts";
+import { type Answer, NotConnected, Poster } from "./post.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { signWebhook, webhookKey } from "./signature.ts";
 
@@ -31,7 +31,11 @@ export interface WebhooksOptions extends GuardOptions {
     | ((message: OutboxMessage) => WebhookEndpoint | null | Promise<WebhookEndpoint | null>);
   /** How long an endpoint may take to answer; `"15s"` unless given, 30 s at most. */
   readonly timeout?: Duration;
-  /** A message that could not be sent for so long is given up; `"5d"` unless given. */
+  /**
+   * A message that could not be sent for so long is given up. While no connection to its endpoint can be made, this alone
+   * ends it, since what was not sent spends no attempt.
+   * @default "5d"
+   */
   readonly giveUpAfter?: Duration;
   /** Certificates to trust instead of those that Node knows. */
   readonly ca?: string | Buffer;
@@ -51,6 +55,8 @@ export function webhooks(options: WebhooksOptions): WebhooksBroker {
 }
 
 const longestTimeoutMs = 30_000;
+/** How soon an endpoint that cannot be reached is tried again, until it rests. */
+const reconnectMs = 1_000;
 
 export class WebhooksBroker implements Broker {
   readonly name: string;
@@ -130,9 +136,10 @@ export class WebhooksBroker implements Broker {
     } catch (error) {
       if (error instanceof PermanentError) throw error;
       this.#endpoints.failed(endpoint.id);
-      throw new Error(`The endpoint \`${endpoint.id}\` cannot be reached: ${failureOf(error, this.timeoutMs)}`, {
-        cause: error,
-      });
+      const message = `The endpoint \`${endpoint.id}\` cannot be reached: ${failureOf(error, this.timeoutMs)}`;
+      if (!(error instanceof NotConnected)) throw new Error(message, { cause: error });
+      // Nothing was sent, so no attempt is spent: `giveUpAfter` ends this.
+      throw new BrokerAway(message, { retryAfterMs: this.#endpoints.restMs(endpoint.id) || reconnectMs, cause: error });
     }
     this.#judge(endpoint, answer);
   }
@@ -156,7 +163,8 @@ export class WebhooksBroker implements Broker {
 }
 
 function failureOf(error: unknown, timeoutMs: number): string {
-  return (error as { name?: string }).name === "AbortError" || (error as { name?: string }).name === "TimeoutError"
+  const { name } = (error instanceof NotConnected ? error.cause : error) as { name?: string };
+  return name === "AbortError" || name === "TimeoutError"
     ? `it did not answer within ${timeoutMs} ms`
     : messageOf(error);
 }
