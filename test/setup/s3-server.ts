@@ -12,6 +12,9 @@ export interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** What the next requests are answered with, instead of an answer: a status, or silence. */
   readonly faults: (number | "silence" | "forget")[];
+  /** Connections are refused until it comes back. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,18 +34,25 @@ export async function startS3(): Promise<S3Server> {
     if (token !== undefined) sessionTokens.add(String(token));
     void answer(request, response, objects, faults);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listen = async (port: number): Promise<void> => {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  };
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     objects,
     sessionTokens,
     faults,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    goAway: close,
+    comeBack: () => listen(port),
+    stop: close,
   };
 }
 
