@@ -2,14 +2,14 @@ import { crowd, type Decided, type Marketplace, memoryMarketplace, type Pawl } f
 import { mturk } from "pawl/mturk";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { TransientError } from "../../src/base/step-errors.ts";
-import { testPawl } from "../../src/testing/test-pawl.ts";
-import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
-import { onPostgres } from "../setup/suites.ts";
-import { MturkServer } from "../support/mturk-server/server.ts";
-import { openBehindProxy } from "./harm/behind-proxy.ts";
-import { bringBack, installMovedClock, setAhead, takeAway } from "./harm/moved-clock.ts";
-import { TcpProxy } from "./harm/tcp-proxy.ts";
+import { TransientError } from "../../../src/base/step-errors.ts";
+import { testPawl } from "../../../src/testing/test-pawl.ts";
+import { type PostgresServer, startPostgres } from "../../setup/postgres.ts";
+import { onPostgres } from "../../setup/suites.ts";
+import { MturkServer } from "../../support/mturk-server/server.ts";
+import { openBehindProxy } from "../harm/behind-proxy.ts";
+import { bringBack, installMovedClock, setAhead, takeAway } from "../harm/moved-clock.ts";
+import { TcpProxy } from "../harm/tcp-proxy.ts";
 
 const receipts = crowd("receipts", {
   label: z.object({ total: z.number() }),

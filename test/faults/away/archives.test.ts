@@ -5,15 +5,15 @@ import { gunzipSync } from "node:zlib";
 import { type Alert, type DeadLetterArchive, folderArchive } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepLetters } from "../../src/dead-letters/keep-letters.ts";
-import { letterSettings } from "../../src/dead-letters/settings.ts";
-import { fail, order } from "../dead-letters/orders.ts";
-import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
-import { s3Keys, startS3 } from "../setup/s3-server.ts";
-import { onPostgres } from "../setup/suites.ts";
-import { eachStore } from "../support/each-store.ts";
-import { openBehindProxy } from "./harm/behind-proxy.ts";
-import { bringBack, installMovedClock, setAhead, takeAway } from "./harm/moved-clock.ts";
+import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
+import { letterSettings } from "../../../src/dead-letters/settings.ts";
+import { fail, order } from "../../dead-letters/orders.ts";
+import { type PostgresServer, startPostgres } from "../../setup/postgres.ts";
+import { s3Keys, startS3 } from "../../setup/s3-server.ts";
+import { onPostgres } from "../../setup/suites.ts";
+import { eachStore } from "../../support/each-store.ts";
+import { openBehindProxy } from "../harm/behind-proxy.ts";
+import { bringBack, installMovedClock, setAhead, takeAway } from "../harm/moved-clock.ts";
 
 /** An archive that can go away, and what is in it. */
 interface Specimen {

@@ -1,14 +1,14 @@
 import { constant, lifecycle, webhooks } from "pawl";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { sql } from "../../src/store/port/db.ts";
-import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
-import { onPostgres } from "../setup/suites.ts";
-import { eachStore } from "../support/each-store.ts";
-import { metric } from "../support/metric.ts";
-import { openBehindProxy } from "./harm/behind-proxy.ts";
-import { bringBack, installMovedClock, setAhead, takeAway } from "./harm/moved-clock.ts";
-import { WebhookReceiver } from "./relays/webhook-receiver.ts";
+import { sql } from "../../../src/store/port/db.ts";
+import type { TestPawl } from "../../../src/testing/test-pawl.ts";
+import { type PostgresServer, startPostgres } from "../../setup/postgres.ts";
+import { onPostgres } from "../../setup/suites.ts";
+import { eachStore } from "../../support/each-store.ts";
+import { metric } from "../../support/metric.ts";
+import { openBehindProxy } from "../harm/behind-proxy.ts";
+import { bringBack, installMovedClock, setAhead, takeAway } from "../harm/moved-clock.ts";
+import { WebhookReceiver } from "../relays/webhook-receiver.ts";
 
 const minutes = 3;
 
