@@ -12,6 +12,7 @@ import { releaseParked } from "../kernel/move/release.ts";
 import { reportLapsed } from "../kernel/tasks/report.ts";
 import { promote } from "../kernel/tasks/take.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
+import { watchClock } from "../kernel/upkeep/clock-set-back.ts";
 import { tidy } from "../kernel/upkeep/tidy.ts";
 import { keepSchedules } from "../schedules/keep-schedules.ts";
 
@@ -36,6 +37,7 @@ const pageSize = 500;
  */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const { run, failures } = partsOfRound();
+  await run("watch the database's clock", () => watchClock(kernel), false);
   const lapsed = await run("reclaim lapsed leases", () => reportLapsed(kernel, lanes, pageSize), 0);
   const promoted = await run("ready scheduled tasks", () => promote(kernel, lanes, pageSize), 0);
   const fired = await run("fire timers", () => fire(kernel, pageSize), { fired: 0, newer: 0, failures: [] });

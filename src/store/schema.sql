@@ -495,6 +495,13 @@ ALTER TABLE pawl.checks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE pawl.clock (
+    one boolean DEFAULT true NOT NULL,
+    high timestamp with time zone NOT NULL,
+    CONSTRAINT clock_one_check CHECK (one)
+)
+WITH (fillfactor='50');
+
 CREATE TABLE pawl.counts (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -1056,6 +1063,9 @@ ALTER TABLE ONLY pawl.callbacks
 
 ALTER TABLE ONLY pawl.checks
     ADD CONSTRAINT checks_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pawl.clock
+    ADD CONSTRAINT clock_pkey PRIMARY KEY (one);
 
 ALTER TABLE ONLY pawl.dead_letters
     ADD CONSTRAINT dead_letters_once UNIQUE (cause);

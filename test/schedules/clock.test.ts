@@ -21,6 +21,9 @@ eachStore((store) => {
     await t.maintain();
     const [status] = await t.pawl.schedules.list();
     expect(status!.nextAt!.getTime() - before).toBeLessThanOrEqual(3_600_000);
-    expect(log.said("warn")).toEqual([expect.stringContaining("the database's clock was set back")]);
+    expect(log.said("warn")).toEqual([
+      expect.stringContaining("The database's clock was set back by 864000 s"),
+      expect.stringContaining("The schedule hourly was to run next"),
+    ]);
   });
 });

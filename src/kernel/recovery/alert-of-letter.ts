@@ -22,7 +22,9 @@ export type AlertKind =
   /** More work was given up in a day than is usual. */
   | "many_dead_letters"
   /** Dead letters outlive their time, since they cannot be archived. */
-  | "archive_failed";
+  | "archive_failed"
+  /** The database's clock was set back: what waits for a time may wait longer. */
+  | "clock_set_back";
 
 /** The alert that goes with an instance's being given up: of the same cause as its dead letter, so once. */
 export function alertOfLetter(

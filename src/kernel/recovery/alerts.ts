@@ -1,5 +1,6 @@
 import { cleanText } from "../../base/json.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
+import type { Executor } from "../../store/port/db.ts";
 import {
   type AlertRow,
   declareSinks,
@@ -44,14 +45,24 @@ export async function raiseFault(
 }
 
 /** Tells of something that is about no instance, once for its cause; false when it was told before. */
-export async function raiseAlert(
-  kernel: Kernel,
-  alert: { kind: AlertKind; cause: string; message: string; details: Readonly<Record<string, unknown>> },
-): Promise<boolean> {
+export function raiseAlert(kernel: Kernel, alert: AlertAboutPawl): Promise<boolean> {
+  return raiseAlertIn(kernel, kernel.db, alert);
+}
+
+/** What is raised about no instance. */
+interface AlertAboutPawl {
+  readonly kind: AlertKind;
+  readonly cause: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** The same within a transaction. */
+export async function raiseAlertIn(kernel: Kernel, db: Executor, alert: AlertAboutPawl): Promise<boolean> {
   const { kind, cause, message, details } = alert;
   const about = { lifecycle: "pawl", instanceId: null, key: null };
   const row = { id: kernel.newId(), cause, kind, ...about, message: cleanText(message, 1_000) };
-  const isNew = await insertAlert(kernel.db, { ...row, detailsText: JSON.stringify(details) });
+  const isNew = await insertAlert(db, { ...row, detailsText: JSON.stringify(details) });
   if (isNew) kernel.signals.hint(alertsTopic);
   return isNew;
 }

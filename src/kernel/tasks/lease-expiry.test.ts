@@ -103,6 +103,27 @@ for (const jumpMs of [3_600_000, -3_600_000]) {
   });
 }
 
+for (const [first, second] of [
+  [3_600_000, -3_600_000],
+  [-3_600_000, 3_600_000],
+] as const) {
+  test(`leases that were renewed between a jump of ${first / 1_000} s and its end do not lapse, and spend no attempt`, () => {
+    const t = begin();
+    t.round();
+    t.pass(1_000);
+    t.setClock(first);
+    expect(t.round()).toBe(false);
+    t.pass(2 * leaseMs);
+    expect(t.round()).toBe(true);
+    const leasedUntilMs = t.nowMs() + leaseMs;
+    t.setClock(second);
+    expect(t.round(), "workers need one lease duration to renew").toBe(false);
+    if (second > 0) expect(t.expiry.wasGap(leasedUntilMs)).toBe(true);
+    t.pass(leaseMs);
+    expect(t.round()).toBe(true);
+  });
+}
+
 test("another server that answers is a gap", () => {
   const t = begin();
   t.round();

@@ -1,0 +1,60 @@
+import {
+  countWaiting,
+  endPauses,
+  noteTime,
+  restartRetries,
+  type SeenTime,
+  shortenLeases,
+  takeSetBack,
+} from "../../store/clock.ts";
+import type { Tx } from "../../store/port/db.ts";
+import { inTransaction, type Kernel } from "../kernel.ts";
+import { raiseAlertIn } from "../recovery/alerts.ts";
+
+/** A clock that is set back by less is left to catch up. */
+const toleranceMs = 60_000;
+
+/** What was written while the clock was ahead, and what became of it. */
+interface Corrected {
+  readonly retries: number;
+  readonly leases: number;
+  readonly pauses: number;
+  /** Instances whose timers were left alone. */
+  readonly waiting: number;
+}
+
+/**
+ * Notes the database's time. When its clock is behind a time that was seen before, it was set back: then Pawl's own retries,
+ * pauses and leases do not wait for the time in between, and an alert names what does (ADR 0023). Tells whether it was.
+ */
+export async function watchClock(kernel: Kernel): Promise<boolean> {
+  const seen = await noteTime(kernel.db);
+  if (seen.high_ms - seen.now_ms <= toleranceMs) return false;
+  return inTransaction(kernel, async (tx) => {
+    const taken = await takeSetBack(tx, toleranceMs);
+    if (taken === undefined) return false;
+    await tellOf(kernel, tx, taken, await correct(tx, taken));
+    return true;
+  });
+}
+
+async function correct(tx: Tx, back: SeenTime): Promise<Corrected> {
+  const retries = await restartRetries(tx);
+  const leases = await shortenLeases(tx, back);
+  const pauses = await endPauses(tx);
+  const { instances: waiting } = await countWaiting(tx);
+  return { retries, leases, pauses, waiting };
+}
+
+async function tellOf(kernel: Kernel, tx: Tx, back: SeenTime, corrected: Corrected): Promise<void> {
+  const [was, now] = [back.high_ms, back.now_ms].map((ms) => new Date(ms).toISOString());
+  const seconds = Math.round((back.high_ms - back.now_ms) / 1_000);
+  const { retries, leases, pauses, waiting } = corrected;
+  const message =
+    `The database's clock was set back by ${seconds} s, from ${was} to ${now}. ${retries} retries, ${pauses} pauses and ` +
+    `${leases} leases were corrected. Timeouts, deadlines, delayed events and token expiries were not: ${waiting} instances ` +
+    "that moved before that wait for up to as much longer. Check the time synchronization of the database server.";
+  const details = { was, now, seconds, ...corrected };
+  await raiseAlertIn(kernel, tx, { kind: "clock_set_back", cause: `clock_set_back:${was}:${now}`, message, details });
+  kernel.telemetry.log.warn(details, message);
+}
