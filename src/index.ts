@@ -234,6 +234,7 @@ export type {
 } from "./people/given.ts";
 export type { NoWorkReason as Empty } from "./people/handing-out/explain.ts";
 export type { Next } from "./people/handing-out/hand-out.ts";
+export type { WorkMove } from "./people/journal.ts";
 export type { LabelFault } from "./people/labels/label-faults.ts";
 export type { QueueLoad } from "./people/loads.ts";
 export type { Metrics } from "./people/metrics.ts";

@@ -83,6 +83,7 @@ export type AddedSampleAnswer = Each<People["addMany"]>;
 export type SampleAnswer = Each<People["samples"]>;
 export type SampleHistoryAnswer = Told<People["sample"]>;
 export type AssignmentAnswer = Told<People["assignment"]>;
+export type WorkMoveAnswer = Each<People["assignmentJournal"]>;
 export type LabelAnswer = Each<People["labels"]>;
 export type RejectedAnswer = Told<People["reject"]>;
 export type NextAnswer = Told<People["next"]>;

@@ -31,6 +31,7 @@ import { assignSample } from "./handing-out/assign.ts";
 import { recheckEligibility } from "./handing-out/eligibility.ts";
 import { expireDue } from "./handing-out/expire-due.ts";
 import { HandOut, type Next } from "./handing-out/hand-out.ts";
+import { readJournal, type WorkMove } from "./journal.ts";
 import { assignment } from "./lifecycle/assignment.ts";
 import { sample } from "./lifecycle/sample.ts";
 import { instanceKeyOf, sampleKeyOf } from "./lifecycle/sample-key.ts";
@@ -374,6 +375,17 @@ export class People {
     return this.#work.read(checkedId(assignmentId, "assignment"));
   }
 
+  /**
+   * All moves of an assignment, in their order: when it was given, started, extended, handed in or expired, and by whom.
+   *
+   * @throws `assignment_unknown`
+   */
+  async assignmentJournal(assignmentId: string): Promise<WorkMove[]> {
+    const db = this.#db("assignmentJournal");
+    const { id } = await this.#work.read(idOf(assignmentId, "assignment"));
+    return readJournal(db, id);
+  }
+
   /** The assignments of a queue, newest first; those of one labeler or in one state, if asked. */
   async assignments(
     queue: QueueRef,
@@ -394,6 +406,17 @@ export class People {
     const found = await this.#sample(db, sampleRef);
     const [assignments, labels] = [await findAssignmentsFor(db, found.id), await findLabelsFor(db, found.id)];
     return { ...found, assignments: assignments.map(assignmentOf), labels: labels.map(labelOf) };
+  }
+
+  /**
+   * All moves of a sample, in their order: each label that counts, and how it was agreed on or given up.
+   *
+   * @throws `sample_unknown`
+   */
+  async sampleJournal(sampleRef: SampleRef): Promise<WorkMove[]> {
+    const db = this.#db("sampleJournal");
+    const { id } = await this.#sample(db, sampleRef);
+    return readJournal(db, id);
   }
 
   /** The samples of a queue, newest first; those in one state, if asked. */

@@ -233,6 +233,10 @@ describe("everything is answered as it is documented", () => {
       expect(await api.get(place)).toMatchObject({ labelerId: labeler, status: "in_progress" });
       const { label } = await api.post<{ label: Thing }>(`${place}/submit`, { labeler, label: { animal } });
       labels.push(label.id);
+      const moves = await api.get<{ event: string; actor: string | null }[]>(`${place}/journal`);
+      expect(moves.map(({ event }) => event)).toEqual(["start", "start", "extend", "submit"]);
+      expect(moves.at(-1)).toMatchObject({ from: "in_progress", to: "completed", actor: labeler });
+      expect(JSON.stringify(moves), "whether a gold sample was answered right").not.toContain("isRight");
     }
     await api.post(`/labels/${labels[0]}/accept`, { comment: "good" });
     expect(await api.post(`/labels/${labels[1]}/reject`)).toMatchObject({ revision: { labelerId: "cem" } });
@@ -247,6 +251,12 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/assignments?queue=pictures&labeler=ben&status=skipped")).toHaveLength(1);
     const sample = await api.get<Thing>("/queues/pictures/keys/one");
     expect(await api.get(`/samples/${sample.id}`)).toMatchObject({ key: "one", gold: { animal: "cat" } });
+    const moved = await api.get<{ event: string; actor: string | null }[]>(`/samples/${sample.id}/journal`);
+    expect(moved.map(({ event, actor }) => `${event} by ${actor}`)).toEqual([
+      "start by grace",
+      "accept_label by grace",
+      "reject_label by grace",
+    ]);
     const three = await api.get<Thing>("/queues/pictures/keys/three");
     expect(await api.post(`/samples/${three.id}/assign`, { to: "eva", reason: "knows it" })).toMatchObject({
       labelerId: "eva",

@@ -1,13 +1,22 @@
 import { PawlError } from "../../base/errors.ts";
+import type { People } from "../../people/people.ts";
+import type { Assignment } from "../../people/shown.ts";
 import { routesOf } from "../api/route.ts";
-import { about, anything, text } from "../api/schema.ts";
+import { about, anything, listOf, text } from "../api/schema.ts";
 import { repeat } from "./arguments.ts";
-import { assignment, next, submitted } from "./people-answer.ts";
+import { assignment, next, submitted, workMove } from "./people-answer.ts";
 
 /** Whoever labels works as himself; somebody else who may label says for whom. */
 const labeler = about(text, "For whom; a labeler is always himself.");
 
 const { get, post } = routesOf("Desk");
+
+/** An assignment for who asks: of another labeler's there is not even a word that it exists. */
+async function ownAssignment(people: People, id: string, labeler: string | undefined): Promise<Assignment> {
+  const found = await people.assignment(id);
+  if (labeler === undefined || found.labelerId === labeler) return found;
+  throw new PawlError("assignment_unknown", `There is no assignment ${id}.`, { id });
+}
 
 export const deskRoutes = [
   post("next", "/queues/{queue}/next", "label", {
@@ -20,10 +29,14 @@ export const deskRoutes = [
   get("assignment", "/assignments/{id}", ["look", "label"], {
     summary: "An assignment as it stands. A labeler sees only his own.",
     answer: assignment,
+    call: ({ people }, { id }, { labeler }) => ownAssignment(people, id, labeler),
+  }),
+  get("assignmentJournal", "/assignments/{id}/journal", ["look", "label"], {
+    summary: "All moves of an assignment, in their order. A labeler sees only those of his own.",
+    answer: listOf(workMove),
     call: async ({ people }, { id }, { labeler }) => {
-      const found = await people.assignment(id);
-      if (labeler === undefined || found.labelerId === labeler) return found;
-      throw new PawlError("assignment_unknown", `There is no assignment ${id}.`, { id });
+      await ownAssignment(people, id, labeler);
+      return people.assignmentJournal(id);
     },
   }),
   post("startAssignment", "/assignments/{id}/start", "label", {

@@ -27,6 +27,7 @@ import type {
   SampleAnswer,
   SampleHistoryAnswer,
   SubmittedAnswer,
+  WorkMoveAnswer,
 } from "../contract.ts";
 
 export const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
@@ -142,6 +143,20 @@ export const sample = named(
 export const sampleHistory: Schema<SampleHistoryAnswer> = named(
   "SampleHistory",
   withMore(sample, { assignments: listOf(assignment), labels: listOf(label) }),
+);
+
+export const workMove: Schema<WorkMoveAnswer> = named(
+  "WorkMove",
+  shape<WorkMoveAnswer>({
+    version: whole,
+    event: text,
+    from: about(orNull(text), "Null for the start."),
+    to: text,
+    at: moment,
+    source: oneOf("call", "worker", "timer", "callback", "pawl"),
+    actor: orNull(text),
+    reason: orNull(text),
+  }),
 );
 
 type Given = Omit<Extract<NextAnswer, { assignment: object }>, "why">;

@@ -3,7 +3,7 @@ import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
 import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
 import { actor, after, cause, page, repeat } from "./arguments.ts";
-import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState } from "./people-answer.ts";
+import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState, workMove } from "./people-answer.ts";
 
 type NewSample = Parameters<Pawl["people"]["add"]>[1];
 
@@ -48,6 +48,11 @@ export const sampleRoutes = [
     summary: "A sample, with every assignment and label.",
     answer: sampleHistory,
     call: ({ people }, { id }) => people.sample(id),
+  }),
+  get("sampleJournal", "/samples/{id}/journal", "look", {
+    summary: "All moves of a sample, in their order.",
+    answer: listOf(workMove),
+    call: ({ people }, { id }) => people.sampleJournal(id),
   }),
   post("reopenSample", "/samples/{id}/reopen", "operate", {
     summary: "Hand out again a sample that was given up.",

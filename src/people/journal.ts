@@ -1,0 +1,36 @@
+import type { Executor } from "../store/port/db.ts";
+import { type MoveRow, readMoves } from "../views/history.ts";
+
+/**
+ * A move of an assignment or a sample. What it carried is not told: that of a label says whether a gold sample was answered
+ * right, which its labeler is not to know.
+ */
+export interface WorkMove {
+  readonly version: number;
+  readonly event: string;
+  /** Null for the start. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly at: Date;
+  /** By whom it came: a `call`, a `worker`, a `timer`, a `callback`, or `pawl` itself. */
+  readonly source: MoveRow["source"];
+  readonly actor: string | null;
+  readonly reason: string | null;
+}
+
+const mostMoves = 100_000;
+
+/** All moves of an assignment or a sample, in their order. */
+export async function readJournal(db: Executor, id: string): Promise<WorkMove[]> {
+  const moves = await readMoves(db, id, 0, mostMoves);
+  return moves.map(({ version, event, from_state, to_state, at_ms, source, actor, reason }) => ({
+    version,
+    event,
+    from: from_state,
+    to: to_state,
+    at: new Date(at_ms),
+    source,
+    actor,
+    reason,
+  }));
+}
