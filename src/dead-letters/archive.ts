@@ -123,8 +123,23 @@ async function filesOf(kernel: Kernel, archive: DeadLetterArchive, which: Restor
   if ("ids" in which) return (await readArchivesAround(kernel.db, which.ids)).map((one) => one.name);
   // Also what this database knows nothing of, since it is a new one.
   const known = (await readArchives(kernel.db, mostFiles)).map((one) => one.name);
-  const found = (await archive.list()).filter((name) => namePattern.test(name));
+  const found = (await listFiles(archive)).filter((name) => namePattern.test(name));
   return [...new Set([...known, ...found])].sort().reverse();
+}
+
+async function listFiles(archive: DeadLetterArchive): Promise<readonly string[]> {
+  try {
+    const names: unknown = await settleWithin(limitMs, "Listing", () => archive.list());
+    if (Array.isArray(names)) return names.map(String);
+    throw new Error("`list` did not return a list of names");
+  } catch (error) {
+    throw new PawlError(
+      "archive_failed",
+      `The files of ${archive.name} cannot be listed: ${messageOf(error)}`,
+      { archive: archive.name },
+      { cause: error },
+    );
+  }
 }
 
 async function readFile(archive: DeadLetterArchive, name: string): Promise<string[]> {
@@ -133,7 +148,8 @@ async function readFile(archive: DeadLetterArchive, name: string): Promise<strin
     throw new PawlError("archive_unknown", `"${name.slice(0, 200)}" is not the name of a file of dead letters.`);
   let content: Buffer;
   try {
-    content = await archive.read(name);
+    content = await settleWithin(limitMs, "Reading", () => archive.read(name));
+    if (!Buffer.isBuffer(content)) throw new Error("`read` did not return a Buffer");
   } catch (error) {
     const message = `The file ${name} cannot be read from ${archive.name}: ${messageOf(error)}`;
     throw new PawlError("archive_unknown", message, { file: name }, { cause: error });

@@ -1,8 +1,10 @@
 import { PawlError } from "../base/errors.ts";
+import { guardListener } from "../base/guard.ts";
 import { causeOf, checkedLimit, checkedOptions } from "../base/options.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { pause } from "../kernel/pause.ts";
 import type { Verbs } from "../kernel/verbs.ts";
+import { logFailure } from "../telemetry/log.ts";
 import { idOf } from "./given.ts";
 import { abort, carryOn } from "./run-operations.ts";
 import { type Operation, operationOf } from "./shown.ts";
@@ -50,15 +52,16 @@ export class Operations {
     return knownOperation(this.#kernel, operation);
   }
 
-  /** Carries an operation out in this process, together with whoever else does, until it has ended. */
+  /** Runs an operation in this process, together with others that do, until it has ended. What `onProgress` throws is logged. */
   async run(
     id: string,
     options: { onProgress?: (operation: Operation) => void; signal?: AbortSignal } = {},
   ): Promise<Operation> {
     const { onProgress, signal } = checkedOptions(options, ["onProgress", "signal"], "operations.run");
+    const tell = guardListener(onProgress, (error) => logFailure(this.#kernel.telemetry.log, error));
     for (let done = -1; ; ) {
       const operation = await this.runBatch(id);
-      onProgress?.(operation);
+      tell(operation);
       if (operation.status !== "running" || signal?.aborted === true) return operation;
       if (operation.done === done) await pause(pollMs);
       done = operation.done;

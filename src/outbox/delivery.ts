@@ -1,4 +1,5 @@
 import { messageOf } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -40,7 +41,7 @@ export class Delivery {
   isAway(): boolean {
     return this.#settings.brokers.every((broker) => {
       try {
-        return broker.awayMs() > 0;
+        return awayMsOf(broker) > 0;
       } catch {
         return false; // Its messages fail of it, each for itself, and are counted.
       }
@@ -77,7 +78,7 @@ export class Delivery {
     try {
       const broker = this.#brokerOf(row.message_type);
       if (broker === undefined) return unroutedOutcome(row);
-      const awayMs = broker.awayMs();
+      const awayMs = awayMsOf(broker);
       if (awayMs > 0) throw new BrokerAway(`The broker \`${broker.name}\` is away.`, { retryAfterMs: awayMs });
       const confirmed = confirmedInTime(broker, messageFor(row));
       if (faults !== undefined) {
@@ -95,7 +96,7 @@ export class Delivery {
   /** Undefined when no broker takes this type: another process may have one that does, or a later release. */
   #brokerOf(type: string): Broker | undefined {
     const name = requeuedTo(type);
-    const broker = this.#settings.brokers.find((one) => (name === undefined ? one.takes(type) : one.name === name));
+    const broker = this.#settings.brokers.find((one) => (name === undefined ? takes(one, type) : one.name === name));
     if (broker === undefined && name !== undefined) throw new Error(`None of the brokers is called \`${name}\`.`);
     return broker;
   }
@@ -123,6 +124,15 @@ export class Delivery {
     if (pauseMs === undefined || !(thrown instanceof TransientError)) return pauseMs;
     return Math.max(pauseMs, pauseOf(thrown.retryAfterMs) ?? 0);
   }
+}
+
+function awayMsOf(broker: Broker): number {
+  return compute("hook_failed", `\`awayMs\` of the broker \`${broker.name}\``, () => broker.awayMs());
+}
+
+/** A promise would count as a yes, and its rejection would end the process. */
+function takes(broker: Broker, type: string): boolean {
+  return compute("hook_failed", `\`takes\` of the broker \`${broker.name}\``, () => broker.takes(type));
 }
 
 /** Its error is reported once, not with every look at it. */

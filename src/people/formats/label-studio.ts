@@ -1,3 +1,4 @@
+import { compute } from "../../base/guard.ts";
 import type { Json } from "../../base/json.ts";
 import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import { consensusOf } from "../../policy/agreement/consensus.ts";
@@ -79,7 +80,7 @@ function annotationOf(row: LabelRow, id: number, reading: Reading): object {
   const isSkipped = row.skipped === true;
   return {
     id,
-    completed_by: (reading.completedBy ?? byEmail)(row.labeler),
+    completed_by: compute("hook_failed", "`completedBy`", () => (reading.completedBy ?? byEmail)(row.labeler)),
     result: isSkipped ? [] : resultsOf(row.label as Json, `a${id}`, reading),
     was_cancelled: isSkipped,
     ground_truth: false, // Without it, an import takes every annotation for the truth.
