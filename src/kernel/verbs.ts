@@ -19,10 +19,13 @@ import { planStart, planStarts, startAll } from "./move/start.ts";
 import { requeueDied } from "./recovery/broker-letters.ts";
 import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
 import type { Ref } from "./refs.ts";
+import { settleWithin } from "./time-limit.ts";
 import type { Planned, Start, Started } from "./types/planned.ts";
 import type { Send, Sent } from "./types/send.ts";
 
 const batchSize = 500;
+/** All other calls wait for an embedded transaction. A server ends one that idles for as long by itself. */
+const embeddedLimitMs = 60_000;
 /** Nobody else can want what does not exist yet: the larger, the cheaper. */
 const startBatchSize = 2_000;
 
@@ -184,7 +187,9 @@ export class Verbs {
     refuseInside(kernel, "transaction");
     return inTransaction(kernel, (tx) =>
       kernel.db.kind === "pglite"
-        ? kernel.inside.run("an embedded transaction", () => work(forUser(tx)))
+        ? kernel.inside.run("an embedded transaction", () =>
+            settleWithin(embeddedLimitMs, "An embedded transaction", () => work(forUser(tx))),
+          )
         : work(forUser(tx)),
     );
   }

@@ -23,4 +23,15 @@ onPostgres("the pool", () => {
     expect(await db.rows(sql`select 1 as one`)).toEqual([{ one: 1 }]);
     await db.close();
   });
+
+  test("a transaction that never settles loses its connection when the server ends it, and not for ever", async () => {
+    const db = await openPostgres({ url: process.env.PAWL_TEST_POSTGRES_URL!, connections: 1 });
+    const stuck = db.transaction(async (tx) => {
+      await tx.query("set local idle_in_transaction_session_timeout = 50");
+      await new Promise(() => {});
+    });
+    await expect(stuck).rejects.toMatchObject({ code: "outcome_unknown" });
+    expect(await db.rows(sql`select 1 as one`)).toEqual([{ one: 1 }]);
+    await db.close();
+  });
 });

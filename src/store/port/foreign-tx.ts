@@ -142,7 +142,7 @@ export async function withinSavepoint<T>(tx: Tx, work: () => Promise<T>): Promis
     await tx.query("savepoint pawl_call");
   } catch (error) {
     // A wrapper of the user's own may keep what the driver said as the cause.
-    const state = sqlState(error) ?? sqlState((error as { cause?: unknown }).cause);
+    const state = sqlState(error) ?? sqlState((error as { cause?: unknown } | null | undefined)?.cause);
     if (state !== "25P01") throw translate(error, "running");
     throw new PawlError(
       "not_a_transaction",

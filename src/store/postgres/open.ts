@@ -203,7 +203,7 @@ class PostgresDb implements Db {
       const tx = new PostgresTx(client, this.#usersPath);
       let result: T;
       try {
-        result = await work(tx);
+        result = await unlessLost(client, () => work(tx));
       } catch (error) {
         tx.end();
         await client.query("rollback").catch((failure: Error) => {
@@ -325,6 +325,20 @@ async function execute(client: pg.PoolClient, text: string): Promise<void> {
     await client.query(text);
   } catch (error) {
     throw translate(error, "running");
+  }
+}
+
+/** The server ends a transaction that idles for too long: what never settles would hold the connection for ever. */
+async function unlessLost<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+  let onError: (error: Error) => void = () => {};
+  const lost = new Promise<never>((_, reject) => {
+    onError = (error) => reject(translate(error, "running"));
+  });
+  client.once("error", onError);
+  try {
+    return await Promise.race([work(), lost]);
+  } finally {
+    client.removeListener("error", onError);
   }
 }
 
