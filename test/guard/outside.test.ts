@@ -1,0 +1,181 @@
+import { constant, type DeadLetterArchive, job, memoryBroker, type OutboxMessage, type RelayOptions } from "pawl";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { relaySettings } from "../../src/outbox/settings.ts";
+import { type TestPawl, type TestPawlOptions, testPawl } from "../../src/testing/test-pawl.ts";
+import { KeptLog } from "../support/kept-log.ts";
+import { type Broken, breaking, fails, impatiently, type Way, ways } from "./ways.ts";
+
+// Functions by which Pawl reaches the outside: brokers, alert sinks, tickets, archives.
+
+const order = job("order", {
+  payload: z.object({ fails: z.boolean() }),
+  run: (step) => {
+    if (step.data.fails) throw new Error("no luck");
+  },
+  retry: { maxAttempts: 1, backoff: constant("1s") },
+});
+
+async function world(options: Partial<TestPawlOptions>): Promise<{ t: TestPawl; log: KeptLog }> {
+  const log = new KeptLog();
+  return { t: await testPawl({ lifecycles: [order], logger: log, ...options }), log };
+}
+
+/** A dead letter, with its alert and its ticket. */
+async function fail(t: TestPawl, key: string): Promise<void> {
+  await t.pawl.enqueue(order, { fails: true }, { key });
+  await t.work();
+}
+
+describe("a broker", () => {
+  const retry = { maxAttempts: 2, backoff: () => 1_000 };
+
+  /** A relay with a broken broker, and one for `good.*` that works. */
+  async function relaying(changes: Partial<Record<"takes" | "publish" | "awayMs" | "close", Broken>>) {
+    const good = memoryBroker();
+    const bad = {
+      name: "bad",
+      timeoutMs: 100,
+      takes: (type: string) => type.startsWith("bad."),
+      publish: async (_: OutboxMessage) => {},
+      awayMs: () => 0,
+      close: async () => {},
+      ...changes,
+    };
+    const outbox: RelayOptions = { brokers: [bad, good], retry };
+    relaySettings(outbox);
+    const { t, log } = await world({ outbox });
+    return { t, log, good };
+  }
+  const publish = (t: TestPawl, type: string) =>
+    t.pawl.publish(type, { n: 1 }, { aggregate: { type: "thing", id: type } });
+  const statusOf = async (t: TestPawl, type: string) =>
+    (await t.pawl.outbox.messages({})).find((one) => one.type === type)?.status;
+
+  /** The good message is sent; the bad one fails, and is given up after its attempts. */
+  async function relayed(how: Way, changes: Parameters<typeof relaying>[0], isFailure: boolean): Promise<void> {
+    const { t, good } = await relaying(changes);
+    await using _ = t;
+    await publish(t, "bad.message");
+    await publish(t, "good.message");
+    await t.relay();
+    await t.advance("2s");
+    await t.relay();
+    expect(good.messages.map(({ type }) => type)).toContain("good.message");
+    if (isFailure) expect([how, await statusOf(t, "bad.message")]).toEqual([how, "dead"]);
+  }
+
+  breaking("Broker.publish", (how, broken) => relayed(how, { publish: broken }, fails(how) || how === "never settles"));
+  const isRefused = (how: Way) => fails(how) || how === "never settles";
+  breaking("Broker.takes", (how, broken) =>
+    relayed(how, { takes: (type) => (type.startsWith("bad.") ? broken() : false) }, isRefused(how)),
+  );
+  breaking("Broker.awayMs", (how, broken) => relayed(how, { awayMs: broken }, isRefused(how)));
+  breaking("Broker.close", async (how, broken) => {
+    const { t } = await relaying({ close: broken });
+    const closed = await impatiently(() => t.close()).then(
+      () => "closed",
+      () => "failed",
+    );
+    expect(closed).toBe(fails(how) || how === "never settles" ? "failed" : "closed");
+    await expect(t.pawl.counts(order)).rejects.toMatchObject({ code: "closed" });
+  });
+});
+
+describe("an alert sink", () => {
+  async function alerted(how: Way, broken: unknown): Promise<void> {
+    const heard: string[] = [];
+    const { t, log } = await world({ alerts: [broken as never, ({ cause }) => heard.push(cause)] });
+    await using _ = t;
+    await fail(t, "one");
+    await impatiently(() => t.tellAlerts());
+    expect(heard).toHaveLength(1);
+    const isNotTold = fails(how) || how === "never settles";
+    expect(log.said("warn").filter((line) => line.startsWith("An alert was not told"))).toHaveLength(isNotTold ? 1 : 0);
+    await t.advance("1m");
+    await impatiently(() => t.tellAlerts());
+    expect(heard).toHaveLength(1); // Who has heard it is not told again.
+  }
+  breaking("AlertTarget", (how, broken) => alerted(how, broken));
+  breaking("AlertSink.send", (how, broken) => alerted(how, { name: "bad", send: broken }));
+  breaking("AlertSink.close", async (how, broken) => {
+    const { t } = await world({ alerts: [{ name: "bad", send: () => {}, close: broken }] });
+    const closed = await impatiently(() => t.close()).then(
+      () => "closed",
+      () => "failed",
+    );
+    expect(closed).toBe(fails(how) || how === "never settles" ? "failed" : "closed");
+    await expect(t.pawl.counts(order)).rejects.toMatchObject({ code: "closed" });
+  });
+});
+
+breaking("DeadLetterCare.onTicket", async (how, broken) => {
+  const { t, log } = await world({ deadLetters: { onTicket: broken } });
+  await using _ = t;
+  await fail(t, "one");
+  await impatiently(() => t.tellTickets());
+  const isNotTold = fails(how) || how === "never settles";
+  expect(log.said("warn")).toHaveLength(isNotTold ? 1 : 0);
+  expect(await t.pawl.dead.tickets()).toHaveLength(1);
+  await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
+  await t.work();
+  expect(await t.pawl.counts(order)).toMatchObject({ done: 1 });
+});
+
+describe("an archive", () => {
+  async function archived(method: "write" | "read" | "list", broken: Broken): Promise<void> {
+    const files = new Map<string, Buffer>();
+    const archive: DeadLetterArchive = {
+      name: "bad",
+      write: async (name, content) => void files.set(name, content),
+      read: async (name) => files.get(name)!,
+      list: async () => [...files.keys()],
+    };
+    const { t } = await world({ deadLetters: { archive: { ...archive, [method]: broken }, keepMost: 0 } });
+    await using _ = t;
+    await fail(t, "one");
+    await impatiently(() => t.keepLetters()).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: expect.stringMatching(/^archive_/) });
+    });
+    const kept = await t.pawl.deadLetters(order);
+    const inArchive = files.size > 0 && method !== "read";
+    expect(kept.length === 1 || inArchive).toBe(true); // Nothing is removed that is not safe there.
+    if (method !== "write")
+      await expect(impatiently(() => t.pawl.dead.restore({ all: true } as never))).rejects.toMatchObject({
+        code: expect.stringMatching(/^archive_/),
+      });
+    await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
+    await t.work();
+    expect(await t.pawl.counts(order)).toMatchObject({ done: 1 });
+  }
+  breaking("DeadLetterArchive.write", (_, broken) => archived("write", broken));
+  breaking("DeadLetterArchive.read", (_, broken) => archived("read", broken));
+  breaking("DeadLetterArchive.list", (_, broken) => archived("list", broken));
+});
+
+breaking("Dead.finish(options).onProgress", async (how, broken) => {
+  const { t, log } = await world({});
+  await using _ = t;
+  await fail(t, "one");
+  const operation = await t.pawl.dead.discard({ all: true }, { actor: "ada" });
+  expect(await t.pawl.dead.finish(operation.id, { onProgress: broken })).toMatchObject({ status: "done" });
+  expect(log.said("error")).toHaveLength(fails(how) ? 2 : 1); // The first is about the job itself.
+  expect(await t.pawl.deadLetters(order)).toEqual([]);
+});
+
+breaking("Pawl.transaction(work)", async (how, broken) => {
+  const { t } = await world({});
+  await using _ = t;
+  const outcome = await impatiently(() => t.pawl.transaction(broken)).then(
+    () => "committed",
+    () => "refused",
+  );
+  expect(outcome).toBe(how.startsWith("returns") ? "committed" : "refused");
+  await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
+  await t.work();
+  expect(await t.pawl.counts(order)).toMatchObject({ done: 1 });
+});
+
+test("there are seven ways", () => {
+  expect(Object.keys(ways)).toHaveLength(7);
+});
