@@ -10,7 +10,7 @@ import { countInstances } from "./counts.ts";
 const levels = { closed: 0, half_open: 1, open: 2 };
 
 /** What only the database knows, read when somebody asks for it. While it does not answer, just that is told. */
-async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
+export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
   const { db } = kernel;
   try {
     const counts = await countInstances(kernel, [...kernel.lifecycles.keys()]);

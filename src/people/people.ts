@@ -382,7 +382,7 @@ export class People {
    */
   async assignmentJournal(assignmentId: string): Promise<WorkMove[]> {
     const db = this.#db("assignmentJournal");
-    const { id } = await this.#work.read(idOf(assignmentId, "assignment"));
+    const { id } = await this.#work.read(checkedId(assignmentId, "assignment"));
     return readJournal(db, id);
   }
 

@@ -190,7 +190,7 @@ class Traffic {
 
   answer(index: number): Promise<void> {
     const to = String(index);
-    return this.#untilDone(() => this.#pawl.receive(trip, to, "confirmed", { by: to }, { dedupe: `answer-${to}` }));
+    return this.#untilDone(() => this.#pawl.receive(trip, to, "confirmed", { by: to }, { dedupeKey: `answer-${to}` }));
   }
 
   async #untilDone(call: () => Promise<unknown>): Promise<void> {

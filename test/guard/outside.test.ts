@@ -78,7 +78,7 @@ describe("a broker", () => {
       () => "failed",
     );
     expect(closed).toBe(fails(how) || how === "never settles" ? "failed" : "closed");
-    await expect(t.pawl.counts(order)).rejects.toMatchObject({ code: "closed" });
+    await expect(t.pawl.inspect.counts(order)).rejects.toMatchObject({ code: "closed" });
   });
 });
 
@@ -105,21 +105,21 @@ describe("an alert sink", () => {
       () => "failed",
     );
     expect(closed).toBe(fails(how) || how === "never settles" ? "failed" : "closed");
-    await expect(t.pawl.counts(order)).rejects.toMatchObject({ code: "closed" });
+    await expect(t.pawl.inspect.counts(order)).rejects.toMatchObject({ code: "closed" });
   });
 });
 
-breaking("DeadLetterCare.onTicket", async (how, broken) => {
+breaking("DeadLetterOptions.onTicket", async (how, broken) => {
   const { t, log } = await world({ deadLetters: { onTicket: broken } });
   await using _ = t;
   await fail(t, "one");
   await impatiently(() => t.tellTickets());
   const isNotTold = fails(how) || how === "never settles";
   expect(log.said("warn")).toHaveLength(isNotTold ? 1 : 0);
-  expect(await t.pawl.dead.tickets()).toHaveLength(1);
+  expect(await t.pawl.deadLetters.tickets.list()).toHaveLength(1);
   await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
   await t.work();
-  expect(await t.pawl.counts(order)).toMatchObject({ done: 1 });
+  expect(await t.pawl.inspect.counts(order)).toMatchObject({ done: 1 });
 });
 
 describe("an archive", () => {
@@ -131,36 +131,36 @@ describe("an archive", () => {
       read: async (name) => files.get(name)!,
       list: async () => [...files.keys()],
     };
-    const { t } = await world({ deadLetters: { archive: { ...archive, [method]: broken }, keepMost: 0 } });
+    const { t } = await world({ deadLetters: { archive: { ...archive, [method]: broken }, maxRetained: 0 } });
     await using _ = t;
     await fail(t, "one");
     await impatiently(() => t.keepLetters()).catch((error: unknown) => {
       expect(error).toMatchObject({ code: expect.stringMatching(/^archive_/) });
     });
-    const kept = await t.pawl.deadLetters(order);
+    const kept = await t.pawl.deadLetters.list({ lifecycle: order });
     const inArchive = files.size > 0 && method !== "read";
     expect(kept.length === 1 || inArchive).toBe(true); // Nothing is removed that is not safe there.
     if (method !== "write")
-      await expect(impatiently(() => t.pawl.dead.restore({ all: true } as never))).rejects.toMatchObject({
+      await expect(impatiently(() => t.pawl.deadLetters.restore({ all: true } as never))).rejects.toMatchObject({
         code: expect.stringMatching(/^archive_/),
       });
     await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
     await t.work();
-    expect(await t.pawl.counts(order)).toMatchObject({ done: 1 });
+    expect(await t.pawl.inspect.counts(order)).toMatchObject({ done: 1 });
   }
   breaking("DeadLetterArchive.write", (_, broken) => archived("write", broken));
   breaking("DeadLetterArchive.read", (_, broken) => archived("read", broken));
   breaking("DeadLetterArchive.list", (_, broken) => archived("list", broken));
 });
 
-breaking("Dead.finish(options).onProgress", async (how, broken) => {
+breaking("Operations.run(options).onProgress", async (how, broken) => {
   const { t, log } = await world({});
   await using _ = t;
   await fail(t, "one");
-  const operation = await t.pawl.dead.discard({ all: true }, { actor: "ada" });
-  expect(await t.pawl.dead.finish(operation.id, { onProgress: broken })).toMatchObject({ status: "done" });
+  const operation = await t.pawl.deadLetters.discardMany({ all: true }, { actor: "ada" });
+  expect(await t.pawl.operations.run(operation.id, { onProgress: broken })).toMatchObject({ status: "done" });
   expect(log.said("error")).toHaveLength(fails(how) ? 2 : 1); // The first is about the job itself.
-  expect(await t.pawl.deadLetters(order)).toEqual([]);
+  expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual([]);
 });
 
 breaking("Pawl.transaction(work)", async (how, broken) => {
@@ -173,7 +173,7 @@ breaking("Pawl.transaction(work)", async (how, broken) => {
   expect(outcome).toBe(how.startsWith("returns") ? "committed" : "refused");
   await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
   await t.work();
-  expect(await t.pawl.counts(order)).toMatchObject({ done: 1 });
+  expect(await t.pawl.inspect.counts(order)).toMatchObject({ done: 1 });
 });
 
 test("there are seven ways", () => {

@@ -61,23 +61,23 @@ eachStore((store) => {
       const it = await open();
       const heard: Alert[] = [];
       const alerts = [{ name: "kept", send: (alert: Alert) => alert.kind === "archive_failed" && heard.push(alert) }];
-      const deadLetters = { archive: it.archive, keepMost: 2 };
+      const deadLetters = { archive: it.archive, maxRetained: 2 };
       await using t = await store.open({ lifecycles: [order], deadLetters, alerts });
       await fail(t, 5);
-      const all = (await t.pawl.deadLetters(order)).map(({ id }) => id).sort();
+      const all = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id).sort();
       await it.goAway();
       for (let minute = 0; minute < 3; minute++) {
         await expect(t.keepLetters()).rejects.toMatchObject({ code: "archive_failed" });
         await t.advance("61s");
         await t.tellAlerts();
       }
-      expect(await t.pawl.deadLetters(order)).toHaveLength(5);
+      expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(5);
       expect(heard, "one a day").toHaveLength(1);
       await it.comeBack();
       expect(await t.keepLetters()).toBe(3);
-      const left = (await t.pawl.deadLetters(order)).map(({ id }) => id);
+      const left = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id);
       expect([...(await archivedIds(it.archive)), ...left].sort()).toEqual(all);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await it.close();
     });
   });
@@ -94,14 +94,14 @@ onPostgres("PostgreSQL away while dead letters are archived", () => {
     "in %s: each is archived at least once, and none is lost",
     async (_, open) => {
       const it = await open();
-      const settings = letterSettings({ archive: it.archive, keepMost: 2 });
+      const settings = letterSettings({ archive: it.archive, maxRetained: 2 });
       await using t = await openBehindProxy(server.url, undefined, { lifecycles: [order] });
       await installMovedClock(t);
       for (let n = 0; n < 5; n++) {
         const { id } = await t.pawl.start(order, { data: { fault: "it", n } });
         await t.pawl.send(order, { id }, "fail");
       }
-      const all = (await t.pawl.deadLetters(order)).map(({ id }) => id).sort();
+      const all = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id).sort();
       // It goes away when the file is written, and the letters are not removed yet.
       const archive = { ...it.archive, read: (name: string) => it.archive.read(name).finally(() => takeAway(t)) };
       await expect(keepLetters(t.kernel, { ...settings, archive })).rejects.toThrow();
@@ -115,10 +115,10 @@ onPostgres("PostgreSQL away while dead letters are archived", () => {
       });
       await setAhead(t, 301);
       expect(await keepLetters(t.kernel, settings)).toMatchObject({ archived: 3 });
-      const left = (await t.pawl.deadLetters(order)).map(({ id }) => id);
+      const left = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id);
       expect(left).toHaveLength(2);
       expect([...new Set(await archivedIds(it.archive)), ...left].sort()).toEqual(all);
-      expect(await t.pawl.verify()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
       await it.close();
     },
     60_000,

@@ -128,7 +128,7 @@ describe.each(Object.entries(kinds))("%s", (_, open) => {
     await t.work();
     await pass(180);
     expect(await states(t.pawl)).toEqual(Array(jobs).fill("publishing"));
-    expect((await t.pawl.overview()).needs, "its breaker opens, and shows it").toContainEqual(
+    expect((await t.pawl.inspect.overview()).needs, "its breaker opens, and shows it").toContainEqual(
       expect.objectContaining({ what: "breakers", text: expect.stringContaining("marketplace-market") }),
     );
     it.comeBack();
@@ -141,8 +141,8 @@ describe.each(Object.entries(kinds))("%s", (_, open) => {
     await pass(1_800);
     expect(await states(t.pawl)).toEqual(Array(jobs).fill("finished"));
     expect([it.count(), it.approved()]).toEqual([jobs, jobs]);
-    expect(await t.pawl.deadLetters()).toEqual([]);
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
     await it.close();
   }, 120_000);
 });

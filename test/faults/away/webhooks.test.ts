@@ -66,8 +66,8 @@ eachStore((store) => {
     }
     const waiting = await t.pawl.outbox.messages({ status: "pending" });
     expect(waiting.map(({ retryCount }) => retryCount)).toEqual(Array(6).fill(0));
-    expect(metric(await t.pawl.metrics(), "pawl_outbox_oldest_pending_seconds")).toBeGreaterThanOrEqual(minutes * 60);
-    expect((await t.pawl.overview()).needs.map(({ what }) => what)).toContain("outbox");
+    expect(metric(await t.pawl.inspect.metrics(), "pawl_outbox_oldest_pending_seconds")).toBeGreaterThanOrEqual(minutes * 60);
+    expect((await t.pawl.inspect.overview()).needs.map(({ what }) => what)).toContain("outbox");
     await receiver.comeBack();
     for (let round = 0; (await t.pawl.outbox.lag()).pending > 0; round++) {
       expect(round, "it goes on within the rest of an endpoint").toBeLessThan(20);
@@ -97,8 +97,8 @@ eachStore((store) => {
       passHere(20);
     }
     const gauge = "pawl_alerts_oldest_undelivered_seconds";
-    expect(metric(await t.pawl.metrics(), gauge)).toBeGreaterThanOrEqual(minutes * 60);
-    expect((await t.pawl.overview()).needs).toContainEqual(expect.objectContaining({ what: "alerts", level: "warn" }));
+    expect(metric(await t.pawl.inspect.metrics(), gauge)).toBeGreaterThanOrEqual(minutes * 60);
+    expect((await t.pawl.inspect.overview()).needs).toContainEqual(expect.objectContaining({ what: "alerts", level: "warn" }));
     await receiver.comeBack();
     for (let round = 0; receiver.alerts.length < 2; round++) {
       expect(round, "it goes on within the pause between attempts").toBeLessThan(20);
@@ -107,8 +107,8 @@ eachStore((store) => {
       await t.tellAlerts();
     }
     expect(receiver.alerts.map(({ key }) => key).sort()).toEqual(["x", "y"]);
-    expect(metric(await t.pawl.metrics(), gauge)).toBe(0);
-    expect((await t.pawl.overview()).needs.map(({ what }) => what)).not.toContain("alerts");
+    expect(metric(await t.pawl.inspect.metrics(), gauge)).toBe(0);
+    expect((await t.pawl.inspect.overview()).needs.map(({ what }) => what)).not.toContain("alerts");
   });
 });
 
@@ -120,7 +120,7 @@ onPostgres("PostgreSQL away under a relay", () => {
   afterAll(() => server.stop());
 
   test("what was sent before it went away for minutes is written down when it is back, and is not sent again", async () => {
-    const outbox = { brokers: [webhooks(receiver.options())], poll: "100ms", onFailure: () => {} } as const;
+    const outbox = { brokers: [webhooks(receiver.options())], pollInterval: "100ms", onFailure: () => {} } as const;
     await using t = await openBehindProxy(server.url, undefined, { lifecycles: [visit], outbox });
     await installMovedClock(t);
     for (let n = 1; n <= 20; n++)
