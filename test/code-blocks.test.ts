@@ -11,6 +11,7 @@ import { type AnyCrowd, crowd } from "../src/definition/crowd.ts";
 import { queue } from "../src/definition/queue.ts";
 import { codeBlocks } from "./code-blocks/extract.ts";
 import { type BlockModule, modulesOf } from "./code-blocks/modules.ts";
+import { programsOf, runProgram } from "./code-blocks/programs.ts";
 import { findTypescript } from "./setup/find-typescript.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -87,6 +88,25 @@ describe("every block of code in README, guides and doc comments compiles as it 
       expect(stdout.split("\n").filter(Boolean).map(place)).toEqual([]);
     });
   }
+
+  test("those that are programs run on the embedded database as they are printed", { timeout: 300_000 }, async () => {
+    const programs = programsOf(modules);
+    const files = programs.map(({ block }) => block.file);
+    expect(files.filter((file) => file === "README.md")).toHaveLength(3);
+    expect(files).toEqual(
+      expect.arrayContaining(["docs/guides/coming-from.md", "docs/guides/labeling.md", "docs/guides/testing.md"]),
+    );
+    const paths = Object.fromEntries(Object.entries(entries).map(([entry, path]) => [entry, [join(root, path)]]));
+    const config = join(folder, "tsconfig.run.json");
+    writeFileSync(config, JSON.stringify({ compilerOptions: { target: "es2023", module: "nodenext", paths } }));
+    const failed = await Promise.all(
+      programs.map(async (one) => {
+        const error = await runProgram(join(folder, "blocks"), one, config);
+        return error === "" ? [] : [`${one.block.file}:${one.block.line} ${error}`];
+      }),
+    );
+    expect(failed.flat()).toEqual([]);
+  });
 
   test("definitions of crowds and queues in pages are accepted, by Mechanical Turk too", () => {
     let count = 0;
