@@ -22,6 +22,7 @@ export type {
   SendArguments,
   SendItem,
   SendOptions,
+  StuckOptions,
   TokenReceiveOptions,
 } from "./api/options.ts";
 export { Pawl } from "./api/pawl.ts";
@@ -168,6 +169,7 @@ export type {
   WaitEndedBy,
   WaitingFor,
 } from "./inspect/explain/explanation.ts";
+export type { StuckGroup, StuckInstance } from "./inspect/stuck/stuck-group.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
 export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from "./kernel/events.ts";

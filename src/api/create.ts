@@ -17,6 +17,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import { readAll } from "../inspect/gauges.ts";
+import { stuckReporter } from "../inspect/stuck/report-stuck.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Faults } from "../kernel/faults.ts";
 import { type Kernel, makeKernel } from "../kernel/kernel.ts";
@@ -92,6 +93,15 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
   return (await openOn(db, options, { telemetry })).pawl;
 }
 
+interface OpenSeams {
+  readonly clock?: Clock;
+  readonly faults?: Faults | undefined;
+  readonly telemetry?: Telemetry;
+  readonly hookLimitMs?: number;
+  /** Whether maintenance alerts people to stuck instances; false where a test says when. */
+  readonly reportsStuck?: boolean;
+}
+
 /** An unset DATABASE_URL must not open an empty database where the real one is expected. */
 function refuseUnnamedDatabase({ database, folder }: PawlOptions): void {
   if (process.env.NODE_ENV !== "production" || (database ?? "") !== "" || folder !== undefined) return;
@@ -120,7 +130,7 @@ export async function openOn(
     | "stuckAfter"
     | "notify"
   >,
-  seams: { clock?: Clock; faults?: Faults | undefined; telemetry?: Telemetry; hookLimitMs?: number } = {},
+  seams: OpenSeams = {},
 ): Promise<{ pawl: Pawl; kernel: Kernel }> {
   let close = () => db.close();
   try {
@@ -135,10 +145,12 @@ export async function openOn(
     });
     const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
     const askers = { ...peopleAskers, crowd: askCrowds(families) };
-    const rooms = { besides: peopleBesides, askers, chores: peopleChores };
+    const { reportsStuck = true, ...rest } = seams;
+    const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
+    const rooms = { besides: peopleBesides, askers, chores };
     const stuckAfter = stuckAfterOf(options.stuckAfter);
     const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
-    const kernel = makeKernel({ ...given, ...rooms, ...seams, telemetry });
+    const kernel = makeKernel({ ...given, ...rooms, ...rest, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
     close = async () => {

@@ -1,11 +1,13 @@
 import { isId } from "../base/ids.ts";
-import { checkedLimit } from "../base/options.ts";
+import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyLifecycle, StateOf } from "../definition/language/face.ts";
 import { countInstances } from "../inspect/counts.ts";
 import { readAll } from "../inspect/gauges.ts";
 import { type Overview, showOverview } from "../inspect/overview.ts";
+import { boundsOf, findStuck } from "../inspect/stuck/find-stuck.ts";
+import type { StuckGroup } from "../inspect/stuck/stuck-group.ts";
 import { type VerifyOptions, type Violation, verify } from "../inspect/verify/verify.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { lanesOf, purposeOf } from "../kernel/lanes/lanes.ts";
@@ -13,6 +15,7 @@ import { snapshotOf } from "../kernel/move/snapshot.ts";
 import { readInstances } from "../store/move/instances.ts";
 import { findOldestResting, findOldestWorking } from "../views/oldest.ts";
 import { findByKey } from "../views/search.ts";
+import type { StuckOptions } from "./options.ts";
 import type { Instance } from "./results.ts";
 import { knownStates, shownInstance } from "./shown-instance.ts";
 
@@ -36,6 +39,22 @@ export class Inspect {
   async overview(): Promise<Overview> {
     refuseInside(this.#kernel, "inspect.overview");
     return showOverview(this.#kernel);
+  }
+
+  /**
+   * Lists what is stuck: all instances that nothing and nobody moves until somebody acts, grouped by the reason and by the lane,
+   * the state or the queue, each with one sentence of what to do. By the same rules as `explain`, for which the options
+   * `stuckAfter` of `createPawl` set the thresholds. Groups are counted up to 10,000; an instance that is stuck for two
+   * reasons is in both groups. It probes indexes, however many instances are open.
+   *
+   * ```ts
+   * for (const { sentence, instances } of await pawl.inspect.stuck({ limit: 3 })) console.log(sentence, instances);
+   * ```
+   */
+  async stuck(options: StuckOptions = {}): Promise<StuckGroup[]> {
+    refuseInside(this.#kernel, "inspect.stuck");
+    const { limit = 10 } = checkedOptions(options, ["limit"], "inspect.stuck");
+    return findStuck(this.#kernel, boundsOf(checkedLimit(limit)));
   }
 
   /**

@@ -180,6 +180,11 @@ export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"]
   return { afterMs: null, atMs };
 }
 
+export interface StuckOptions {
+  /** How many instances of each group are listed, those that have waited longest first. @default 10 */
+  readonly limit?: number | undefined;
+}
+
 export function idOf(after: { id: string }): string {
   const ref = refOf(after);
   if ("id" in ref) return ref.id;

@@ -25,6 +25,7 @@ import { addStart } from "./commands/run/start.ts";
 import { addWork } from "./commands/run/work.ts";
 import { addSchedules } from "./commands/schedules.ts";
 import { addStatus } from "./commands/status.ts";
+import { addStuck } from "./commands/stuck.ts";
 import { addWorkers } from "./commands/workers.ts";
 import type { Act, Action } from "./program.ts";
 import type { Flags } from "./project/settings.ts";
@@ -90,6 +91,7 @@ function makeProgram(version: string, act: Act): Command {
     addRelay,
     addServe,
     addStatus,
+    addStuck,
     addInstance,
     addJobs,
     addWorkers,

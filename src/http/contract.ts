@@ -160,6 +160,9 @@ export interface SignInAnswer {
 /** How everything stands. */
 export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["overview"]>>>;
 
+/** Instances that are stuck for the same reason in the same place. */
+export type StuckAnswer = Each<Pawl["stuck"]>;
+
 /** Of each lifecycle, how many stand in the states whose counts have changed. */
 export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -4,13 +4,14 @@ import type { PauseRow } from "../store/tasks/pauses.ts";
 import type { UndeliveredAlertsView } from "../views/alerts.ts";
 import type { OutboxLagView } from "../views/outbox.ts";
 import type { WaitingView } from "../views/overview.ts";
+import type { StuckGroup } from "./stuck/stuck-group.ts";
 
 /** Something that somebody should look at, in one sentence, and where. */
 export interface Need {
   readonly what:
+    | "stuck"
     | "breakers"
     | "dead_letters"
-    | "timers"
     | "workers"
     | "lanes"
     | "schedules"
@@ -27,13 +28,14 @@ export interface Need {
 export interface Standing {
   /** The lane whose first tasks have waited longest. */
   readonly oldest: { readonly lane: string; readonly seconds: number } | undefined;
-  readonly waiting: Pick<WaitingView, "dead_letters" | "overdue">;
+  readonly waiting: Pick<WaitingView, "dead_letters">;
   readonly outbox: Pick<OutboxLagView, "dead" | "oldest_age_ms">;
   readonly alerts: UndeliveredAlertsView;
   /** Those that are not closed. */
   readonly breakers: readonly { readonly name: string; readonly state: string }[];
   readonly workers: readonly Pick<WorkerInfo, "silent" | "stuck">[];
   readonly pauses: readonly Pick<PauseRow, "lifecycle" | "part" | "reason">[];
+  readonly stuck: readonly Pick<StuckGroup, "reason" | "lifecycle" | "lane" | "queue" | "sentence">[];
   readonly schedules: readonly Pick<ScheduleView, "name" | "last_result" | "last_error">[];
 }
 
@@ -42,11 +44,31 @@ const longSeconds = 60;
 
 /** What somebody should look at, the worst first. */
 export function attentionOf(standing: Standing): Need[] {
-  return [...badOf(standing), ...warnOf(standing)];
+  // What a group says is not said twice.
+  const { oldest } = standing;
+  const isSaid = standing.stuck.some(({ lane }) => lane !== null && lane === oldest?.lane);
+  const rest = isSaid ? { ...standing, oldest: undefined } : standing;
+  return [...badOf(rest), ...warnOf(rest)];
 }
 
-function badOf({ breakers, waiting, workers, oldest, outbox }: Standing): Need[] {
-  const needs: Need[] = [];
+/** What only time or more workers help against. */
+const isWarning = ({ reason }: Pick<StuckGroup, "reason">): boolean => reason === "ready_too_long";
+
+/** One sentence a group. Dead letters are counted in a line of their own. */
+function stuckOf(groups: Standing["stuck"], level: Need["level"]): Need[] {
+  return groups
+    .filter((group) => group.reason !== "dead_letter" && isWarning(group) === (level === "warn"))
+    .map((group) => ({ what: "stuck", level, text: group.sentence, page: pageOf(group) }));
+}
+
+function pageOf({ reason, lifecycle, queue }: Standing["stuck"][number]): string {
+  if (queue !== null) return `/people/${encodeURIComponent(queue)}`;
+  if (reason === "no_worker" || reason === "worker_outdated" || reason === "overdue") return "/workers";
+  return `/lifecycles/${encodeURIComponent(lifecycle)}`;
+}
+
+function badOf({ breakers, waiting, workers, oldest, outbox, stuck }: Standing): Need[] {
+  const needs: Need[] = stuckOf(stuck, "bad");
   const bad = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "bad", text, page });
   if (breakers.length > 0) {
     const names = breakers.map(({ name }) => name).join(", ");
@@ -59,10 +81,6 @@ function badOf({ breakers, waiting, workers, oldest, outbox }: Standing): Need[]
       "/dead",
     );
   }
-  if (waiting.overdue > 0) {
-    const text = `${many(waiting.overdue, "timer is", "timers are")} overdue by more than a minute: does any process keep time?`;
-    bad("timers", text, "/workers");
-  }
   if (oldest !== undefined && !workers.some(({ silent }) => !silent)) {
     bad("workers", `Work waits in ${oldest.lane}, and no worker is there to do it.`, "/workers");
   }
@@ -70,8 +88,8 @@ function badOf({ breakers, waiting, workers, oldest, outbox }: Standing): Need[]
   return needs;
 }
 
-function warnOf({ workers, pauses, schedules, oldest, outbox, alerts }: Standing): Need[] {
-  const needs: Need[] = [];
+function warnOf({ workers, pauses, schedules, oldest, outbox, alerts, stuck: groups }: Standing): Need[] {
+  const needs: Need[] = stuckOf(groups, "warn");
   const warn = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "warn", text, page });
   const silent = workers.filter((worker) => worker.silent).length;
   if (silent > 0) warn("workers", `${many(silent, "worker gives", "workers give")} no sign of life.`, "/workers");

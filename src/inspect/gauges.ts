@@ -6,6 +6,9 @@ import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { readOutboxLag } from "../views/outbox.ts";
 import { countInstances } from "./counts.ts";
+import type { StuckReason } from "./explain/explanation.ts";
+import { findStuck, stuckReasons, summary } from "./stuck/find-stuck.ts";
+import type { StuckGroup } from "./stuck/stuck-group.ts";
 
 const levels = { closed: 0, half_open: 1, open: 2 };
 
@@ -19,8 +22,10 @@ export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
     const lags = await readScheduleLags(db, [...kernel.timetable.entries.keys()]);
     const breakers = await listBreakers(db);
     const alerts = await readUndeliveredAlerts(db);
+    const stuck = await findStuck(kernel, summary);
     return {
       database_up: [{ labels: {}, value: 1 }],
+      instances_stuck: stuckReasons.map((reason) => ({ labels: { reason }, value: countOf(stuck, reason) })),
       instances: counts.map(({ lifecycle, state, instances }) => ({ labels: { lifecycle, state }, value: instances })),
       lane_oldest_ready_seconds: ages.map(({ lane, seconds }) => ({ labels: { lane }, value: seconds })),
       outbox_pending: [{ labels: {}, value: outbox.pending }],
@@ -33,6 +38,10 @@ export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
   } catch {
     return { database_up: [{ labels: {}, value: 0 }] };
   }
+}
+
+function countOf(groups: readonly StuckGroup[], reason: StuckReason): number {
+  return groups.reduce((sum, group) => sum + (group.reason === reason ? group.count : 0), 0);
 }
 
 /** All that is measured: by this process since it began, and by the database at this moment. */

@@ -13,6 +13,7 @@ import { readWaiting } from "../views/overview.ts";
 import { readVersions, type VersionRow } from "../views/versions.ts";
 import { attentionOf, type Need } from "./attention.ts";
 import { countInstances } from "./counts.ts";
+import { findStuck, summary } from "./stuck/find-stuck.ts";
 
 /** How everything stands, in a few numbers. */
 export interface Overview {
@@ -54,6 +55,7 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
   const workers = await showWorkers(kernel);
   const pauses = await readPauses(db);
   const schedules = await listSchedules(db);
+  const stuck = await findStuck(kernel, summary);
   const oldest = ages[0];
   const isWaiting = oldest !== undefined && oldest.seconds > 0;
   return {
@@ -77,6 +79,7 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
       workers,
       pauses,
       schedules,
+      stuck,
     }),
   };
 }

@@ -918,6 +918,13 @@ CREATE TABLE pawl.slots (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
+CREATE TABLE pawl.stuck_causes (
+    cause text NOT NULL COLLATE pg_catalog."C",
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    alerted_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE pawl.sweeps (
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
@@ -1154,6 +1161,9 @@ ALTER TABLE ONLY pawl.shards
 ALTER TABLE ONLY pawl.slots
     ADD CONSTRAINT slots_pkey PRIMARY KEY (sample_id, no);
 
+ALTER TABLE ONLY pawl.stuck_causes
+    ADD CONSTRAINT stuck_causes_pkey PRIMARY KEY (cause);
+
 ALTER TABLE ONLY pawl.sweeps
     ADD CONSTRAINT sweeps_pkey PRIMARY KEY (lifecycle, state);
 
@@ -1192,6 +1202,10 @@ CREATE INDEX assignments_of_sample ON pawl.assignments USING btree (sample_id, l
 CREATE UNIQUE INDEX assignments_once ON pawl.assignments USING btree (sample_id, labeler) WHERE (bars AND (revision_of IS NULL));
 
 CREATE UNIQUE INDEX assignments_slot ON pawl.assignments USING btree (sample_id, slot) WHERE (desk IS NOT NULL);
+
+CREATE INDEX attempts_faulty ON pawl.attempts USING btree (at) WHERE ((what = 'deferred'::text) AND ((detail ->> 'reason'::text) = 'definition'::text));
+
+CREATE INDEX attempts_refused ON pawl.attempts USING btree (at) WHERE ((what = 'refused'::text) AND ((detail ->> 'visit'::text) IS NOT NULL));
 
 CREATE INDEX callback_tokens_expiry ON pawl.callback_tokens USING btree (expires_at);
 
@@ -1256,6 +1270,8 @@ CREATE INDEX queues_unchecked ON pawl.queues USING btree (name) WHERE (eligibili
 CREATE INDEX rejected_messages_age ON pawl.rejected_messages USING btree (rejected_at);
 
 CREATE INDEX release_failures_due ON pawl.release_failures USING btree (lifecycle, state, retry_at) WHERE (retry_at IS NOT NULL);
+
+CREATE INDEX release_failures_refused ON pawl.release_failures USING btree (lifecycle, state, instance_id) WHERE ((what = 'refused'::text) AND (attempts >= 10));
 
 CREATE INDEX samples_of_queue ON pawl.samples USING btree (queue, id);
 

@@ -28,6 +28,10 @@ export const catalogue = {
     kind: "gauge",
     help: "How long the longest waiting of the next hundred tasks of a lane has been ready.",
   },
+  instances_stuck: {
+    kind: "gauge",
+    help: "Instances that are stuck, by reason, up to a thousand in one lane or state.",
+  },
   outbox_pending: { kind: "gauge", help: "Messages that wait to be published, up to a hundred thousand." },
   outbox_dead: { kind: "gauge", help: "Messages that were given up and wait for a decision." },
   breaker_state: { kind: "gauge", help: "How a breaker stands: 0 closed, 1 half-open, 2 open." },

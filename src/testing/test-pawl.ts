@@ -11,6 +11,7 @@ import type { AnyLifecycle } from "../definition/language/face.ts";
 import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import { reportStuck } from "../inspect/stuck/report-stuck.ts";
 import { keepBreakers, probePlace, rampOf, writeCalls } from "../kernel/breakers/breakers.ts";
 import { lookAtParents } from "../kernel/family/join.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -113,7 +114,7 @@ export async function openTestPawl(
       notify: options.notify ?? false,
       migrate: given.migrate ?? true,
     },
-    { clock, faults },
+    { clock, faults, reportsStuck: false },
   );
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));
   for (const name of fakes.keys()) refuseUnknownStep(options.lifecycles, name);
@@ -144,6 +145,7 @@ export const testPawlOptionNames = [
   "outbox",
   "alerts",
   "deadLetters",
+  "stuckAfter",
   "server",
   "notify",
   "pooler",
@@ -268,6 +270,14 @@ export class TestPawl {
     const round = await maintain(kernel, await lanesOf(kernel));
     if (round.failures.length > 0) throw round.failures[0]!.error;
     return round;
+  }
+
+  /**
+   * Raises the alerts of what is stuck and was not known to be, as maintenance does twice a minute; gives back how many. A test
+   * has no live worker, so all that is ready for longer than a minute is stuck.
+   */
+  reportStuck(): Promise<number> {
+    return reportStuck(this.#parts.kernel);
   }
 
   /** Tells the alerts that are to be told now; gives back how many that were. */

@@ -5,8 +5,6 @@ export interface WaitingView {
   readonly dead_letters: number;
   /** Samples with a slot that nobody holds. */
   readonly samples: number;
-  /** Instances with a timer that should have fired a minute ago. */
-  readonly overdue: number;
   readonly now_ms: number;
 }
 
@@ -20,12 +18,6 @@ export async function readWaiting(db: Executor): Promise<WaitingView> {
         select count(distinct few.sample_id)::int
         from (select sample_id from pawl.slots where open_in is not null limit 100000) as few
       ) as samples,
-      (
-        select count(*)::int from (
-          select from pawl.instances
-          where next_due_at is not null and next_due_at < (select now from clock) - interval '1 minute' limit 1000
-        ) as few
-      ) as overdue,
       pawl.ms(clock.now) as now_ms
     from clock`);
   return waiting!;

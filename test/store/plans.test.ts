@@ -4,6 +4,7 @@ import { z } from "zod";
 import { openOn } from "../../src/api/create.ts";
 import { standingOf } from "../../src/api/internals.ts";
 import type { Pawl } from "../../src/api/pawl.ts";
+import { reportStuck } from "../../src/inspect/stuck/report-stuck.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
 import { publish } from "../../src/kernel/move/publish.ts";
@@ -122,6 +123,8 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.explain(model, (await pawl.list(model, { limit: 1 }))[0]!);
   await pawl.inspect.metrics();
   await pawl.inspect.overview();
+  await pawl.inspect.stuck();
+  await reportStuck(kernel);
   await pawl.inspect.oldest(chain, "wait");
   await pawl.inspect.oldest(chain, "two");
   await pawl.inspect.search(keys[41]!);
@@ -170,7 +173,17 @@ async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
 }
 
 /** Small and bounded by what is declared and by who works, not by how much work there is. */
-const mayBeScanned = ["migrations", "lifecycles", "edges", "counts", "shards", "pruned", "workers", "breakers"];
+const mayBeScanned = [
+  "migrations",
+  "lifecycles",
+  "edges",
+  "counts",
+  "shards",
+  "pruned",
+  "workers",
+  "breakers",
+  "stuck_causes",
+];
 
 function sequentialScans(plans: readonly string[]): string[] {
   return plans.flatMap((plan) => {
@@ -221,6 +234,9 @@ describe.skipIf(server === undefined)(
           expect(plans.join("\n"), "a hint begins the look in the index").toMatch(
             /Index Cond: .*ROW\(\w*\.?priority, \w*\.?id\) >/,
           );
+          for (const index of ["attempts_refused", "attempts_faulty", "release_failures_refused"]) {
+            expect(plans.join("\n"), "what is stuck is found by an index of its own").toContain(index);
+          }
           expect(plans.join("\n"), "callbacks that are not due are not read").toMatch(
             /callbacks_due.*\n\s*Index Cond: .*COALESCE\(retry_at, received_at\) <=/,
           );

@@ -3,6 +3,7 @@ import type { LifecycleAnswer, StateAnswer } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { type Column, type Paint, printJson, printTable } from "../show/terminal.ts";
 import { reached } from "./reached.ts";
+import { printStuck } from "./stuck.ts";
 
 interface Row extends StateAnswer {
   readonly lifecycle: string;
@@ -12,13 +13,14 @@ interface Row extends StateAnswer {
 export function addStatus(program: Command, act: Act): void {
   program
     .command("status")
-    .description("show how many instances stand in which state")
+    .description("show instance counts by state, and what is stuck")
     .action(
       act((context) =>
         reached(context, async (pawl) => {
           const lifecycles = await pawl.call("lifecycles", {});
+          const stuck = await pawl.call("stuck", {});
           const { terminal } = context;
-          if (terminal.json) printJson(terminal, { pid: pawl.pid ?? null, lifecycles });
+          if (terminal.json) printJson(terminal, { pid: pawl.pid ?? null, lifecycles, stuck });
           else
             printTable(
               terminal,
@@ -26,6 +28,8 @@ export function addStatus(program: Command, act: Act): void {
               columns,
             );
           if (terminal.isTty && !terminal.json) {
+            if (stuck.length > 0) terminal.print("");
+            for (const group of stuck) printStuck(terminal, group);
             const how =
               pawl.pid === undefined
                 ? "Nothing runs here; the database was read directly."

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { openDatabase } from "../../api/create.ts";
 import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../../api/database.ts";
 import { messageOf } from "../../base/errors.ts";
-import { holderOf } from "../transport/reach.ts";
+import { visible } from "../show/terminal.ts";
+import { holderOf, reach } from "../transport/reach.ts";
 import type { Finding } from "./finding.ts";
 import { type Settings, shownUrl } from "./settings.ts";
 
@@ -54,6 +55,25 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
     yield { what: "Database", ok: false, found: messageOf(error) };
   } finally {
     await db.close();
+  }
+}
+
+/** What is stuck, as warnings: the setup is in order all the same. */
+export async function* examineStuck(settings: Settings): AsyncGenerator<Finding> {
+  if (settings.database === undefined && !existsSync(`${settings.folder}/db`)) return;
+  const what = "Stuck";
+  try {
+    const pawl = await reach(settings);
+    try {
+      const groups = await pawl.call("stuck", { limit: 1 });
+      if (groups.length === 0) yield { what, ok: true, found: "nothing is stuck" };
+      const remedy = "Which instances: pawl stuck";
+      for (const { sentence } of groups) yield { what, ok: true, warning: true, found: visible(sentence), remedy };
+    } finally {
+      await pawl.close();
+    }
+  } catch (error) {
+    yield { what, ok: true, warning: true, found: `what is stuck could not be read: ${messageOf(error)}` };
   }
 }
 

@@ -1,11 +1,11 @@
 import { routesOf } from "../api/route.ts";
-import { about, listOf, moment, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
-import type { OverviewAnswer } from "../contract.ts";
+import { about, flag, id, listOf, moment, named, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
+import type { OverviewAnswer, StuckAnswer } from "../contract.ts";
 import { instance } from "./instance-answer.ts";
 import { lifecycleNamed } from "./targets.ts";
 
 const need = shape<OverviewAnswer["needs"][number]>({
-  what: oneOf("breakers", "dead_letters", "timers", "workers", "lanes", "schedules", "outbox", "waiting"),
+  what: oneOf("stuck", "breakers", "dead_letters", "workers", "lanes", "schedules", "outbox", "waiting"),
   level: oneOf("bad", "warn"),
   text,
   page: about(text, "The page of the console that tells more."),
@@ -26,6 +26,39 @@ const overview = shape<OverviewAnswer>({
   needs: listOf(need),
 });
 
+const stuck = named(
+  "Stuck",
+  shape<StuckAnswer>({
+    reason: oneOf(
+      "no_worker",
+      "worker_outdated",
+      "ready_too_long",
+      "overdue",
+      "dead_letter",
+      "release_refused",
+      "event_refused",
+      "result_unmatched",
+      "unassignable",
+      "queue_inactive",
+      "definition_fault",
+    ),
+    lifecycle: text,
+    lane: about(orNull(text), "The lane of the tasks that wait; null where no task does."),
+    state: about(orNull(text), "The state of the instances; null for after-effects and deliveries."),
+    queue: about(orNull(text), "The queue of the samples that wait; null where none do."),
+    count: about(whole, "Not counted beyond 10,000."),
+    more: about(flag, "Whether there may be more than were counted."),
+    since: about(moment, "Since when the first of them is stuck."),
+    sentence: about(text, "What waits, why, and what to do."),
+    instances: about(
+      listOf(
+        shape<StuckAnswer["instances"][number]>({ id, lifecycle: text, key: orNull(text), state: text, since: moment }),
+      ),
+      "Those that have waited longest.",
+    ),
+  }),
+);
+
 const { get } = routesOf("Instances");
 
 export const overviewRoutes = [
@@ -33,6 +66,12 @@ export const overviewRoutes = [
     summary: "How everything stands, in a few numbers, and what somebody should look at.",
     answer: overview,
     call: (pawl) => pawl.inspect.overview(),
+  }),
+  get("stuck", "/stuck", "look", {
+    summary: "All instances that are stuck, grouped by the reason and the place, with what to do.",
+    takes: { limit: about(whole, "How many instances of each group are listed; 10 unless given.") },
+    answer: listOf(stuck),
+    call: (pawl, { limit }) => pawl.stuck({ limit }),
   }),
   get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "look", {
     summary: "Of the instances that stand in a state, those that were started first.",

@@ -1,54 +1,94 @@
 import { shownTime } from "../../definition/decide/explain.ts";
 import { mostRefusals } from "../../kernel/move/release-failures.ts";
-import type { Stuck, StuckReason, WaitingFor } from "./explanation.ts";
+import type { StuckAfter } from "../../kernel/stuck-after.ts";
+import type { NotClaimed, Stuck, StuckReason, WaitingFor } from "./explanation.ts";
 import type { KnownInstance } from "./known-instance.ts";
 
-/** Why nothing will move an instance, by what it waits for; null while something will. The same rules as for attention. */
+/** Why nothing will move an instance, by what it waits for; null while something will. `findStuck` finds by the same rules. */
 export function stuckBy(known: KnownInstance, waitingFor: readonly WaitingFor[]): Stuck | null {
-  const { waits, kernel, row } = known;
-  const nowMs = waits.now_ms;
-  const { overdueMs } = kernel.stuckAfter;
+  const { waits, row } = known;
   for (const wait of waitingFor) {
-    const reason = ofTask(known, wait) ?? ofOther(known, wait);
-    if (reason !== undefined) return stuck(reason, wait.since, wait);
+    const found = ofTask(known, wait) ?? ofOther(known, wait);
+    if (found !== undefined) return stuck(found.reason, found.since ?? wait.since, wait);
   }
   if (row.outcome !== null) return null;
-  const late = waitingFor.find(({ until }) => until !== null && until.getTime() < nowMs - overdueMs);
+  const late = waitingFor.find((wait) => isOverdue(known, wait));
   if (late !== undefined) return stuck("overdue", late.until!, late);
-  const hasEnd = waitingFor.some(({ until }) => until !== null);
-  if (hasEnd) return null;
+  if (waitingFor.some((wait) => movesByItself(known, wait))) return null;
   const letter = waitingFor.find((wait) => wait.kind === "person" && isOpenLetter(known, wait.deadLetter));
   if (letter !== undefined) return stuck("dead_letter", letter.since, letter);
-  if (waits.refused_event !== null && waits.step === null)
-    return stuck("event_refused", new Date(waits.refused_ms!), waitingFor[0]);
+  if (waits.refused_event !== null) return stuck("event_refused", new Date(waits.refused_ms!), waitingFor[0]);
   const result = waitingFor.find((wait) => wait.kind === "result" && !wait.reachable);
-  return result === undefined || waits.step !== null ? null : stuck("result_unmatched", result.since, result);
+  return result === undefined ? null : stuck("result_unmatched", result.since, result);
 }
 
-function ofTask({ waits, kernel }: KnownInstance, wait: WaitingFor): StuckReason | undefined {
+/** After how long a task that is ready is stuck, and why, by what keeps workers from claiming it. */
+export function stuckWhenReady(
+  { reason }: NotClaimed,
+  { noWorkerMs, readyMs }: StuckAfter,
+): { readonly reason: StuckReason; readonly afterMs: number } {
+  const isUnserved = reason === "no_worker" || reason === "worker_outdated";
+  return isUnserved ? { reason, afterMs: noWorkerMs } : { reason: "ready_too_long", afterMs: readyMs };
+}
+
+interface Found {
+  readonly reason: StuckReason;
+  readonly since?: Date;
+}
+
+function ofTask(known: KnownInstance, wait: WaitingFor): Found | undefined {
   if (wait.kind !== "step" && wait.kind !== "recovery" && wait.kind !== "effect") return undefined;
-  const ageMs = waits.now_ms - wait.since.getTime();
-  const { noWorkerMs, readyMs, overdueMs } = kernel.stuckAfter;
-  if (wait.status === "running") return waits.now_ms - wait.leaseUntil.getTime() > overdueMs ? "overdue" : undefined;
-  if (wait.status === "scheduled") return waits.now_ms - wait.until!.getTime() > overdueMs ? "overdue" : undefined;
-  const { reason } = wait.notClaimed;
-  if ((reason === "no_worker" || reason === "worker_outdated") && ageMs > noWorkerMs) return reason;
-  return ageMs > readyMs ? "ready_too_long" : undefined;
+  if (wait.status !== "ready") return isOverdue(known, wait) ? { reason: "overdue", since: wait.until! } : undefined;
+  const { reason, afterMs } = stuckWhenReady(wait.notClaimed, known.kernel.stuckAfter);
+  return known.waits.now_ms - wait.since.getTime() > afterMs ? { reason } : undefined;
 }
 
-function ofOther(known: KnownInstance, wait: WaitingFor): StuckReason | undefined {
+function isOverdue({ waits, kernel }: KnownInstance, wait: WaitingFor): boolean {
+  // When a lane may be claimed from again is a guess.
+  if (wait.until === null || ("status" in wait && wait.status === "ready")) return false;
+  return wait.until.getTime() < waits.now_ms - kernel.stuckAfter.overdueMs;
+}
+
+function ofOther(known: KnownInstance, wait: WaitingFor): Found | undefined {
+  const reason = reasonOf(known, wait);
+  return reason === undefined ? undefined : { reason };
+}
+
+function reasonOf(known: KnownInstance, wait: WaitingFor): StuckReason | undefined {
   switch (wait.kind) {
     case "definition_fault":
       return "definition_fault";
     case "release":
       return wait.lastFailure?.what === "refused" && wait.failures >= mostRefusals ? "release_refused" : undefined;
-    case "people":
-      if (known.sample!.state === "unassignable") return "unassignable";
-      return known.sample!.state === "open" && !known.sample!.active ? "queue_inactive" : undefined;
+    case "people": {
+      const { state, active, has_open_slot: hasOpenSlot } = known.sample!;
+      if (state === "unassignable") return "unassignable";
+      return state === "open" && !active && hasOpenSlot ? "queue_inactive" : undefined;
+    }
     case "person":
       return known.row.outcome === null && isInstanceLetter(known, wait.deadLetter) ? "dead_letter" : undefined;
     default:
       return undefined;
+  }
+}
+
+/** Whether what it waits for may move it without a decision by a person and without an event from outside. */
+function movesByItself({ sample, waits }: KnownInstance, wait: WaitingFor): boolean {
+  switch (wait.kind) {
+    case "step":
+    case "recovery":
+    case "question":
+      return true;
+    case "effect":
+      return false;
+    case "children":
+      return wait.by !== "person";
+    case "people":
+      return sample!.state === "open" || waits.question?.outcome === null || wait.until !== null;
+    case "crowd_job":
+      return waits.question?.outcome === null || wait.until !== null;
+    default:
+      return wait.until !== null;
   }
 }
 

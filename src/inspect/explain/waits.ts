@@ -119,8 +119,11 @@ function release(known: KnownInstance): WaitingFor {
   const failure = waits.release_failure;
   const event = model?.release?.send ?? null;
   const givenUp = failure !== null && failure.retry_ms === null;
-  const firstMs = enteredAt(known).getTime() + (model?.release === undefined ? 0 : everyMs(model.release.every));
-  const untilMs = failure === null ? (waits.release_ms ?? firstMs) : failure.retry_ms;
+  const every = model?.release?.every;
+  const turnMs = waits.release_ms ?? (every === undefined ? null : enteredAt(known).getTime() + everyMs(every));
+  // One that failed rests, and then has to wait for the next turn of its state.
+  const againMs = givenUp ? null : Math.max(failure?.retry_ms ?? 0, turnMs ?? 0) || null;
+  const untilMs = failure === null ? turnMs : againMs;
   const until = untilMs === null ? null : new Date(untilMs);
   const sends = event === null ? "" : `, which sends \`${event}\``;
   const when = until === null ? "It is not released any more" : `Its next release${sends} is at ${shownTime(until)}`;

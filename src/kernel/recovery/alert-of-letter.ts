@@ -19,6 +19,8 @@ export type AlertKind =
   | "definition_faulty"
   /** Samples of a queue are exhausted or unassignable. Once a queue, until a lead has dealt with all of them. */
   | "samples_given_up"
+  /** Instances are stuck for a reason that has no alert of its own. Once a cause, until it is resolved. */
+  | "instances_stuck"
   /** More work was given up in a day than is usual. */
   | "many_dead_letters"
   /** Dead letters outlive their time, since they cannot be archived. */

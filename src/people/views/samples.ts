@@ -96,6 +96,8 @@ export interface SampleWait {
   readonly filled: number;
   /** False also for a queue that is not known any more. */
   readonly active: boolean;
+  /** A slot waits to be handed out. */
+  readonly has_open_slot: boolean;
   /** Null: anybody. */
   readonly labelers: readonly string[] | null;
   readonly skills: readonly string[];
@@ -107,7 +109,9 @@ export interface SampleWait {
 export async function readSampleWait(db: Executor, id: string): Promise<SampleWait | undefined> {
   const [row] = await db.rows<SampleWait>(sql`
     select sample.id::text as id, sample.queue, instance.state, pawl.ms(instance.moved_at) as since_ms, sample.needs,
-      sample.filled, coalesce(queue.active, false) as active, nullif(queue.settings -> 'labelers', 'null'::jsonb) as labelers,
+      sample.filled, coalesce(queue.active, false) as active,
+      exists (select from pawl.slots as slot where slot.sample_id = sample.id and slot.open_in is not null) as has_open_slot,
+      nullif(queue.settings -> 'labelers', 'null'::jsonb) as labelers,
       coalesce(queue.settings -> 'skills', '[]'::jsonb) as skills, held.by as held_by, instance.data ->> 'reason' as reason
     from pawl.samples as sample
     join pawl.instances as instance on instance.id = sample.id

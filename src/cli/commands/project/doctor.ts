@@ -9,7 +9,7 @@ export function addDoctor(program: Command, act: Act): void {
   program
     .command("doctor")
     .description(
-      "check Node, the config, the database, its clock, schema and rights; exits with 1 if anything has to be fixed",
+      "check Node, the config, the database, its clock, schema and rights, and list stuck instances; exits with 1 if the setup has to be fixed",
     )
     .action(
       act(async (context) => {
@@ -36,7 +36,7 @@ function count(list: readonly unknown[], what: string): string {
 }
 
 async function* examine(context: Context): AsyncGenerator<Finding> {
-  const { examineNode, examineConsole, examineDatabase } = await import("../../project/examine.ts");
+  const { examineNode, examineConsole, examineDatabase, examineStuck } = await import("../../project/examine.ts");
   const { loadSettings } = await import("../../project/settings.ts");
   yield examineNode(process.versions.node);
   yield examineConsole();
@@ -50,7 +50,12 @@ async function* examine(context: Context): AsyncGenerator<Finding> {
       const found = `${path}: ${count(lifecycles, "lifecycle")}, ${count(queues, "queue")}, ${count(crowds, "crowd")}`;
       yield { what: "Config", ok: true, found };
     }
-    yield* examineDatabase(settings);
+    let isReady = settings.config !== undefined;
+    for await (const finding of examineDatabase(settings)) {
+      isReady &&= finding.ok;
+      yield finding;
+    }
+    if (isReady) yield* examineStuck(settings);
   } catch (error) {
     yield { what: "Config", ok: false, found: messageOf(error), remedy: "See it laid out: pawl check" };
   }

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import type { StuckAnswer } from "../../http/contract.ts";
+import type { Act } from "../program.ts";
+import { type Column, printList, type Terminal, visible } from "../show/terminal.ts";
+import { reached } from "./reached.ts";
+
+export function addStuck(program: Command, act: Act): void {
+  program
+    .command("stuck")
+    .description("list the instances that are stuck, by reason and place, with what to do; see `pawl explain` for one")
+    .action(
+      act((context) =>
+        reached(context, async (pawl) => {
+          const groups = await pawl.call("stuck", {});
+          const { terminal } = context;
+          if (terminal.json || !terminal.isTty) printList(terminal, groups, columns);
+          else if (groups.length === 0) terminal.note("Nothing is stuck.");
+          else for (const group of groups) printStuck(terminal, group);
+        }),
+      ),
+    );
+}
+
+/** For a person: what is stuck and what to do, and then who has waited longest. */
+export function printStuck(terminal: Terminal, { sentence, instances, count, more }: StuckAnswer): void {
+  terminal.print(visible(sentence));
+  for (const { lifecycle, key, id } of instances.slice(0, mostShown)) {
+    terminal.print(`  ${visible(lifecycle)} ${key === null ? id : visible(key)}`);
+  }
+  if (more || count > mostShown) terminal.print(terminal.paint.dim("  …"));
+}
+
+const mostShown = 3;
+
+const columns: readonly Column<StuckAnswer>[] = [
+  { title: "reason", text: (one) => one.reason },
+  { title: "lifecycle", text: (one) => one.lifecycle },
+  { title: "place", text: (one) => one.lane ?? one.queue ?? one.state ?? "" },
+  { title: "count", text: (one) => `${one.count}${one.more ? "+" : ""}`, alignRight: true },
+  { title: "since", text: (one) => one.since },
+  { title: "what to do", text: (one) => one.sentence },
+];

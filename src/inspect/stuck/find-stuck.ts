@@ -1,0 +1,168 @@
+import { durationMs } from "../../base/duration.ts";
+import { isEventAhead } from "../../definition/decide/events-ahead.ts";
+import { failed, readLane } from "../../definition/model.ts";
+import { isNewer, type Kernel } from "../../kernel/kernel.ts";
+import { purposeOf } from "../../kernel/lanes/lanes.ts";
+import { readNow } from "../../views/now.ts";
+import type { Bounds, FoundGroup } from "../../views/stuck/grouped.ts";
+import {
+  type ReleaseTurns,
+  readDeadInstances,
+  readOverdueReleases,
+  readOverdueTimers,
+  readRefusedEvents,
+  readRefusedReleases,
+  readWaitingResults,
+} from "../../views/stuck/stuck-instances.ts";
+import { readInactiveQueues, readUnassignable } from "../../views/stuck/stuck-samples.ts";
+import { readFaultySteps, readOverdueTasks, readReadyLanes, readReadyTasks } from "../../views/stuck/stuck-tasks.ts";
+import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
+import { whyNotClaimed } from "../explain/lane-service.ts";
+import { stuckWhenReady } from "../explain/stuck-instance.ts";
+import type { StuckGroup } from "./stuck-group.ts";
+import { sentenceOf } from "./stuck-sentence.ts";
+
+/** Nobody needs to know how many more there are. */
+const mostCounted = 10_000;
+
+/** The same for those who ask often: an overview, measures, alerts. */
+export const summary: Bounds = { counted: 1_000, listed: 3 };
+
+export function boundsOf(listed: number): Bounds {
+  return { counted: mostCounted, listed };
+}
+
+/** In the order in which groups are shown: what keeps most from moving first. */
+export const stuckReasons: readonly StuckReason[] = [
+  "no_worker",
+  "worker_outdated",
+  "overdue",
+  "definition_fault",
+  "dead_letter",
+  "event_refused",
+  "release_refused",
+  "result_unmatched",
+  "unassignable",
+  "queue_inactive",
+  "ready_too_long",
+];
+
+/**
+ * All that is stuck, by the rules of `explain`, grouped by reason and place. Each statement probes indexes and reads a bounded
+ * number of rows, however much there is. An instance that is stuck for two reasons is in both groups.
+ */
+export async function findStuck(kernel: Kernel, bounds: Bounds): Promise<StuckGroup[]> {
+  const { db, stuckAfter } = kernel;
+  const { overdueMs } = stuckAfter;
+  const groups = [
+    ...(await readyTooLong(kernel, bounds)),
+    ...merged("overdue", "lane", await readOverdueTasks(db, overdueMs, bounds), bounds),
+    ...merged(
+      "overdue",
+      "state",
+      [
+        ...(await readOverdueTimers(db, overdueMs, bounds)),
+        ...(await readOverdueReleases(db, turnsOf(kernel), overdueMs, bounds)),
+      ],
+      bounds,
+    ),
+    ...merged("definition_fault", "lane", await readFaultySteps(db, bounds), bounds),
+    ...merged("dead_letter", "state", await readDeadInstances(db, bounds), bounds),
+    ...merged("event_refused", "state", await readRefusedEvents(db, bounds), bounds),
+    ...merged("release_refused", "state", await readRefusedReleases(db, bounds), bounds),
+    ...merged("result_unmatched", "state", await unmatchedResults(kernel, bounds), bounds),
+    ...merged("unassignable", "queue", await readUnassignable(db, bounds), bounds),
+    ...merged("queue_inactive", "queue", await readInactiveQueues(db, bounds), bounds),
+  ];
+  return groups
+    .map((group) => shown(kernel, group, bounds))
+    .toSorted(
+      (one, other) => stuckReasons.indexOf(one.reason) - stuckReasons.indexOf(other.reason) || other.count - one.count,
+    );
+}
+
+/** A group before it is put into words. */
+interface Found extends FoundGroup {
+  readonly reason: StuckReason;
+  readonly of: "lane" | "state" | "queue";
+  readonly notClaimed?: NotClaimed;
+}
+
+async function readyTooLong(kernel: Kernel, bounds: Bounds): Promise<Found[]> {
+  const names = await readReadyLanes(kernel.db);
+  if (names.length === 0) return [];
+  const why = await whyNotClaimed(kernel, names, await readNow(kernel.db));
+  const rules = new Map(names.map((lane) => [lane, stuckWhenReady(why.get(lane)!, kernel.stuckAfter)]));
+  const lanes = names.map((lane) => ({ lane, afterMs: rules.get(lane)!.afterMs }));
+  const found = await readReadyTasks(kernel.db, lanes, bounds);
+  return found.map((group) => {
+    const { reason } = rules.get(group.place)!;
+    return { ...group, reason, of: "lane", notClaimed: why.get(group.place)! };
+  });
+}
+
+/** How often the parked states of this process are released, by the names that they have and had. */
+function turnsOf({ lifecycles }: Kernel): ReleaseTurns[] {
+  return [...lifecycles.values()].flatMap(({ name: lifecycle, states, renamed }) =>
+    [...states.values()].flatMap(({ name, release }) => {
+      if (release === undefined) return [];
+      const everyMs = durationMs(release.every, "release.every");
+      const names = [name, ...Object.keys(renamed).filter((old) => renamed[old] === name)];
+      return names.map((state) => ({ lifecycle, state, everyMs }));
+    }),
+  );
+}
+
+/** Of the results that wait, those that no state ahead takes. What a newer definition decides is left to it. */
+async function unmatchedResults(kernel: Kernel, bounds: Bounds): Promise<FoundGroup[]> {
+  const waiting = await readWaitingResults(kernel.db, bounds);
+  return waiting.flatMap(({ definition, failed_from: failedFrom, state, event, ...group }) => {
+    const lifecycle = kernel.lifecycles.get(group.lifecycle);
+    if (lifecycle === undefined || isNewer(kernel, { lifecycle: group.lifecycle, definition })) return [];
+    const from = state === failed && lifecycle.builtIns ? (failedFrom ?? state) : state;
+    return isEventAhead(lifecycle, from, event) ? [] : [{ ...group, place: state }];
+  });
+}
+
+/** Groups of the same place become one. */
+function merged(reason: StuckReason, of: Found["of"], groups: readonly FoundGroup[], { listed }: Bounds): Found[] {
+  const places = new Map<string, Found>();
+  for (const group of groups) {
+    const place = JSON.stringify([group.lifecycle, group.place]);
+    const known = places.get(place);
+    if (known === undefined) places.set(place, { ...group, reason, of });
+    else {
+      const instances = [...known.instances, ...group.instances]
+        .toSorted((one, other) => one.since_ms - other.since_ms)
+        .filter(({ id }, at, all) => all.findIndex((one) => one.id === id) === at);
+      const count = known.count + group.count;
+      const sinceMs = Math.min(known.since_ms, group.since_ms);
+      places.set(place, { ...known, count, since_ms: sinceMs, instances: instances.slice(0, listed) });
+    }
+  }
+  return [...places.values()];
+}
+
+function shown(kernel: Kernel, found: Found, { counted }: Bounds): StuckGroup {
+  const { reason, of, place } = found;
+  const lane = of === "lane" ? place : null;
+  const group = {
+    reason,
+    lifecycle: lane === null ? found.lifecycle : readLane(lane)!.lifecycle,
+    lane,
+    state: stateOf(kernel, found),
+    queue: of === "queue" ? place : null,
+    count: Math.min(found.count, counted),
+    more: found.count >= counted,
+    since: new Date(found.since_ms),
+    instances: found.instances.map(({ since_ms, ...one }) => ({ ...one, since: new Date(since_ms) })),
+  };
+  return { ...group, sentence: sentenceOf(group, found.notClaimed) };
+}
+
+function stateOf(kernel: Kernel, { of, place, lifecycle }: Found): string | null {
+  if (of === "queue") return null;
+  if (of === "state") return kernel.lifecycles.get(lifecycle)?.renamed[place] ?? place;
+  const { part } = purposeOf(kernel, place);
+  return part.startsWith("/") ? part.slice(1) : null;
+}

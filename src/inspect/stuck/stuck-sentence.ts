@@ -1,0 +1,38 @@
+import { shownTime } from "../../definition/decide/explain.ts";
+import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
+import { remedyFor } from "../explain/stuck-instance.ts";
+import { whyOf } from "../explain/task-waits.ts";
+import type { StuckGroup } from "./stuck-group.ts";
+
+/** How many are stuck and where, why, and what to do. */
+export function sentenceOf(group: Omit<StuckGroup, "sentence">, notClaimed: NotClaimed | undefined): string {
+  const { reason, since } = group;
+  const why = notClaimed === undefined ? whatOf(reason) : `ready, and ${whyOf(notClaimed)}`;
+  return `${subjectOf(group)} since ${shownTime(since)}: ${why}. ${remedyFor(reason)}`;
+}
+
+function subjectOf({ lifecycle, lane, state, queue, count, more }: Omit<StuckGroup, "sentence">): string {
+  const [what, where] =
+    lane !== null ? ["task", lane] : queue !== null ? ["sample", queue] : [`instance`, `${lifecycle}/${state}`];
+  const number = `${count.toLocaleString("en")}${more ? " or more" : ""}`;
+  return `${number} ${what}${count === 1 ? " is" : "s are"} stuck in \`${where}\``;
+}
+
+const words: Record<StuckReason, string> = {
+  no_worker: "no live worker serves this lane",
+  worker_outdated: "live workers have an older definition",
+  ready_too_long: "ready, and not claimed",
+  overdue: "what was due has not happened",
+  dead_letter: "work was given up and a person must decide",
+  release_refused: "the release is refused again and again",
+  event_refused: "the event that would have ended the wait was refused",
+  result_unmatched: "a result came that no state ahead takes",
+  unassignable: "no eligible labeler is left",
+  queue_inactive: "the queue is inactive and hands out nothing",
+  definition_fault: "the step does what its definition does not allow",
+};
+
+/** Why instances are stuck, in a few words. */
+export function whatOf(reason: StuckReason): string {
+  return words[reason];
+}
