@@ -6,6 +6,7 @@ import type { AnyCrowd } from "../definition/crowd.ts";
 import type { AnyLifecycle } from "../definition/language/face.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import type { StuckAfterOptions } from "../kernel/stuck-after.ts";
 import type { RelayOptions } from "../outbox/settings.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Pawl } from "./pawl.ts";
@@ -88,6 +89,8 @@ export interface PawlConfig {
   readonly marketplaces?: Marketplaces | undefined;
   /** How the breakers of outside dependencies behave, by name. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
+  /** How long something may wait before it is reported as stuck. */
+  readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
    * Where the console, the API and callbacks are. `pawl start` serves them at port 7295 of this machine unless told
    * otherwise, or `false`; `pawl work` serves them only if this is given.

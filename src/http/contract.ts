@@ -161,7 +161,7 @@ export interface SignInAnswer {
 export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["overview"]>>>;
 
 /** Instances that are stuck for the same reason in the same place. */
-export type StuckAnswer = Each<Pawl["stuck"]>;
+export type StuckAnswer = Each<Pawl["inspect"]["stuck"]>;
 
 /** Of each lifecycle, how many stand in the states whose counts have changed. */
 export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;

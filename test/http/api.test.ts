@@ -115,6 +115,20 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/lifecycles/essay/diagram?format=dot")).toContain("digraph");
   });
 
+  test("what is stuck, with what to do", async () => {
+    await api.post("/lifecycles/essay/instances", { key: "stuck", data: { text: "…" } });
+    for (const event of ["hand_in", "check"]) await api.post(`/lifecycles/essay/keys/stuck/events/${event}`);
+    await t.advance("2m");
+    const sentence = expect.stringContaining("Start a worker that serves this lane.");
+    const group = { reason: "no_worker", lane: "essay@1/checking", count: 1, more: false, queue: null, sentence };
+    expect(await api.get("/stuck?limit=1")).toMatchObject([
+      { ...group, instances: [{ key: "stuck", state: "checking" }] },
+    ]);
+    expect(await api.get("/overview")).toMatchObject({ needs: [{ what: "stuck", page: "/workers" }] });
+    await api.post("/lifecycles/essay/keys/stuck/events/discard");
+    expect(await api.get("/stuck")).toEqual([]);
+  });
+
   test("R77 callbacks, and late ones with all that a banner shows of them", async () => {
     await api.post("/lifecycles/essay/instances", { key: "late", data: { text: "…" } });
     await api.post("/lifecycles/essay/keys/late/events/hand_in");
@@ -328,7 +342,7 @@ describe("everything is answered as it is documented", () => {
     const token = await api.post<Thing & { secret: string }>("/tokens", {
       name: "grader",
       role: "service",
-      lasts: "1h",
+      expiresIn: "1h",
     });
     expect(await api.get("/tokens")).toHaveLength(1);
     await t.pawl.access.signIn(token.secret);

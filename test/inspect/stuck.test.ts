@@ -93,7 +93,7 @@ const ofQueues: readonly StuckReason[] = ["unassignable", "queue_inactive"];
  * of each that is in one.
  */
 async function stuck(t: TestPawl): Promise<string[]> {
-  const groups = await t.pawl.stuck({ limit: 1_000 });
+  const groups = await t.pawl.inspect.stuck({ limit: 1_000 });
   const byId = new Map<string, StuckReason[]>();
   for (const { reason, instances } of groups) {
     for (const { id } of instances) byId.set(id, [...(byId.get(id) ?? []), reason]);
@@ -114,7 +114,7 @@ async function stuck(t: TestPawl): Promise<string[]> {
 
 /** The stuck lines of what needs attention. */
 async function attention(t: TestPawl): Promise<string[]> {
-  return (await t.pawl.overview()).needs.filter(({ what }) => what === "stuck").map(({ text }) => text);
+  return (await t.pawl.inspect.overview()).needs.filter(({ what }) => what === "stuck").map(({ text }) => text);
 }
 
 eachStore((store) => {
@@ -147,8 +147,8 @@ eachStore((store) => {
     expect(await alerted(t, sink)).toEqual([]);
     await leave(t.kernel, "w");
     expect(await alerted(t, sink)).toEqual(["no_worker"]);
-    expect(await t.pawl.metrics()).toContain('pawl_instances_stuck{reason="no_worker"} 2');
-    expect(await t.pawl.metrics()).toContain('pawl_instances_stuck{reason="overdue"} 0');
+    expect(await t.pawl.inspect.metrics()).toContain('pawl_instances_stuck{reason="no_worker"} 2');
+    expect(await t.pawl.inspect.metrics()).toContain('pawl_instances_stuck{reason="overdue"} 0');
   });
 
   test("maintenance raises the alert by itself, in one of two processes", async () => {
@@ -171,14 +171,14 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: all, alerts: [sink] });
     await t.pawl.start(parcel, { key: "a", data: {} });
     await t.pawl.send(parcel, "a", "work");
-    await t.pawl.pause(parcel, { state: "working", reason: "the model lies", actor: "grace" });
+    await t.pawl.lanes.pause(parcel, { state: "working", reason: "the model lies", actor: "grace" });
     await t.advance("14m");
     expect(await stuck(t)).toEqual([]);
     await t.advance("2m");
     expect(await stuck(t)).toEqual([`ready_too_long ${lane} 1`]);
     expect((await attention(t))[0]).toContain("the lane was paused by grace");
     expect(await alerted(t, sink)).toEqual(["ready_too_long"]);
-    await t.pawl.resume(parcel, { state: "working" });
+    await t.pawl.lanes.resume(parcel, { state: "working" });
     expect(await stuck(t)).toEqual([`no_worker ${lane} 1`]);
     expect(await alerted(t, sink)).toEqual(["no_worker"]);
   });
@@ -189,7 +189,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: all, alerts: [sink], breakers: { llm: {} }, stuckAfter });
     await t.pawl.start(parcel, { key: "a", data: {} });
     await t.pawl.send(parcel, "a", "work");
-    await t.pawl.forceBreaker("llm", "open", { reason: "an outage", actor: "ada" });
+    await t.pawl.breakers.force("llm", "open", { reason: "an outage", actor: "ada" });
     await t.advance("5m");
     for (const key of ["b", "c"]) {
       await t.pawl.start(parcel, { key, data: {} });
@@ -282,7 +282,7 @@ eachStore((store) => {
     expect((await alerted(t, sink)).sort()).toEqual(["event_failed", "event_failed", "release_refused"]);
     expect(await attention(t)).toHaveLength(1); // Dead letters have a line of their own.
     await t.pawl.send(parcel, "refuses", "discard");
-    for (const letter of await t.pawl.deadLetters()) await t.pawl.discard(letter.id);
+    for (const letter of await t.pawl.deadLetters.list()) await t.pawl.deadLetters.discard(letter.id);
     expect([await stuck(t), await alerted(t, sink)]).toEqual([[], []]);
   });
 
@@ -315,7 +315,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [exam], alerts: [sink] });
     await t.pawl.start(exam, { key: "e" });
     await t.pawl.send(exam, "e", "skip");
-    await t.pawl.receive(exam, "e", "graded", { score: 1 }, { dedupe: "1" });
+    await t.pawl.receive(exam, "e", "graded", { score: 1 }, { dedupeKey: "1" });
     expect(await stuck(t)).toEqual(["result_unmatched exam/over 1"]);
     expect(await alerted(t, sink)).toEqual(["result_unmatched"]);
     expect(await attention(t)).toHaveLength(1);
@@ -330,12 +330,12 @@ eachStore((store) => {
     await t.maintain();
     await t.db.script("update pawl.queues set active = false");
     expect(await stuck(t)).toEqual(["queue_inactive few 1"]);
-    expect((await t.pawl.stuck())[0]!.instances[0]).toMatchObject({ lifecycle: "judged", key: "j", state: "asking" });
+    expect((await t.pawl.inspect.stuck())[0]!.instances[0]).toMatchObject({ lifecycle: "judged", key: "j", state: "asking" });
     expect(await alerted(t, sink)).toEqual(["queue_inactive"]);
     await t.db.script("update pawl.queues set active = true");
     expect([await stuck(t), await alerted(t, sink)]).toEqual([[], []]);
     await t.pawl.people.addMany(few, [{ data: {} }]);
-    await t.pawl.people.putLabeler({ id: "ada", active: false });
+    await t.pawl.people.upsertLabeler({ id: "ada", active: false });
     await t.maintain();
     const samples = await alerted(t, sink);
     expect(samples.filter((kind) => kind === "samples_given_up")).toHaveLength(1);

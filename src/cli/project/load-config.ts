@@ -23,6 +23,7 @@ const keys = [
   "crowds",
   "marketplaces",
   "breakers",
+  "stuckAfter",
   "outbox",
   "alerts",
   "deadLetters",

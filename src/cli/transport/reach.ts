@@ -74,6 +74,7 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
     crowds: config?.crowds,
     marketplaces: config?.marketplaces,
     breakers: config?.breakers,
+    stuckAfter: config?.stuckAfter,
     deadLetters: config?.deadLetters,
     migrate,
     onWarning,

@@ -71,7 +71,7 @@ export const overviewRoutes = [
     summary: "All instances that are stuck, grouped by the reason and the place, with what to do.",
     takes: { limit: about(whole, "How many instances of each group are listed; 10 unless given.") },
     answer: listOf(stuck),
-    call: (pawl, { limit }) => pawl.stuck({ limit }),
+    call: (pawl, { limit }) => pawl.inspect.stuck({ limit }),
   }),
   get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "look", {
     summary: "Of the instances that stand in a state, those that were started first.",

@@ -102,7 +102,8 @@ function isInstanceLetter({ waits }: KnownInstance, id: string | null): boolean 
 }
 
 /** What an operator can do about it. */
-const remedies: Record<StuckReason, string> = {
+/** What an operator can do about it. */
+export const remedies: Record<StuckReason, string> = {
   no_worker: "Start a worker that serves this lane.",
   worker_outdated: "Deploy workers with the newer definition.",
   ready_too_long: "Remove what holds the lane back, or add workers.",

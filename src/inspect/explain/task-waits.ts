@@ -70,7 +70,7 @@ function whatOf({ what, error, reason }: LastAttempt): string {
 }
 
 /** Why a task was not claimed, to be put behind a colon. */
-function whyOf(notClaimed: NotClaimed): string {
+export function whyOf(notClaimed: NotClaimed): string {
   switch (notClaimed.reason) {
     case "paused": {
       const by = notClaimed.actor === null ? "" : ` by ${notClaimed.actor}`;

@@ -1,14 +1,14 @@
 import { shownTime } from "../../definition/decide/explain.ts";
 import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
-import { remedyFor } from "../explain/stuck-instance.ts";
+import { remedies } from "../explain/stuck-instance.ts";
 import { whyOf } from "../explain/task-waits.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 
 /** How many are stuck and where, why, and what to do. */
 export function sentenceOf(group: Omit<StuckGroup, "sentence">, notClaimed: NotClaimed | undefined): string {
   const { reason, since } = group;
-  const why = notClaimed === undefined ? whatOf(reason) : `ready, and ${whyOf(notClaimed)}`;
-  return `${subjectOf(group)} since ${shownTime(since)}: ${why}. ${remedyFor(reason)}`;
+  const why = notClaimed === undefined ? words[reason] : `ready, and ${whyOf(notClaimed)}`;
+  return `${subjectOf(group)} since ${shownTime(since)}: ${why}. ${remedies[reason]}`;
 }
 
 function subjectOf({ lifecycle, lane, state, queue, count, more }: Omit<StuckGroup, "sentence">): string {
@@ -18,6 +18,7 @@ function subjectOf({ lifecycle, lane, state, queue, count, more }: Omit<StuckGro
   return `${number} ${what}${count === 1 ? " is" : "s are"} stuck in \`${where}\``;
 }
 
+/** Why instances are stuck, in a few words. */
 const words: Record<StuckReason, string> = {
   no_worker: "no live worker serves this lane",
   worker_outdated: "live workers have an older definition",
@@ -31,8 +32,3 @@ const words: Record<StuckReason, string> = {
   queue_inactive: "the queue is inactive and hands out nothing",
   definition_fault: "the step does what its definition does not allow",
 };
-
-/** Why instances are stuck, in a few words. */
-export function whatOf(reason: StuckReason): string {
-  return words[reason];
-}

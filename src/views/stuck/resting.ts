@@ -8,8 +8,13 @@ export const stateKinds = part`
     cross join lateral jsonb_to_recordset(lifecycle.shape -> 'states') as state(name text, kind text)
   )`;
 
+/** The kind of the state of an `instance`. */
+export const withKind = part`
+  left join kinds as kind
+    on kind.lifecycle = instance.lifecycle and kind.version = instance.definition and kind.state = instance.state`;
+
 /**
- * Whether nothing that is known will move an `instance`: no step, no timer, no release, no open child or question. The same as
+ * Whether nothing that is known will move an `instance` of this `kind`: no step, no timer, no release, no open child or question. The same as
  * `movesByItself` finds for one instance. With `offset 0` each is a probe of an index, never a hash of a whole table.
  */
 export const isResting = part`
@@ -23,10 +28,7 @@ export const isResting = part`
     where timer.instance_id = instance.id and (timer.visit is null or timer.visit = instance.visit)
     offset 0
   )
-  and case (
-    select kind.kind from kinds as kind
-    where kind.lifecycle = instance.lifecycle and kind.version = instance.definition and kind.state = instance.state
-  )
+  and case kind.kind
     when 'park' then exists (
       select from pawl.release_failures as failure
       where failure.instance_id = instance.id and failure.visit = instance.visit and failure.retry_at is null

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import { type Bounds, type FoundGroup, grouped } from "./grouped.ts";
-import { isResting, stateKinds } from "./resting.ts";
+import { isResting, stateKinds, withKind } from "./resting.ts";
 
 /** Instances with a timer that should have fired long ago. */
 export function readOverdueTimers(db: Executor, overdueMs: number, bounds: Bounds): Promise<FoundGroup[]> {
@@ -119,6 +119,7 @@ export function readDeadInstances(db: Executor, bounds: Bounds): Promise<FoundGr
         order by each.id limit ${bounds.counted}::int
       ) as letter
       cross join lateral (select each.* from pawl.instances as each where each.id = letter.instance_id offset 0) as instance
+      ${withKind}
       where instance.outcome is null and (letter.kind = 'instance' or (${isResting}))
       group by instance.lifecycle, instance.state, instance.id
     )
@@ -142,6 +143,7 @@ export function readRefusedEvents(db: Executor, bounds: Bounds): Promise<FoundGr
       cross join lateral (
         select each.* from pawl.instances as each where each.id = refused.instance_id and each.visit = refused.visit offset 0
       ) as instance
+      ${withKind}
       where ${isResting}
       group by instance.lifecycle, instance.state, instance.id
     )
@@ -170,6 +172,7 @@ export async function readWaitingResults(db: Executor, bounds: Bounds): Promise<
         order by each.instance_id, each.received_at, each.id limit ${bounds.counted * readMore}::int
       ) as result
       cross join lateral (select each.* from pawl.instances as each where each.id = result.instance_id offset 0) as instance
+      ${withKind}
       where ${isResting}
       group by instance.id, instance.lifecycle, instance.definition, instance.state, instance.failed_from, result.event
     )
