@@ -44,6 +44,15 @@ export function length(ms: number): string {
   return smallName === "" || rest === 0 || whole >= 10 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${smallName}`;
 }
 
+/** A time left as a clock that counts down: `0:41`, `2:05:00`, `3 d 4 h`. */
+export function countdown(ms: number): string {
+  if (ms >= 86_400_000) return length(ms);
+  const seconds = Math.max(0, Math.ceil(ms / 1_000));
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const two = (number: number) => String(number).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
 /** `2026-01-31 12:00:05` in this place's time. */
 export function local(ms: number): string {
   const at = new Date(ms);

@@ -180,7 +180,7 @@ export class Simulation {
       failures += journal.filter(({ from, to }) => to === "failed" && from !== "failed").length;
       recoveries += journal.filter(({ from, to }) => from === "failed" && to !== "failed").length;
       if (!waiting.has(id)) continue;
-      explained.push({ key: key!, sentences: (await this.#pawl.explainRecovery(attempt, { id })).sentences });
+      explained.push({ key: key!, sentences: (await this.#pawl.explain(attempt, { id })).sentences });
     }
     return {
       attempts: attempts.length,

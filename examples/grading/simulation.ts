@@ -249,8 +249,8 @@ export class Simulation {
       if (journal.filter(({ to, from }) => to === "scored" && from !== to).length > 1) gradedTwice.push(key!);
       if (waiting.has(id)) lost.push(`${key} still stands in ${state}`);
       if (state !== "failed") continue;
-      const { failure } = await this.#pawl.explainRecovery(this.#submission, { id });
-      const reason = failure?.reason ?? "unknown";
+      const { recovery } = await this.#pawl.explain(this.#submission, { id });
+      const reason = recovery?.failure?.reason ?? "unknown";
       failed.set(reason, (failed.get(reason) ?? 0) + 1);
     }
     const stored = (await this.#callbacksOf(false)).length;

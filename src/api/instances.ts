@@ -2,7 +2,6 @@ import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { checkedLimit } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
-import type { RecoveryExplanation } from "../definition/decide/explain.ts";
 import type { Permission } from "../definition/decide/permissions.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyLifecycle } from "../definition/language/face.ts";
@@ -12,7 +11,6 @@ import { underTodaysName } from "../kernel/family/children.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { snapshotOf } from "../kernel/move/snapshot.ts";
 import { waitFor } from "../kernel/move/wait.ts";
-import { explainRecovery } from "../kernel/recovery/explain.ts";
 import { refOf } from "../kernel/refs.ts";
 import type { CallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
@@ -61,21 +59,11 @@ export class Instances {
   }
 
   /**
-   * What failed, how often, what will happen by itself, and what a retry now would do, as data and in sentences. It is
-   * decided by the same functions as the recovery itself, and nothing is done.
-   */
-  async explainRecovery(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<RecoveryExplanation> {
-    const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), undefined);
-    if (row === undefined) throw noInstance(lifecycle, instance);
-    return explainRecovery(this.#kernel, this.#kernel.db, row);
-  }
-
-  /**
-   * Explains why an instance does not move: what it waits for, since when and until when, what happens next by itself, and
-   * whether it is stuck. As data and in sentences; nothing is changed.
+   * Explains why an instance does not move: what it waits for, since when and until when, what happens next, whether it is
+   * stuck and what to do about it, and how it recovers from failures. As data and in sentences; nothing is changed.
    *
    * ```ts
-   * const { waitingFor, next, stuck } = await pawl.explain(essay, "sub-42");
+   * const { waitingFor, next, stuck, recovery } = await pawl.explain(essay, "sub-42");
    * ```
    * @throws `instance_unknown`
    */

@@ -4,7 +4,6 @@ import { checkedOptions } from "../base/options.ts";
 import { Crowds } from "../crowd/crowds.ts";
 import { DeadLetters } from "../dead-letters/dead-letters.ts";
 import { Operations } from "../dead-letters/operations.ts";
-import type { RecoveryExplanation } from "../definition/decide/explain.ts";
 import type { Permission } from "../definition/decide/permissions.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyJob } from "../definition/job.ts";
@@ -241,19 +240,11 @@ export class Pawl {
   }
 
   /**
-   * What failed, how often, what will happen by itself, and what a retry now would do, as data and in sentences. It is
-   * decided by the same functions as the recovery itself, and nothing is done.
-   */
-  explainRecovery(lifecycle: AnyLifecycle, instance: InstanceRef): Promise<RecoveryExplanation> {
-    return this.#instances.explainRecovery(lifecycle, instance);
-  }
-
-  /**
-   * Explains why an instance does not move: what it waits for, since when and until when, what happens next by itself, and
-   * whether it is stuck. As data and in sentences; nothing is changed.
+   * Explains why an instance does not move: what it waits for, since when and until when, what happens next, whether it is
+   * stuck and what to do about it, and how it recovers from failures. As data and in sentences; nothing is changed.
    *
    * ```ts
-   * const { waitingFor, next, stuck } = await pawl.explain(essay, "sub-42");
+   * const { waitingFor, next, stuck, recovery } = await pawl.explain(essay, "sub-42");
    * ```
    * @throws `instance_unknown`
    */

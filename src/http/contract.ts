@@ -45,7 +45,7 @@ export type AttemptAnswer = Wire<AttemptEntry>;
 export type JournalAnswer = MoveAnswer | AttemptAnswer;
 export type PermittedAnswer = Each<Pawl["allowedEvents"]>;
 export type ChildrenAnswer = Wire<Children>;
-export type RecoveryAnswer = Told<Pawl["explainRecovery"]>;
+export type ExplanationAnswer = Told<Pawl["explain"]>;
 
 export type CallbackAnswer = Wire<Callback>;
 export type ReceivedAnswer = Wire<ReceivedCallback>;

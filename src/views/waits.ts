@@ -9,11 +9,21 @@ export interface WaitingTask {
   readonly due_ms: number | null;
   readonly worker: string | null;
   readonly leased_until_ms: number | null;
-  /** The event whose `after` it is; null for a step and for a delivery. */
-  readonly event: string | null;
 }
 
-/** How the last attempt of a step ended that did not move its instance. */
+export interface WaitingEffect extends WaitingTask {
+  /** The event whose `after` it is; null for a delivery. */
+  readonly event: string | null;
+  readonly last_attempt: LastAttempt | null;
+  readonly progress: TaskProgress | null;
+}
+
+export interface TaskProgress {
+  readonly fraction: number;
+  readonly note: string | null;
+}
+
+/** How the last attempt of a task ended that did not succeed. */
 export interface LastAttempt {
   readonly what: "failed" | "lapsed" | "released" | "deferred";
   readonly at_ms: number;
@@ -43,6 +53,8 @@ export interface WaitingLetter {
   readonly status: "open" | "requeued" | "discarded" | "archived";
   readonly origin: string;
   readonly reason: string;
+  /** The event that could not be delivered, where that is what failed. */
+  readonly event: string | null;
   readonly created_ms: number;
   readonly decided_by: string | null;
 }
@@ -56,7 +68,7 @@ interface WaitingChild {
   readonly outcome: "success" | "failure" | "discarded" | null;
 }
 
-/** A result that came and that no state has taken yet. */
+/** A result that arrived and that no state has accepted yet. */
 interface WaitingResult {
   readonly id: string;
   readonly event: string;
@@ -76,14 +88,13 @@ interface WaitingToken {
 export interface WaitsRow {
   readonly now_ms: number;
   readonly entered_ms: number | null;
-  /** What it has heard of its timeout or of its children, if it refused that in its present visit. */
+  /** The event of its timeout or of its children that it refused in its present visit. */
   readonly refused_event: string | null;
   readonly refused_ms: number | null;
   readonly step: WaitingTask | null;
   readonly last_attempt: LastAttempt | null;
-  readonly progress: { readonly fraction: number; readonly note: string | null } | null;
-  readonly effects: readonly WaitingTask[];
-  readonly effect_count: number;
+  readonly progress: TaskProgress | null;
+  readonly effects: readonly WaitingEffect[];
   readonly timers: readonly WaitingTimer[];
   readonly release_failure: WaitingRelease | null;
   /** When parked instances of its state are released next; null when that has never been done. */
@@ -107,7 +118,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     instance as materialized (select * from pawl.instances as each where each.id = ${id}::uuid)
     select pawl.ms(clock.now) as now_ms, pawl.ms(entry.at) as entered_ms, refused.event as refused_event,
       pawl.ms(refused.at) as refused_ms, step.step, attempt.last_attempt, word.progress, effects.effects,
-      effects.effect_count, timers.timers, failure.release_failure, pawl.ms(release.due_at) as release_ms, letters.letters,
+      timers.timers, failure.release_failure, pawl.ms(release.due_at) as release_ms, letters.letters,
       question.question, open.children_open, failed.children_failed, children.children, results.results, tokens.tokens
     from clock, instance
     left join lateral (
@@ -121,7 +132,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     left join lateral (
       select jsonb_build_object(
         'id', task.id::text, 'lane', task.lane, 'attempt', task.attempt, 'since_ms', pawl.ms(task.since),
-        'due_ms', pawl.ms(task.due_at), 'worker', task.worker, 'leased_until_ms', pawl.ms(task.leased_until), 'event', null
+        'due_ms', pawl.ms(task.due_at), 'worker', task.worker, 'leased_until_ms', pawl.ms(task.leased_until)
       ) as step
       from pawl.tasks as task where task.id = instance.id and task.kind = 'step' and task.visit = instance.visit
     ) as step on true
@@ -144,14 +155,29 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', few.id::text, 'lane', few.lane, 'attempt', few.attempt, 'since_ms', pawl.ms(few.since),
         'due_ms', pawl.ms(few.due_at), 'worker', few.worker, 'leased_until_ms', pawl.ms(few.leased_until),
-        'event', few.work ->> 'event'
-      ) order by few.id) filter (where few.place <= 10), '[]') as effects, count(*)::int as effect_count
+        'event', few.work ->> 'event', 'last_attempt', past.last_attempt, 'progress', heard.progress
+      ) order by few.id), '[]') as effects
       from (
-        select task.*, row_number() over (order by task.id) as place
+        select task.*
         from (
           select * from pawl.tasks as each where each.instance_id = instance.id and each.kind = 'effect' limit 1000
         ) as task
+        order by task.id limit 10
       ) as few
+      left join lateral (
+        select jsonb_build_object(
+          'what', each.what, 'at_ms', pawl.ms(each.at), 'reason', each.detail ->> 'reason', 'error', each.detail -> 'error'
+        ) as last_attempt
+        from pawl.attempts as each
+        where each.instance_id = instance.id and each.task_id = few.id
+          and each.what in ('failed', 'lapsed', 'released', 'deferred')
+        order by each.token desc limit 1
+      ) as past on true
+      left join lateral (
+        select jsonb_build_object('fraction', each.fraction, 'note', each.note) as progress
+        from pawl.progress as each
+        where each.instance_id = instance.id and each.task_id = few.id and each.token = few.token and few.worker is not null
+      ) as heard on true
     ) as effects
     cross join lateral (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -177,7 +203,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     cross join lateral (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', few.id::text, 'kind', few.kind, 'status', few.status, 'origin', few.origin, 'reason', few.reason,
-        'created_ms', pawl.ms(few.created_at), 'decided_by', few.decided_by
+        'event', case when few.reason = 'event_failed' then few.details ->> 'event' end, 'created_ms', pawl.ms(few.created_at), 'decided_by', few.decided_by
       ) order by few.id desc), '[]') as letters
       from (
         select * from pawl.dead_letters as each

@@ -121,8 +121,8 @@ test("breakers are shown, forced and released by name", async () => {
 test("what failed is explained by its id alone, and its dead letter is shown, requeued and discarded", async () => {
   const { id } = (await ask("start", { lifecycle: "essay", key: "lost", data: { text: "…" } })) as { id: string };
   await ask("send", { lifecycle: "essay", key: "lost", event: "fail", payload: { reason: "ink" } });
-  expect(await ask("explainRecovery", { id })).toMatchObject({ failure: { reason: "ink" }, next: { kind: "person" } });
-  expect(await ask("explainRecovery", { lifecycle: "essay", key: "lost" })).toMatchObject({ id });
+  expect(await ask("explain", { id })).toMatchObject({ recovery: { failure: { reason: "ink" } }, next: null });
+  expect(await ask("explain", { lifecycle: "essay", key: "lost" })).toMatchObject({ id });
   const [letter] = (await ask("deadLetters", { lifecycle: "essay" })) as { id: string }[];
   expect(await ask("deadLetter", { id: letter!.id })).toMatchObject({ instance: id, key: "lost", status: "open" });
   const changed = { id: letter!.id, data: { text: "found" }, actor: "ada", reason: "new ink" };
@@ -147,7 +147,7 @@ describe("what cannot be done is said in words", () => {
   test.each([
     ["option_invalid", "deadLetters", { status: "opn" }, 'Did you mean "open"?'],
     ["dead_letter_unknown", "deadLetter", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no dead letter"],
-    ["instance_unknown", "explainRecovery", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no instance"],
+    ["instance_unknown", "explain", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no instance"],
     ["option_invalid", "find", {}, "`find` needs `lifecycle`"],
     ["option_invalid", "find", { lifecycle: "essay", limit: "many" }, "`limit` must be a whole number"],
     ["option_invalid", "find", { lifecycle: "essay", sate: "written" }, "does not take `sate`"],

@@ -15,18 +15,28 @@ onPostgres("pawl explain and pawl dead", () => {
     await pawl("instance", "start", "parcel", "--key", "p1", "--data", '{"address":"Elm 3"}');
     await pawl("instance", "send", "parcel", "p1", "fail", "--payload", '{"reason":"wet"}');
     const explained = await pawl("explain", "parcel", "p1");
-    expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/^`parcel` "p1" failed in .*: wet\.\n/) });
-    expect(explained.stdout).toContain("It stays failed until a person acts: wet (dead letter ");
+    expect(explained).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^`parcel` "p1" has been in `failed` since /),
+    });
+    expect(explained.stdout).toMatch(/\nIt failed in `packed` at .*: wet\.\n/);
+    expect(explained.stdout).toMatch(/\nIt has been stuck since .* Requeue or discard the dead letter\.\n/);
     const listed = await pawl("dead", "--json");
     const [letter] = JSON.parse(listed.stdout) as { id: string; instance: string; status: string }[];
     expect(JSON.parse((await pawl("explain", letter!.instance, "--json")).stdout)).toMatchObject({
-      failures: 1,
-      next: { kind: "person", deadLetter: letter!.id },
+      stuck: { reason: "dead_letter" },
+      recovery: { failures: 1, next: { kind: "person", deadLetter: letter!.id } },
     });
     const shown = await pawl("dead", "show", letter!.id);
     expect(shown.stdout).toMatch(/^about {5}parcel p1, given up in \w+\n/);
     const requeued = await pawl("dead", "requeue", letter!.id, "--actor", "ada", "--reason", "dry again");
     expect(requeued).toMatchObject({ code: 0, stdout: expect.stringContaining("\trequeued\t") });
+    const waiting = {
+      code: 0,
+      stdout: expect.stringContaining("It waits for `ship` or `hurry`, without a time limit (`forever`)."),
+    };
+    expect(await pawl("explain", "parcel", "p1")).toMatchObject(waiting);
+    expect(await pawl("explain", "parcel", "nobody")).toMatchObject({ code: 3 });
     expect(await pawl("dead", "discard", letter!.id)).toMatchObject({ code: 4 });
     expect(await pawl("dead", "show", "01b8dd58-e200-7001-9beb-f7b99343f5ec")).toMatchObject({ code: 3 });
   }, 60_000);

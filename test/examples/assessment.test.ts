@@ -120,7 +120,7 @@ test("with every fifth call going wrong, every attempt is processed in the end o
     const { id, state } = (await s.t.pawl.get(attempt, name))!;
     if (state === "processed") continue;
     expect([state, letters.has(id)]).toEqual(["failed", true]);
-    expect((await s.t.pawl.explainRecovery(attempt, name)).next).toMatchObject({ kind: "person" });
+    expect((await s.t.pawl.explain(attempt, name)).recovery?.next).toMatchObject({ kind: "person" });
   }
   for (const { id } of await s.t.pawl.list(solve, { state: "checked", limit: 1_000 })) {
     const journal = await s.t.pawl.journal(solve, { id });

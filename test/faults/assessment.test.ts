@@ -113,7 +113,7 @@ onPostgres("an assessment whose workers are killed", () => {
         payload: { reason: "lease_exhausted" },
       },
     ]);
-    expect((await pawl.explainRecovery(attempt, "unlucky")).next).toMatchObject({ kind: "person" });
+    expect((await pawl.explain(attempt, "unlucky")).recovery?.next).toMatchObject({ kind: "person" });
     expect(await pawl.inspect.verify()).toEqual([]);
   }, 120_000);
 });

@@ -104,7 +104,7 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/lifecycles/essay/keys/e%2F1/journal")).toMatchObject([{ actor: "grace" }, {}, {}]);
     for (const place of [`/instances/${started.id}`, "/lifecycles/essay/keys/e%2F1"]) {
       await api.get(`${place}/children?limit=1`);
-      await api.get(`${place}/recovery`);
+      expect(await api.get(`${place}/explain`)).toMatchObject({ outcome: "success", waitingFor: [], stuck: null });
       expect(await api.get(`${place}/callbacks?status=applied`)).toMatchObject([{ dedupeKey: "request-1" }]);
     }
     expect(await api.get("/lifecycles")).toContainEqual(expect.objectContaining({ name: "essay" }));
@@ -152,7 +152,11 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get(`${ofReason}${reason}&state=failed&limit=1`)).toMatchObject([{ key: "late" }]);
     expect(await api.get(`${ofReason}${reason}&state=scored`)).toEqual([]);
     expect(await api.get(`${ofReason}another`)).toEqual([]);
-    expect(await api.get("/lifecycles/essay/keys/late/recovery")).toMatchObject({ failure: { state: "grading" } });
+    expect(await api.get("/lifecycles/essay/keys/late/explain")).toMatchObject({
+      waitingFor: [{ kind: "person" }],
+      stuck: { reason: "dead_letter" },
+      recovery: { failure: { state: "grading" } },
+    });
     expect(await api.post(`/callbacks/${late.id}/accept`, { reason: "It was us." })).toMatchObject({ state: "scored" });
   });
 

@@ -183,7 +183,7 @@ inBrowser("the console", () => {
       ["/", "In flight"],
       ["/lifecycles/parcel", "asks people"],
       ["/instances?lifecycle=parcel", "ash-7"],
-      [`/instances/${id}`, "Recovery"],
+      [`/instances/${id}`, "Waiting for"],
     ]) {
       await own.page.setViewportSize({ width: 1280, height: 900 });
       await own.page.goto(server.url + path);

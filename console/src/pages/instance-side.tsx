@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { CallbackAnswer, ChildrenAnswer, RecoveryAnswer } from "../../../src/http/contract.ts";
+import type { CallbackAnswer, ChildrenAnswer } from "../../../src/http/contract.ts";
 import { get } from "../api.ts";
 import { useAsked } from "../asked.ts";
 import { StatePill } from "../parts/state-pill.tsx";
@@ -10,25 +10,6 @@ interface Of {
   readonly path: string;
   /** Asked for again when it has moved. */
   readonly version: number;
-}
-
-/** What would happen if it failed, or will since it has. */
-export function Recovery({ path, version }: Of) {
-  const { answer } = useAsked(() => get<RecoveryAnswer>(`${path}/recovery`), [path, version]);
-  if (answer === undefined || answer.outcome !== null) return null;
-  return (
-    <section class={answer.failure === null ? "panel" : "panel recovery bad"}>
-      <h2>Recovery</h2>
-      {answer.sentences.map((sentence) => (
-        <p key={sentence}>{withCode(sentence)}</p>
-      ))}
-    </section>
-  );
-}
-
-/** What is set in backticks, as code. */
-function withCode(sentence: string) {
-  return sentence.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
 }
 
 export function Children({ path, version }: Of) {

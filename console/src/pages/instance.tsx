@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceAnswer, JournalAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
+import type { ExplanationAnswer, InstanceAnswer, JournalAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
 import { get, part } from "../api.ts";
 import { useAsked } from "../asked.ts";
 import { lifecycleNamed } from "../known.ts";
@@ -14,9 +14,10 @@ import { Time } from "../parts/time.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useRefreshed } from "../refreshed.ts";
 import { may } from "../session.ts";
+import { Explanation } from "./explanation.tsx";
 import { pathOf } from "./history.ts";
 import { InstanceActions } from "./instance-actions.tsx";
-import { Callbacks, Children, Recovery } from "./instance-side.tsx";
+import { Callbacks, Children } from "./instance-side.tsx";
 import { StartDialog } from "./start-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
 import "./instance.css";
@@ -25,18 +26,22 @@ interface Told {
   readonly instance: InstanceAnswer;
   readonly journal: readonly JournalAnswer[];
   readonly permitted: readonly PermittedAnswer[];
+  readonly explanation: ExplanationAnswer;
+  /** How far the clock of the database is ahead of the clock of the browser. */
+  readonly aheadMs: number;
 }
 
-/** One instance: where it stands, what may be done, and all that has happened to it. */
+/** One instance: its state, why it does not move, what may be done, and its history. */
 export function Instance({ id }: { readonly id: string }) {
   const path = `/instances/${part(id)}`;
   const { answer, error, again } = useAsked<Told>(async () => {
-    const [instance, journal, permitted] = await Promise.all([
+    const [instance, journal, permitted, explanation] = await Promise.all([
       get<InstanceAnswer>(path),
       get<JournalAnswer[]>(`${path}/history`),
       get<PermittedAnswer[]>(`${path}/permitted`),
+      get<ExplanationAnswer>(`${path}/explain`),
     ]);
-    return { instance, journal, permitted };
+    return { instance, journal, permitted, explanation, aheadMs: Date.parse(explanation.at) - Date.now() };
   }, [path]);
   const version = answer?.instance.version ?? 0;
   // Known without being depended on: another stream for every move would miss the next one.
@@ -52,20 +57,21 @@ export function Instance({ id }: { readonly id: string }) {
       </section>
     );
   }
-  const { instance, journal } = answer;
+  const { instance, journal, explanation, aheadMs } = answer;
   return (
     <section>
       <Head told={answer} onDone={() => void again()} />
       <Trouble error={error} />
+      <Explanation explanation={explanation} aheadMs={aheadMs} onDue={() => void again()} />
       <div class="instance">
         <Timeline journal={journal} />
         <div class="side">
+          <About instance={instance} />
           <section class="panel">
             <h2>Data</h2>
             <JsonView value={instance.data} name="the data" />
           </section>
           <Walk instance={instance} journal={journal} />
-          <Recovery path={path} version={version} />
           <Children path={path} version={version} />
           <Callbacks path={path} version={version} />
         </div>
@@ -77,22 +83,24 @@ export function Instance({ id }: { readonly id: string }) {
 function Head({ told, onDone }: { readonly told: Told; readonly onDone: () => void }) {
   const [copying, setCopying] = useState(false);
   const { instance, permitted } = told;
-  const { id, key, lifecycle, state, outcome, version, definition, parent, progress } = instance;
+  const { key, lifecycle, state, outcome } = instance;
   return (
-    <header class="panel instance-head">
-      <div class="head">
-        <h1>{key ?? "Instance"}</h1>
-        <StatePill state={state} outcome={outcome} />
-        <span class="grow" />
-        {may("send") && (
-          <InstanceActions instance={instance} permitted={permitted} onDone={onDone} onCopy={() => setCopying(true)} />
-        )}
-      </div>
-      {progress !== undefined && (
-        <label class="progress">
-          <progress max={1} value={progress.fraction} /> {Math.round(progress.fraction * 100)} % {progress.note}
-        </label>
+    <header class="head">
+      <h1>{key ?? "Instance"}</h1>
+      <StatePill state={state} outcome={outcome} />
+      <span class="grow" />
+      {may("send") && (
+        <InstanceActions instance={instance} permitted={permitted} onDone={onDone} onCopy={() => setCopying(true)} />
       )}
+      {copying && <StartDialog lifecycle={lifecycle} data={instance.data} onClose={() => setCopying(false)} />}
+    </header>
+  );
+}
+
+function About({ instance }: Pick<Told, "instance">) {
+  const { id, lifecycle, version, definition, parent } = instance;
+  return (
+    <section class="panel" aria-label="About">
       <Facts
         facts={[
           ["Id", <Id key="id" id={id} whole />],
@@ -101,14 +109,12 @@ function Head({ told, onDone }: { readonly told: Told; readonly onDone: () => vo
           ["Started", <Time key="started" at={instance.createdAt} />],
           ["Moved", <Time key="moved" at={instance.movedAt} />],
           ...(instance.closedAt === null ? [] : [["Ended", <Time key="ended" at={instance.closedAt} />] as const]),
-          ...(instance.deadlineAt === null ? [] : [["Deadline", <Time key="by" at={instance.deadlineAt} />] as const]),
           ...(parent === null
             ? []
             : [["Child of", <Id key="of" id={parent.id} href={`/instances/${parent.id}`} />] as const]),
         ]}
       />
-      {copying && <StartDialog lifecycle={lifecycle} data={instance.data} onClose={() => setCopying(false)} />}
-    </header>
+    </section>
   );
 }
 

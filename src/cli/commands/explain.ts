@@ -1,24 +1,38 @@
 import type { Command } from "commander";
 import type { Act } from "../program.ts";
+import { exitCodes } from "../show/failure.ts";
 import { printJson, visible } from "../show/terminal.ts";
 import { reached } from "./reached.ts";
+
+const help = `
+Exit codes:
+  0  it moves without you, it waits for an event, or it has ended
+  1  it is stuck: nothing moves it until somebody acts
+  3  there is no such instance
+
+Examples:
+  pawl explain expense trip-to-oslo
+  pawl explain 01b8dd58-e200-7001-9beb-f7b99343f5ec --json`;
 
 export function addExplain(program: Command, act: Act): void {
   program
     .command("explain")
-    .description("tell why an instance failed, what happens next, and what a retry would do")
+    .description("explain why an instance does not move: what it waits for, what happens next, whether it is stuck")
     .usage("[options] <id>\n       pawl explain [options] <lifecycle> <key>")
     .argument("<id>", "its id; with a key, its lifecycle")
     .argument("[key]")
+    .addHelpText("after", help)
     .action(
       act((context, _, first, key) => {
         const { terminal } = context;
         const args = key === undefined ? { id: first } : { lifecycle: first, key };
         return reached(context, async (pawl) => {
-          const explained = await pawl.call("explainRecovery", args);
+          const explained = (await pawl.call("explain", args))!;
+          const { printExplanation } = await import("../show/explanation.ts");
           if (terminal.json) printJson(terminal, explained);
+          else if (terminal.isTty) printExplanation(terminal, explained);
           else for (const sentence of explained.sentences) terminal.print(visible(sentence));
-          return undefined;
+          return explained.stuck === null ? exitCodes.ok : exitCodes.failed;
         });
       }),
     );

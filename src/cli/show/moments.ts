@@ -13,6 +13,14 @@ export function roughly(ms: number): string {
   return `${Math.floor(ms / size)}${unit}`;
 }
 
+/** A length of time in its two largest units: 2d 23h, 4m 10s, 8s. */
+export function precisely(ms: number): string {
+  const at = units.findIndex(([, each]) => ms >= each);
+  const smaller = units[at + 1];
+  const rest = smaller === undefined ? 0 : Math.floor((ms % units[at]![1]) / smaller[1]);
+  return at === -1 || rest === 0 ? roughly(ms) : `${roughly(ms)} ${rest}${smaller![0]}`;
+}
+
 export function ago(moment: string): string {
   const ms = Date.now() - Date.parse(moment);
   return ms < 1_000 ? "now" : `${roughly(ms)} ago`;

@@ -17,16 +17,9 @@ import {
   whole,
   withMore,
 } from "../api/schema.ts";
-import type {
-  AttemptAnswer,
-  ChildrenAnswer,
-  InstanceAnswer,
-  MoveAnswer,
-  PermittedAnswer,
-  RecoveryAnswer,
-} from "../contract.ts";
+import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermittedAnswer } from "../contract.ts";
 
-const outcome = orNull(oneOf("success", "failure", "discarded"));
+export const outcome = orNull(oneOf("success", "failure", "discarded"));
 
 /** One piece of work. */
 export const instance = named(
@@ -108,7 +101,7 @@ export const history = listOf(anyOf(move, attempt));
 
 type Refused = Extract<PermittedAnswer, { permitted: "no" }>;
 
-const blockers = listOf(
+export const blockers = listOf(
   shape<Refused["blockers"][number]>(
     {
       kind: oneOf("closed", "no_edge", "guard", "payload", "unknown_event", "no_target", "no_way"),
@@ -139,57 +132,3 @@ export const children = shape<ChildrenAnswer>({
   discarded: whole,
   first: listOf(shape<Child>({ id, lifecycle: text, key: orNull(text), state: text, outcome, data: record })),
 });
-
-type Next = RecoveryAnswer["next"];
-type Retry = NonNullable<RecoveryAnswer["retry"]>;
-type Planned = Extract<Retry, { kind: "planned" }>;
-
-const nextByItself = anyOf(
-  shape<Extract<Next, { kind: "recovery" }>>({ kind: oneOf("recovery"), at: orNull(moment) }),
-  shape<Extract<Next, { kind: "person" }>>({ kind: oneOf("person"), reason: orNull(text), deadLetter: orNull(id) }),
-  shape<Extract<Next, { kind: "if_failed" }>>({
-    kind: oneOf("if_failed"),
-    recoversAfterMs: orNull(number),
-    reason: orNull(text),
-  }),
-  shape<Extract<Next, { kind: "none" }>>({ kind: oneOf("none") }),
-);
-
-const retry = anyOf(
-  shape<Planned>({
-    kind: oneOf("planned"),
-    target: text,
-    targetKind: text,
-    way: oneOf("resume", "recover_with", "only_permitted", "fallback"),
-    resets: flag,
-    moves: listOf(shape<Planned["moves"][number]>({ event: text, from: text, to: text })),
-  }),
-  shape<Extract<Retry, { kind: "refused" }>>({ kind: oneOf("refused"), blockers }),
-  shape<Extract<Retry, { kind: "caught" }>>({ kind: oneOf("caught"), to: text }),
-);
-
-export const recovery = named(
-  "Recovery",
-  shape<RecoveryAnswer>({
-    id,
-    key: orNull(text),
-    lifecycle: text,
-    state: text,
-    outcome,
-    failure: orNull(
-      shape<NonNullable<RecoveryAnswer["failure"]>>({
-        state: text,
-        at: moment,
-        event: text,
-        reason: orNull(text),
-        error: orNull(text),
-      }),
-    ),
-    failures: about(whole, "Failures that count against its budget."),
-    maxFailures: orNull(whole),
-    scope: oneOf("restart", "state", "lifetime"),
-    next: about(nextByItself, "What happens without anybody doing anything."),
-    retry: about(orNull(retry), "What a retry now would do."),
-    sentences: about(listOf(text), "All of it in words."),
-  }),
-);

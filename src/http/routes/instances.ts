@@ -6,7 +6,8 @@ import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
 import { actor, after, cause, page, repeat } from "./arguments.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
-import { children, history, instance, journal, permitted, recovery, started } from "./instance-answer.ts";
+import { explanation } from "./explanation-answer.ts";
+import { children, history, instance, journal, permitted, started } from "./instance-answer.ts";
 import { lifecycleNamed, statesOf, type Target, targetOf } from "./targets.ts";
 
 const sending = {
@@ -105,10 +106,10 @@ export const instanceRoutes = [
     answer: children,
     call: (pawl, { lifecycle, ref }, { limit }) => pawl.children(lifecycle, ref, { limit }),
   }),
-  ...ofInstance("get", "explainRecovery", "/recovery", "look", {
-    summary: "Where a failed instance would go on, and why there.",
-    answer: recovery,
-    call: (pawl, { lifecycle, ref }) => pawl.explainRecovery(lifecycle, ref),
+  ...ofInstance("get", "explain", "/explain", "look", {
+    summary: "Why an instance does not move: what it waits for, what happens next, and whether it is stuck.",
+    answer: explanation,
+    call: (pawl, { lifecycle, ref }) => pawl.explain(lifecycle, ref),
   }),
   ...ofInstance("get", "wait", "/wait", "look", {
     summary: "Answers when the instance stands in one of these states, or has ended when none is named.",

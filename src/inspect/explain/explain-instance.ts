@@ -1,8 +1,8 @@
 import { shownTime } from "../../definition/decide/explain.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
-import type { Explanation, NextAutomaticStep, WaitingFor } from "./explanation.ts";
-import { enteredAt, readKnown } from "./known-instance.ts";
+import type { Explanation, NextAutomaticStep, TaskWait, WaitingFor } from "./explanation.ts";
+import { enteredAt, hasFailed, readKnown } from "./known-instance.ts";
 import { stuckBy } from "./stuck-instance.ts";
 import { waitsOf } from "./waits.ts";
 
@@ -14,6 +14,7 @@ export async function explainInstance(kernel: Kernel, row: InstanceRow): Promise
   const next = row.outcome === null ? nextOf(waitingFor) : null;
   const stuck = stuckBy(known, waitingFor);
   const since = enteredAt(known);
+  const recoverySentences = recovery?.sentences ?? [];
   return {
     id: row.id,
     key: row.key,
@@ -27,10 +28,16 @@ export async function explainInstance(kernel: Kernel, row: InstanceRow): Promise
     stuck,
     recovery,
     sentences: [
-      `${nameOf(row)} ${row.outcome === null ? "is in" : "ended in"} \`${state}\` ${row.outcome === null ? "since" : "at"} ${shownTime(since)}.`,
+      row.outcome === null
+        ? `${nameOf(row)} has been in \`${state}\` since ${shownTime(since)}.`
+        : `${nameOf(row)} ended in \`${state}\` at ${shownTime(since)}.`,
+      ...(hasFailed(known) ? recoverySentences : []),
       ...waitingFor.map((wait) => wait.sentence),
-      ...(next === null ? [] : [next.sentence]),
-      ...(stuck === null ? [] : [stuck.sentence]),
+      ...(next === null ? [] : [withTime(next)]),
+      ...(stuck === null
+        ? []
+        : [`It has been stuck since ${shownTime(stuck.since)}: ${inside(stuck.sentence)} ${stuck.remedy}`]),
+      ...(hasFailed(known) ? [] : recoverySentences),
     ],
   };
 }
@@ -39,42 +46,58 @@ function nameOf({ lifecycle, key, id }: InstanceRow): string {
   return key === null ? `\`${lifecycle}\` ${id}` : `\`${lifecycle}\` "${key}"`;
 }
 
-/** What comes first of all that happens by itself. */
+/** The first of everything that happens without a person or an event from outside. */
 function nextOf(waitingFor: readonly WaitingFor[]): NextAutomaticStep | null {
   const candidates = waitingFor.flatMap((wait) => {
     const at = momentOf(wait);
-    return at === undefined ? [] : [{ kind: wait.kind, at, wait }];
+    return at === undefined ? [] : [{ at, wait }];
   });
   const [first] = candidates.sort((one, other) => (one.at?.getTime() ?? 0) - (other.at?.getTime() ?? 0));
   if (first === undefined) return null;
-  const { kind, at } = first;
-  return {
-    kind,
-    at,
-    sentence: at === null ? soon(first.wait) : `Next, at ${shownTime(at)}: ${whatHappens(first.wait)}.`,
-  };
+  const { at, wait } = first;
+  const what = whatHappens(wait);
+  return { kind: wait.kind, at, sentence: `${what[0]!.toUpperCase()}${what.slice(1)}.` };
 }
 
-/** When a wait ends by itself; null for as soon as possible, undefined for not by itself. */
+function withTime({ at, sentence }: NextAutomaticStep): string {
+  const when = at === null ? "Next" : `Next, at ${shownTime(at)}`;
+  return `${when}: ${inside(sentence)}`;
+}
+
+/** A sentence, to be put behind a colon. */
+function inside(sentence: string): string {
+  return `${sentence[0]!.toLowerCase()}${sentence.slice(1)}`;
+}
+
+/** When a wait ends without a person or an event from outside; null for as soon as possible, undefined for never. */
 function momentOf(wait: WaitingFor): Date | null | undefined {
-  if (wait.kind === "step" || wait.kind === "recovery" || wait.kind === "effect") {
-    if (wait.status === "running") return null;
-    if (wait.status === "ready" && wait.notClaimed.reason === "in_turn") return null;
+  switch (wait.kind) {
+    case "step":
+    case "recovery":
+    case "effect": {
+      const isSoon = wait.status === "running" || (wait.status === "ready" && wait.notClaimed.reason === "in_turn");
+      return isSoon ? null : (wait.until ?? undefined);
+    }
+    case "question":
+      return null;
+    case "children":
+      return wait.by === "clock" ? null : undefined;
+    // The timer that ends them is listed itself.
+    case "people":
+    case "crowd_job":
+    case "callback":
+      return undefined;
+    default:
+      return wait.until ?? undefined;
   }
-  if (wait.kind === "question") return null;
-  if (wait.kind === "children" && wait.by === "clock") return null;
-  return wait.until ?? undefined;
-}
-
-function soon(wait: WaitingFor): string {
-  if (wait.kind === "question") return "Next: maintenance puts its question.";
-  if (wait.kind === "children") return "Next: maintenance joins its children.";
-  if ("status" in wait && wait.status === "running") return "Next: the worker reports how it ended.";
-  return "Next: a worker claims it.";
 }
 
 function whatHappens(wait: WaitingFor): string {
   switch (wait.kind) {
+    case "step":
+    case "recovery":
+    case "effect":
+      return whatHappensToTask(wait);
     case "events":
       return `the ${wait.end!.timer} sends \`${wait.end!.event}\``;
     case "timer":
@@ -82,12 +105,20 @@ function whatHappens(wait: WaitingFor): string {
     case "delayed_event":
       return `\`${wait.event}\` is delivered`;
     case "release":
-      return wait.event === null ? "it is released" : `its release sends \`${wait.event}\``;
-    case "recovery":
-      return wait.target === null ? "it recovers" : `it recovers in \`${wait.target}\``;
-    case "effect":
-      return "the after-effect runs";
+      return wait.event === null ? "it is released" : `the release sends \`${wait.event}\``;
+    case "question":
+      return "maintenance creates its sample or crowd job";
+    case "children":
+      return "maintenance sends `joined`";
     default:
-      return "the step runs";
+      return "the step runs again";
   }
+}
+
+function whatHappensToTask(wait: Extract<WaitingFor, TaskWait>): string {
+  if (wait.status === "running") return "the worker reports the result";
+  if (wait.status === "ready") return wait.until === null ? "a worker claims the task" : "a worker may claim the task";
+  if (wait.kind === "effect") return "the after-effect runs";
+  if (wait.kind === "step") return "the step runs";
+  return wait.target === null ? "it recovers" : `it recovers in \`${wait.target}\``;
 }

@@ -19,7 +19,7 @@ export interface Explanation {
   readonly stuck: Stuck | null;
   /** What it failed of, its budget of failures, and what a recovery would do; null where a newer definition decides that. */
   readonly recovery: RecoveryExplanation | null;
-  /** State, waits, next and stuck in plain English. */
+  /** State, waits, next, stuck and recovery in plain English. */
   readonly sentences: readonly string[];
 }
 
@@ -28,9 +28,10 @@ export type WaitEndedBy = "worker" | "clock" | "person" | "outside";
 
 interface Wait {
   readonly since: Date;
-  /** When something happens by itself; null when that is not known, or nothing does. */
+  /** When something happens without a person or an outside event; null when that is not known, or nothing does. */
   readonly until: Date | null;
   readonly by: WaitEndedBy;
+  /** The wait in plain English. Names are in backticks; `since` is left out. */
   readonly sentence: string;
 }
 
@@ -39,6 +40,10 @@ interface LaneWait extends Wait {
   readonly lane: string;
   /** The attempt that runs, or that comes next; from 1. */
   readonly attempt: number;
+  /** How many attempts it has; null where that is not known. */
+  readonly maxAttempts: number | null;
+  /** The error of the last attempt, or why it ended without a result; null for the first attempt. */
+  readonly error: string | null;
 }
 
 interface ReadyWait extends LaneWait {
@@ -49,9 +54,6 @@ interface ReadyWait extends LaneWait {
 
 interface ScheduledWait extends LaneWait {
   readonly status: "scheduled";
-  readonly maxAttempts: number | null;
-  /** What the attempt before failed of, or why it was put off. */
-  readonly error: string | null;
 }
 
 interface RunningWait extends LaneWait {
@@ -61,7 +63,8 @@ interface RunningWait extends LaneWait {
   readonly progress: { readonly fraction: number; readonly note: string | null } | null;
 }
 
-type TaskWait = ReadyWait | ScheduledWait | RunningWait;
+/** A task: ready for a worker, scheduled for later, or running. */
+export type TaskWait = ReadyWait | ScheduledWait | RunningWait;
 
 /** One thing that an instance waits for, by its kind. */
 export type WaitingFor =
@@ -92,7 +95,7 @@ export type WaitingFor =
       /** Ten at most, open ones first. */
       readonly first: readonly ExplainedChild[];
     } & Wait)
-  /** A question that is about to be put to people or to a crowd. */
+  /** The sample or the crowd job of a state that asks, which maintenance creates. */
   | ({ readonly kind: "question" } & Wait)
   /** Labels by people. */
   | ({
@@ -101,16 +104,16 @@ export type WaitingFor =
       readonly sample: string;
       readonly wanted: number;
       readonly given: number;
-      /** Labelers who have it in hand. */
+      /** Labelers to whom it is assigned. */
       readonly heldBy: readonly string[];
-      /** Who may label it; null: anybody. */
+      /** Who may label it; null: every labeler with the skills. */
       readonly labelers: readonly string[] | null;
       readonly skills: readonly string[];
     } & Wait)
   | ({ readonly kind: "crowd_job"; readonly lifecycle: string; readonly job: string; readonly state: string } & Wait)
   /** A result from outside, for which a token was issued. */
   | ({ readonly kind: "callback"; readonly event: string; readonly tokens: number; readonly expiresAt: Date } & Wait)
-  /** A result that came, and that waits for a state that takes its event. */
+  /** A result that arrived, and that waits for a state that accepts its event. */
   | ({ readonly kind: "result"; readonly callback: string; readonly event: string; readonly reachable: boolean } & Wait)
   /** A decision by a person. */
   | ({ readonly kind: "person"; readonly deadLetter: string | null; readonly reason: string } & Wait)
@@ -137,24 +140,32 @@ export interface ExplainedChild {
 /** Why a task that is ready has not been claimed. */
 export type NotClaimed =
   | { readonly reason: "paused"; readonly since: Date; readonly actor: string | null; readonly why: string }
-  | { readonly reason: "breaker"; readonly breaker: string; readonly until: Date | null; readonly why: string }
+  | {
+      readonly reason: "breaker";
+      readonly breaker: string;
+      readonly state: "open" | "half_open";
+      /** When it lets a first probe through; null unless that is scheduled. */
+      readonly until: Date | null;
+      readonly why: string | null;
+    }
   | { readonly reason: "limit"; readonly limit: number }
   | { readonly reason: "rate"; readonly rate: string; readonly until: Date | null }
   | { readonly reason: "no_worker" }
-  /** Live workers have an older version of the definition only. */
+  /** All live workers have an older version of the definition. */
   | { readonly reason: "worker_outdated"; readonly version: number; readonly newest: number }
-  /** Workers serve the lane, and its turn comes. */
+  /** Live workers serve the lane; it waits for a free slot. */
   | { readonly reason: "in_turn" };
 
-/** What happens next by itself. */
+/** What happens next without a person or an event from outside. */
 export interface NextAutomaticStep {
   readonly kind: WaitingFor["kind"];
-  /** Null: as soon as a worker or maintenance comes to it. */
+  /** Null: as soon as a worker or maintenance processes it. */
   readonly at: Date | null;
+  /** What happens, in plain English; `at` is left out. */
   readonly sentence: string;
 }
 
-/** Why something waits and nothing will move it. */
+/** Why an instance waits although nothing will move it. */
 export type StuckReason =
   /** No live worker serves the lane. */
   | "no_worker"
@@ -162,19 +173,19 @@ export type StuckReason =
   | "worker_outdated"
   /** Ready for longer than `readyAfter`. */
   | "ready_too_long"
-  /** What was due has not happened: does any process run maintenance for it? */
+  /** What was due has not run: probably no process runs maintenance for it. */
   | "overdue"
-  /** Given up: a person decides. */
+  /** It failed for good: a person must decide about its dead letter. */
   | "dead_letter"
-  /** The instance goes on refusing its release. */
+  /** The instance keeps refusing its release. */
   | "release_refused"
-  /** It refused what would have ended its wait, such as a timeout or `joined`. */
+  /** It refused the event that would have ended its wait, such as a timeout or `joined`. */
   | "event_refused"
-  /** A result came that no state ahead takes. */
+  /** No reachable state accepts the event of a result that arrived. */
   | "result_unmatched"
   /** No eligible labeler is left. */
   | "unassignable"
-  /** The queue of its sample hands out nothing. */
+  /** The queue of its sample is not active. */
   | "queue_inactive"
   /** Its step and its definition contradict each other. */
   | "definition_fault";
@@ -182,5 +193,8 @@ export type StuckReason =
 export interface Stuck {
   readonly reason: StuckReason;
   readonly since: Date;
+  /** The cause in plain English; `since` is left out. */
   readonly sentence: string;
+  /** What to do about it. */
+  readonly remedy: string;
 }

@@ -83,5 +83,5 @@ function gone(row: InstanceRow): WaitsRow {
     release_ms: null,
     refused_event: null,
   };
-  return { ...none, ...empty, ...times, effect_count: 0, children_open: 0, children_failed: 0 };
+  return { ...none, ...empty, ...times, children_open: 0, children_failed: 0 };
 }

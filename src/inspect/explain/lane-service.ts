@@ -10,8 +10,8 @@ import { readWorkers } from "../../views/workers.ts";
 import type { NotClaimed } from "./explanation.ts";
 
 /**
- * Why tasks that are ready in these lanes have not been claimed: what an operator can change first, then what passes by
- * itself. Four statements at most, however many lanes.
+ * Why tasks that are ready in these lanes have not been claimed: first what an operator can change, then what ends
+ * without one. Four statements at most, however many lanes.
  */
 export async function whyNotClaimed(
   kernel: Kernel,
@@ -38,8 +38,7 @@ export async function whyNotClaimed(
     const breaker = name === undefined ? undefined : kernel.breakers.of(name);
     if (breaker !== undefined && breaker.state !== "closed") {
       const until = breaker.until_ms === null ? null : new Date(breaker.until_ms);
-      const why = breaker.state === "half_open" ? "half-open: one probe at a time" : (breaker.reason ?? "open");
-      return { reason: "breaker", breaker: breaker.name, until, why };
+      return { reason: "breaker", breaker: breaker.name, state: breaker.state, until, why: breaker.reason };
     }
     const gate = gates.find((one) => one.lanes.includes(lane));
     const room = gate === undefined ? undefined : rooms.get(gate.name);

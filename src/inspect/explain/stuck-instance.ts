@@ -1,4 +1,3 @@
-import { shownTime } from "../../definition/decide/explain.ts";
 import { mostRefusals } from "../../kernel/move/release-failures.ts";
 import type { StuckAfter } from "../../kernel/stuck-after.ts";
 import type { NotClaimed, Stuck, StuckReason, WaitingFor } from "./explanation.ts";
@@ -9,17 +8,17 @@ export function stuckBy(known: KnownInstance, waitingFor: readonly WaitingFor[])
   const { waits, row } = known;
   for (const wait of waitingFor) {
     const found = ofTask(known, wait) ?? ofOther(known, wait);
-    if (found !== undefined) return stuck(found.reason, found.since ?? wait.since, wait);
+    if (found !== undefined) return stuck(found.reason, found.since ?? wait.since);
   }
   if (row.outcome !== null) return null;
   const late = waitingFor.find((wait) => isOverdue(known, wait));
-  if (late !== undefined) return stuck("overdue", late.until!, late);
+  if (late !== undefined) return stuck("overdue", late.until!);
   if (waitingFor.some((wait) => movesByItself(known, wait))) return null;
   const letter = waitingFor.find((wait) => wait.kind === "person" && isOpenLetter(known, wait.deadLetter));
-  if (letter !== undefined) return stuck("dead_letter", letter.since, letter);
-  if (waits.refused_event !== null) return stuck("event_refused", new Date(waits.refused_ms!), waitingFor[0]);
+  if (letter !== undefined) return stuck("dead_letter", letter.since);
+  if (waits.refused_event !== null) return stuck("event_refused", new Date(waits.refused_ms!));
   const result = waitingFor.find((wait) => wait.kind === "result" && !wait.reachable);
-  return result === undefined ? null : stuck("result_unmatched", result.since, result);
+  return result === undefined ? null : stuck("result_unmatched", result.since);
 }
 
 /** After how long a task that is ready is stuck, and why, by what keeps workers from claiming it. */
@@ -96,29 +95,44 @@ function isOpenLetter({ waits }: KnownInstance, id: string | null): boolean {
   return waits.letters.some((one) => one.id === id && one.status === "open");
 }
 
-/** A letter about the instance itself: it waits for the decision, whatever else it has left behind. */
+/** A letter about the instance itself: the instance waits for the decision, whatever else failed. */
 function isInstanceLetter({ waits }: KnownInstance, id: string | null): boolean {
   return waits.letters.some((one) => one.id === id && one.status === "open" && one.kind === "instance");
 }
 
-/** What an operator can do about it. */
-/** What an operator can do about it. */
-export const remedies: Record<StuckReason, string> = {
+const causes: Record<StuckReason, string> = {
+  no_worker: "No live worker serves its lane.",
+  worker_outdated: "All live workers have an older version of its definition.",
+  ready_too_long: "Its task has been ready for too long.",
+  overdue: "What was due has not run.",
+  dead_letter: "A person must decide about its dead letter.",
+  release_refused: "It keeps refusing its release.",
+  event_refused: "It refused the event that would have ended its wait.",
+  result_unmatched: "No reachable state accepts its result.",
+  unassignable: "No eligible labeler is left for its sample.",
+  queue_inactive: "The queue of its sample is not active.",
+  definition_fault: "Its step and its definition contradict each other.",
+};
+
+const remedies: Record<StuckReason, string> = {
   no_worker: "Start a worker that serves this lane.",
   worker_outdated: "Deploy workers with the newer definition.",
-  ready_too_long: "Remove what holds the lane back, or add workers.",
+  ready_too_long: "Resume the lane, close its breaker, raise its limit, or add workers.",
   overdue: "Start a process that runs maintenance for this definition (`pawl.work()` or `pawl.maintain()`).",
-  dead_letter: "Requeue or discard its dead letter.",
-  release_refused: "Change what its guard looks at, or send another event.",
-  event_refused: "Send an event that its state takes, or change its guard.",
+  dead_letter: "Requeue or discard the dead letter.",
+  release_refused: "Change what its guard checks, or send another event.",
+  event_refused: "Send an event that its state accepts, or change its guard.",
   result_unmatched: "Accept the result, or send another event.",
-  unassignable: "Add an eligible labeler, or close the sample.",
+  unassignable: "Add an eligible labeler and reopen the sample, or close the sample.",
   queue_inactive: "Activate the queue, or close the sample.",
   definition_fault: "Deploy a definition that allows what the step does.",
 };
 
-function stuck(reason: StuckReason, since: Date, wait: WaitingFor | undefined): Stuck {
-  const because = wait === undefined ? "" : ` ${wait.sentence}`;
-  const sentence = `It is stuck since ${shownTime(since)} (${reason.replaceAll("_", " ")}).${because} ${remedies[reason]}`;
-  return { reason, since, sentence };
+/** What an operator can do about it. */
+export function remedyFor(reason: StuckReason): string {
+  return remedies[reason];
+}
+
+function stuck(reason: StuckReason, since: Date): Stuck {
+  return { reason, since, sentence: causes[reason], remedy: remedies[reason] };
 }

@@ -1,25 +1,6 @@
 import { ended, shownTime } from "../../definition/decide/explain.ts";
-import type { LastAttempt, WaitingTask, WaitsRow } from "../../views/waits.ts";
-import type { NotClaimed, WaitEndedBy } from "./explanation.ts";
-
-/** A wait for a task, without what tells a step from a recovery and an after-effect. */
-export type TaskWait = {
-  readonly since: Date;
-  readonly until: Date | null;
-  readonly by: WaitEndedBy;
-  readonly sentence: string;
-  readonly lane: string;
-  readonly attempt: number;
-} & (
-  | { readonly status: "ready"; readonly notClaimed: NotClaimed }
-  | { readonly status: "scheduled"; readonly maxAttempts: number | null; readonly error: string | null }
-  | {
-      readonly status: "running";
-      readonly worker: string;
-      readonly leaseUntil: Date;
-      readonly progress: WaitsRow["progress"];
-    }
-);
+import type { LastAttempt, TaskProgress, WaitingTask } from "../../views/waits.ts";
+import type { NotClaimed, TaskWait } from "./explanation.ts";
 
 /** What is known of a task. */
 interface KnownTask {
@@ -28,41 +9,56 @@ interface KnownTask {
   readonly notClaimed: NotClaimed | undefined;
   readonly maxAttempts: number | null;
   readonly last: LastAttempt | null;
-  readonly progress: WaitsRow["progress"];
+  readonly progress: TaskProgress | null;
 }
 
+/** A wait for a task, without what distinguishes a step from a recovery and an after-effect. */
 export function waitForTask(task: WaitingTask, known: KnownTask): TaskWait {
-  const since = new Date(task.since_ms);
-  if (task.worker !== null) return runningTask(task, task.worker, known, since);
-  const attempt = task.attempt + 1;
-  const { lane } = task;
-  if (task.due_ms !== null) {
-    const until = new Date(task.due_ms);
-    const { maxAttempts } = known;
-    const error = known.last === null ? null : whatOf(known.last);
-    const of = maxAttempts === null ? "" : ` of ${maxAttempts}`;
-    const because = error === null ? "" : `. The attempt before: ${error}`;
-    const sentence = ended(`${known.name} runs at ${shownTime(until)} (attempt ${attempt}${of})${because}`);
-    return { since, until, by: "clock", sentence, lane, attempt, status: "scheduled", maxAttempts, error };
-  }
-  const notClaimed = known.notClaimed ?? { reason: "in_turn" };
-  const sentence = ended(`${known.name} is ready in \`${lane}\` since ${shownTime(since)}: ${whyOf(notClaimed)}`);
+  const { lane, worker } = task;
+  const { maxAttempts, last } = known;
+  const error = last === null ? null : whatOf(last);
+  const attempt = worker === null ? task.attempt + 1 : task.attempt;
+  const base = { since: new Date(task.since_ms), lane, attempt, maxAttempts, error };
+  if (worker !== null) return runningTask(task, worker, known, base);
+  return task.due_ms === null ? readyTask(known, base) : scheduledTask(new Date(task.due_ms), known, base);
+}
+
+type Base = Pick<TaskWait, "since" | "lane" | "attempt" | "maxAttempts" | "error">;
+
+function readyTask({ name, notClaimed = { reason: "in_turn" } }: KnownTask, base: Base): TaskWait {
+  const sentence = ended(`${name} is ready in lane \`${base.lane}\`: ${whyOf(notClaimed)}`);
   const until = "until" in notClaimed ? notClaimed.until : null;
   const by = notClaimed.reason === "paused" ? "person" : "worker";
-  return { since, until, by, sentence, lane, attempt, status: "ready", notClaimed };
+  return { ...base, until, by, sentence: `${sentence}${lastErrorOf(base)}`, status: "ready", notClaimed };
 }
 
-function runningTask(task: WaitingTask, worker: string, { name, progress }: KnownTask, since: Date): TaskWait {
-  const { lane, attempt } = task;
+function scheduledTask(until: Date, { name }: KnownTask, base: Base): TaskWait {
+  const sentence = `${name} runs at ${shownTime(until)} (${attemptOf(base)}).${lastErrorOf(base)}`;
+  return { ...base, until, by: "clock", sentence, status: "scheduled" };
+}
+
+function runningTask(task: WaitingTask, worker: string, { name, progress }: KnownTask, base: Base): TaskWait {
   const leaseUntil = new Date(task.leased_until_ms!);
-  const note = progress?.note == null ? "" : `: ${progress.note}`;
-  const share = progress === null ? "" : ` It is at ${Math.round(progress.fraction * 100)} %${note}.`;
-  const sentence = `${name} runs since ${shownTime(since)} (attempt ${attempt}, worker ${worker}); its lease ends at ${shownTime(leaseUntil)} unless it is renewed.${share}`;
-  const by = "worker";
-  return { since, until: leaseUntil, by, sentence, lane, attempt, status: "running", worker, leaseUntil, progress };
+  const note = progress?.note == null ? "" : ` (${progress.note})`;
+  const share = progress === null ? "" : ` Progress: ${Math.round(progress.fraction * 100)} %${note}.`;
+  const sentence = `${name} is running on worker \`${worker}\` (${attemptOf(base)}). Its lease ends at ${shownTime(leaseUntil)} unless the worker renews it.${share}`;
+  return { ...base, until: leaseUntil, by: "worker", sentence, status: "running", worker, leaseUntil, progress };
 }
 
-const waysToEnd = { failed: "failed", lapsed: "its lease expired", released: "was released", deferred: "was put off" };
+function attemptOf({ attempt, maxAttempts }: Base): string {
+  return maxAttempts === null ? `attempt ${attempt}` : `attempt ${attempt} of ${maxAttempts}`;
+}
+
+function lastErrorOf({ error }: Base): string {
+  return error === null ? "" : ended(` Last attempt: ${error}`);
+}
+
+const waysToEnd = {
+  failed: "it failed",
+  lapsed: "its lease expired",
+  released: "its worker stopped",
+  deferred: "it was postponed",
+};
 
 function whatOf({ what, error, reason }: LastAttempt): string {
   if (error !== null) return `${error.name}: ${error.message}`;
@@ -77,20 +73,19 @@ export function whyOf(notClaimed: NotClaimed): string {
       return `the lane was paused${by} at ${shownTime(notClaimed.since)}: ${notClaimed.why}`;
     }
     case "breaker": {
-      const until = notClaimed.until === null ? "" : ` until ${shownTime(notClaimed.until)}`;
-      return `breaker \`${notClaimed.breaker}\` is not closed${until}: ${notClaimed.why}`;
+      const { breaker, state, until, why } = notClaimed;
+      if (state === "half_open") return `breaker \`${breaker}\` is half-open, and only its probes run`;
+      return `breaker \`${breaker}\` is open${until === null ? "" : ` until ${shownTime(until)}`}${why === null ? "" : `: ${why}`}`;
     }
     case "limit":
-      return `as many steps run as its limit of ${notClaimed.limit} allows`;
-    case "rate": {
-      const until = notClaimed.until === null ? "" : `; the next one may begin at ${shownTime(notClaimed.until)}`;
-      return `its rate of ${notClaimed.rate} is used up${until}`;
-    }
+      return `the limit of ${notClaimed.limit} running at a time is reached`;
+    case "rate":
+      return `the rate limit of ${notClaimed.rate} is reached${notClaimed.until === null ? "" : ` until ${shownTime(notClaimed.until)}`}`;
     case "no_worker":
       return "no live worker serves this lane";
     case "worker_outdated":
-      return `it needs version ${notClaimed.version} of the definition, and live workers have version ${notClaimed.newest}`;
+      return `it needs version ${notClaimed.version} of the definition, and the newest live worker has version ${notClaimed.newest}`;
     default:
-      return "workers serve this lane, and its turn comes";
+      return "live workers serve this lane, and one of them claims it when it has a free slot";
   }
 }

@@ -1,6 +1,6 @@
 import { shownTime } from "../../definition/decide/explain.ts";
 import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
-import { remedies } from "../explain/stuck-instance.ts";
+import { remedyFor } from "../explain/stuck-instance.ts";
 import { whyOf } from "../explain/task-waits.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 
@@ -8,7 +8,7 @@ import type { StuckGroup } from "./stuck-group.ts";
 export function sentenceOf(group: Omit<StuckGroup, "sentence">, notClaimed: NotClaimed | undefined): string {
   const { reason, since } = group;
   const why = notClaimed === undefined ? words[reason] : `ready, and ${whyOf(notClaimed)}`;
-  return `${subjectOf(group)} since ${shownTime(since)}: ${why}. ${remedies[reason]}`;
+  return `${subjectOf(group)} since ${shownTime(since)}: ${why}. ${remedyFor(reason)}`;
 }
 
 function subjectOf({ lifecycle, lane, state, queue, count, more }: Omit<StuckGroup, "sentence">): string {

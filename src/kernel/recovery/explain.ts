@@ -20,7 +20,7 @@ import { type PresentedFailure, pastFailure } from "./aftermath.ts";
 
 const nobody = { actor: null, reason: null };
 
-/** What is known of an instance's recovery, by the functions that decide about it. Reads only. */
+/** Explains the recovery of an instance by the functions that decide about it. Reads only: three statements at most. */
 export async function explainRecovery(kernel: Kernel, db: Executor, row: InstanceRow): Promise<RecoveryExplanation> {
   const lifecycle = lifecycleOf(kernel, row);
   const instance = decideRename(lifecycle, modelOf(row), row.now_ms)?.instance ?? modelOf(row);
@@ -29,11 +29,6 @@ export async function explainRecovery(kernel: Kernel, db: Executor, row: Instanc
   const last = hasFailed ? history.findLast((move) => isFailure(lifecycle, move)) : undefined;
   const counted = countedFailures(lifecycle, history, last?.from ?? instance.state);
   const known = {
-    id: row.id,
-    key: row.key,
-    lifecycle: lifecycle.name,
-    state: instance.state,
-    outcome: row.outcome,
     failure: last === undefined ? null : failureOf(last),
     failures: counted.length,
     maxFailures: lifecycle.recovery?.maxFailures ?? null,
@@ -42,7 +37,7 @@ export async function explainRecovery(kernel: Kernel, db: Executor, row: Instanc
       ? { next: await nextOf(db, row), retry: retryOf(lifecycle, instance, row.now_ms) }
       : ifItFailed(lifecycle, instance, row.now_ms, counted.length)),
   } as const;
-  return { ...known, sentences: sentencesOf(known) };
+  return { ...known, sentences: row.outcome === null ? sentencesOf(known) : [] };
 }
 
 async function historyOf(db: Executor, row: InstanceRow): Promise<PresentedFailure[]> {
@@ -80,7 +75,7 @@ function guarded<Decided>({ state }: InstanceModel, decides: () => Decided): Dec
   }
 }
 
-/** What would follow if an instance failed where it stands. */
+/** What would follow if an instance failed in its state. */
 function ifItFailed(
   lifecycle: LifecycleModel,
   instance: InstanceModel,

@@ -335,7 +335,7 @@ eachStore((store) => {
       await t.maintain();
       for (const key of [waiting, notBegun, running]) {
         expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: t.now() });
-        expect(await t.pawl.explainRecovery(submission, key)).toMatchObject({ failure: { reason: "deadline" } });
+        expect((await t.pawl.explain(submission, key)).recovery).toMatchObject({ failure: { reason: "deadline" } });
       }
       await expect(claimed.report("requested")).rejects.toMatchObject({ code: "lease_lost" });
       await t.advance("1h");

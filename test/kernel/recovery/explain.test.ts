@@ -9,26 +9,31 @@ const guide = readFileSync(new URL("../../../docs/guides/recovery.md", import.me
 const printed = [...guide.matchAll(/```text\n([\s\S]*?)```/g)].map((match) => match[1]!.trimEnd());
 
 eachStore((store) => {
-  test("explainRecovery tells what failed, how often, what comes by itself, and what a retry would do, and does nothing", async () => {
+  test("an explanation says what failed, how often, and what a recovery would do, and changes nothing", async () => {
     const attempt = attemptOn(new Services());
     await using t = await store.open({ lifecycles: [attempt, solve] });
     await t.pawl.start(attempt, { key: "a", data: { finished: false } });
-    const explained = async () => (await t.pawl.explainRecovery(attempt, "a")).sentences;
+    const explained = async () => (await t.pawl.explain(attempt, "a")).recovery!.sentences;
     expect(await explained()).toEqual([
-      '`attempt` "a" stands in `created` and has not failed.',
-      "If it failed now, it would recover by itself 10 minutes later.",
-      "Its recovery would be refused: the candidate is still working.",
+      "If it failed now, it would recover automatically after 10 minutes.",
+      "The recovery would be refused: the candidate is still working.",
     ]);
     await t.pawl.send(attempt, "a", "complete");
     await (await t.claim("attempt/completed")).fail(new Error("no room"));
     expect(await explained()).toEqual([
-      '`attempt` "a" failed in `completed` at 2030-01-01 12:00:00 UTC: attempts used up; Error: no room.',
-      "It has failed once since it was started or restarted; at 3 it is left to a person.",
-      "It recovers by itself at 2030-01-01 12:10:00 UTC, unless something else moves it before.",
-      "A retry now would run the reset, and then resume in `completed`, whose step runs again.",
+      "It failed in `completed` at 2030-01-01 12:00:00 UTC: attempts used up; Error: no room.",
+      "It has failed once since it was started or restarted; the limit is 3.",
+      "A recovery now would run the reset, and then resume in `completed`, whose step runs again.",
+    ]);
+    const { recovery: planned, sentences } = await t.pawl.explain(attempt, "a");
+    expect(planned).toMatchObject({ next: { kind: "recovery", at: new Date("2030-01-01T12:10:00Z") } });
+    expect([sentences[0], ...sentences.slice(4)]).toEqual([
+      '`attempt` "a" has been in `failed` since 2030-01-01 12:00:00 UTC.',
+      "Its recovery runs at 2030-01-01 12:10:00 UTC (attempt 1).",
+      "Next, at 2030-01-01 12:10:00 UTC: it recovers in `completed`.",
     ]);
     await t.pawl.send(attempt, "a", "recover");
-    expect((await explained())[2]).toBe("It recovers as soon as a worker is free.");
+    expect((await t.pawl.explain(attempt, "a")).recovery).toMatchObject({ next: { kind: "recovery", at: null } });
     await (await t.claim("attempt/failed")).run();
     for (const failure of ["second", "It is the third."]) {
       await (await t.claim("attempt/completed")).fail(new Error(failure));
@@ -38,7 +43,7 @@ eachStore((store) => {
     }
     const [letter] = await t.pawl.deadLetters.list({ lifecycle: attempt });
     const journal = await t.pawl.journal(attempt, "a");
-    expect(await t.pawl.explainRecovery(attempt, "a")).toMatchObject({
+    expect((await t.pawl.explain(attempt, "a")).recovery).toMatchObject({
       failure: { state: "completed", reason: "attempts_used_up", error: "Error: It is the third." },
       failures: 3,
       maxFailures: 3,
@@ -53,16 +58,26 @@ eachStore((store) => {
     });
     expect(await explained()).toEqual([
       expect.stringMatching(/: attempts used up; Error: It is the third\.$/),
-      "It has failed 3 times since it was started or restarted; at 3 it is left to a person.",
-      `It stays failed until a person acts: recovery exhausted (dead letter ${letter!.id}).`,
-      "A retry now would run the reset, and then resume in `completed`, whose step runs again.",
+      "It has failed 3 times since it was started or restarted; the limit is 3.",
+      "A recovery now would run the reset, and then resume in `completed`, whose step runs again.",
     ]);
+    expect(await t.pawl.explain(attempt, "a")).toMatchObject({
+      waitingFor: [
+        {
+          sentence: `It failed in \`completed\` and is not retried (recovery exhausted). Dead letter ${letter!.id} is open.`,
+        },
+      ],
+      stuck: { reason: "dead_letter", remedy: "Requeue or discard the dead letter." },
+    });
     expect(await t.pawl.journal(attempt, "a")).toEqual(journal);
     await t.pawl.send(attempt, "a", "discard");
-    expect(await explained()).toEqual(['`attempt` "a" has ended in `discarded`: there is nothing to recover.']);
+    await t.work(); // Its after-effect, for which it would still be waiting.
+    expect((await t.pawl.explain(attempt, "a")).sentences).toEqual([
+      '`attempt` "a" ended in `discarded` at 2030-01-01 12:10:00 UTC.',
+    ]);
   });
 
-  test("it tells of events that are sent instead, of parked states, and of failures that are caught", async () => {
+  test("an explanation names events that a recovery sends, parked states, and failures that are caught", async () => {
     const attempt = attemptOn(new Services());
     const caught = lifecycle("caught", {
       initial: "a",
@@ -76,7 +91,7 @@ eachStore((store) => {
       await t.pawl.start(attempt, { key: state, data: {} });
       await advance();
       await t.pawl.send(attempt, state, "fail");
-      return (await t.pawl.explainRecovery(attempt, state)).sentences.at(-1);
+      return (await t.pawl.explain(attempt, state)).recovery!.sentences.at(-1);
     };
     const steps =
       (key: string, ...states: string[]) =>
@@ -89,11 +104,11 @@ eachStore((store) => {
         }
       };
     expect(await lastOf("created", async () => {})).toBe(
-      "A retry now would run the reset, and then go back to `created` and send `force_complete`, which leads to `completed`.",
+      "A recovery now would run the reset, and then go back to `created` and send `force_complete`, which leads to `completed`.",
     );
     const toIndex = ["completed", "attempt_cleanup", "solves_processing", "solves_processed"];
     expect(await lastOf("parked", steps("parked", ...toIndex))).toBe(
-      "A retry now would resume in `enqueued_for_plagiarism_index`, where it waits for its release.",
+      "A recovery now would resume in `enqueued_for_plagiarism_index`, where it waits for its release.",
     );
     const indexed = async () => {
       await steps("indexed", ...toIndex)();
@@ -101,14 +116,13 @@ eachStore((store) => {
       await (await t.claim("attempt/indexing_for_plagiarism")).run();
     };
     expect(await lastOf("indexed", indexed)).toBe(
-      "A retry now would send `retry_verify_proctor_results`, which leads to `additional_attempt_info_stored`.",
+      "A recovery now would send `retry_verify_proctor_results`, which leads to `additional_attempt_info_stored`.",
     );
     await t.pawl.start(caught, { key: "c" });
-    expect((await t.pawl.explainRecovery(caught, "c")).sentences).toEqual([
-      '`caught` "c" stands in `a` and has not failed.',
-      "A step that fails here is caught: it goes to `b` and counts as no failure.",
+    expect((await t.pawl.explain(caught, "c")).recovery!.sentences).toEqual([
+      "A failure of its step leads to `b` and does not count as a failure of the instance.",
     ]);
-    await expect(t.pawl.explainRecovery(caught, "nobody")).rejects.toMatchObject({ code: "instance_unknown" });
+    await expect(t.pawl.explain(caught, "nobody")).rejects.toMatchObject({ code: "instance_unknown" });
   });
 });
 
@@ -139,8 +153,8 @@ test("the guide tells the story as it happens", async () => {
       await t.work();
       await t.advance("1s");
     }
-    const { sentences } = await t.pawl.explainRecovery(report, "r1");
-    if (failure !== 2) told.push(sentences.join("\n").replace(/(?<=dead letter )[0-9a-f-]{36}/, "…"));
+    const { sentences } = await t.pawl.explain(report, "r1");
+    if (failure !== 2) told.push(sentences.join("\n").replace(/(?<=Dead letter )[0-9a-f-]{36}/, "…"));
     await t.advance("10m");
     await t.work();
   }

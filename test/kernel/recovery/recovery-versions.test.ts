@@ -132,7 +132,7 @@ eachStore((store) => {
     await next.pawl.deadLetters.requeue(letter!.id, { actor: "ada" });
     await (await next.claim("claim/checking")).fail(new Error("no"));
     expect(await next.pawl.deadLetters.list({ lifecycle: patient })).toEqual([]);
-    expect(await next.pawl.explainRecovery(patient, "c")).toMatchObject({
+    expect((await next.pawl.explain(patient, "c")).recovery).toMatchObject({
       failures: 4,
       maxFailures: 5,
       next: { kind: "recovery" },

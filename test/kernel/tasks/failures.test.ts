@@ -107,7 +107,7 @@ eachStore((store) => {
     const name = "deadline";
     expect(await t.pawl.get(claim, "late")).toMatchObject({ failure: { reason: name } });
     expect((await t.pawl.journal(claim, "late")).at(-1)).toMatchObject({ reason: name, payload: { reason: name } });
-    expect(await t.pawl.explainRecovery(claim, "late")).toMatchObject({
+    expect((await t.pawl.explain(claim, "late")).recovery).toMatchObject({
       failure: { reason: name },
       next: { reason: name },
     });

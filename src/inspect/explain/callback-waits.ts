@@ -1,0 +1,33 @@
+import { isEventAhead } from "../../definition/decide/events-ahead.ts";
+import { ended, shownTime } from "../../definition/decide/explain.ts";
+import type { WaitingFor } from "./explanation.ts";
+import { hasFailed, type KnownInstance } from "./known-instance.ts";
+import { endOf } from "./timer-waits.ts";
+
+/** Callback tokens that are valid: results that may arrive. */
+export function callbackWaits(known: KnownInstance): WaitingFor[] {
+  const until = endOf(known)?.at ?? null;
+  return known.waits.tokens.map(({ event, tokens, issued_ms, expires_ms }) => {
+    const expiresAt = new Date(expires_ms);
+    const subject = tokens === 1 ? "A callback token" : `${tokens} callback tokens`;
+    const sentence = `${subject} for \`${event}\` ${tokens === 1 ? "is" : "are"} valid until ${shownTime(expiresAt)}.`;
+    return { kind: "callback", event, tokens, expiresAt, since: new Date(issued_ms), until, by: "outside", sentence };
+  });
+}
+
+/** Results that arrived and that no state has accepted yet. */
+export function resultWaits(known: KnownInstance): WaitingFor[] {
+  const { lifecycle, row, state } = known;
+  const from = hasFailed(known) ? (row.failed_from ?? state) : state;
+  return known.waits.results.map(({ id, event, received_ms, reason }) => {
+    const reachable = lifecycle === undefined || isEventAhead(lifecycle, from, event);
+    const since = new Date(received_ms);
+    const arrived = `Result \`${event}\` arrived at ${shownTime(since)}`;
+    const why = reason === null ? "" : ended(` Last refusal: ${reason}`);
+    const sentence = reachable
+      ? `${arrived} and waits for a state that accepts it.${why}`
+      : `${arrived}, but no reachable state accepts it.${why}`;
+    const by = reachable ? "worker" : "person";
+    return { kind: "result", callback: id, event, reachable, since, until: null, by, sentence };
+  });
+}
