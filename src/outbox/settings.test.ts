@@ -8,12 +8,12 @@ const slow = Object.assign(Object.create(broker) as typeof broker, { name: "slow
 test("R61 a relay sends a hundred at a time and looks every second, unless told otherwise", () => {
   expect(relaySettings({ brokers: [broker] })).toMatchObject({
     batch: 100,
-    pollIntervalMs: 1_000,
+    pollMs: 1_000,
     keepMs: 7 * 86_400_000,
   });
   expect(relaySettings({ brokers: [broker], batch: 7, pollInterval: "3s", retention: null })).toMatchObject({
     batch: 7,
-    pollIntervalMs: 3_000,
+    pollMs: 3_000,
     keepMs: null,
   });
 });
