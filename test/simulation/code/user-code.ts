@@ -1,6 +1,6 @@
 import { PermanentError, TransientError } from "pawl";
+import type { Dice } from "../../../src/testing/dice.ts";
 import type { Attempt, Ledger } from "../checks/ledger.ts";
-import type { Dice } from "../plan/dice.ts";
 import type { StagePlan, Temper } from "../plan/plan.ts";
 import type { Owner } from "../world/virtual-time.ts";
 import type { AnyStep } from "./any-step.ts";

@@ -1,6 +1,6 @@
 import { type FaultPoint, faultPoints } from "../../../src/kernel/faults.ts";
+import { Dice } from "../../../src/testing/dice.ts";
 import type { StatementFault } from "../world/simulated-database.ts";
-import { Dice } from "./dice.ts";
 
 /** What a stage of a lifecycle is; each is one state, and leads on to the next stage. */
 export type StageKind = "work" | "timed" | "callback" | "parked" | "join" | "ask" | "waiting";

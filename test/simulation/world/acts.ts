@@ -1,7 +1,7 @@
 import { isPawlError, type Pawl, PawlError } from "pawl";
+import { Dice } from "../../../src/testing/dice.ts";
 import type { Answer, Call } from "../checks/ledger.ts";
 import { breakerName } from "../code/names.ts";
-import { Dice } from "../plan/dice.ts";
 import type { Act, LifecyclePlan } from "../plan/plan.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Call as Asked, World } from "./world.ts";

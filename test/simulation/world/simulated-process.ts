@@ -2,11 +2,11 @@ import { type Broker, type Pawl, PawlError } from "pawl";
 import { openOn } from "../../../src/api/create.ts";
 import type { FaultPoint } from "../../../src/kernel/faults.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
+import type { Dice } from "../../../src/testing/dice.ts";
 import type { Ledger } from "../checks/ledger.ts";
 import type { Declared } from "../code/lifecycles.ts";
 import { breakerName } from "../code/names.ts";
 import { sleep } from "../code/user-code.ts";
-import type { Dice } from "../plan/dice.ts";
 import type { Client, SimulatedDatabase, StatementFault } from "./simulated-database.ts";
 import type { Owner, VirtualTime } from "./virtual-time.ts";
 

@@ -1,12 +1,12 @@
 import type { AnyLifecycle, Pawl } from "pawl";
 import { sql } from "../../../src/store/port/db.ts";
 import { installTestClock } from "../../../src/testing/clock.ts";
+import { Dice } from "../../../src/testing/dice.ts";
 import type { TestStore } from "../../../src/testing/stores.ts";
 import { Ledger } from "../checks/ledger.ts";
 import { type Declared, declare } from "../code/lifecycles.ts";
 import { hooksTable } from "../code/names.ts";
 import { UserCode } from "../code/user-code.ts";
-import { Dice } from "../plan/dice.ts";
 import type { Plan } from "../plan/plan.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
