@@ -95,6 +95,7 @@ export async function createPawl(options: PawlOptions): Promise<Pawl> {
 
 interface OpenSeams {
   readonly clock?: Clock;
+  readonly newId?: (() => string) | undefined;
   readonly faults?: Faults | undefined;
   readonly telemetry?: Telemetry;
   readonly hookLimitMs?: number;

@@ -20,7 +20,7 @@ const pool = Buffer.alloc(tailBytes * 512);
 let tails = "";
 let used = 0;
 
-/** The random end of an id, as its 16 digits, variant included. Many are made at once, since asking for a few bytes is dear. */
+/** The random end of an id: its 16 digits, with the variant and a hyphen. Many are made at once, since asking for a few bytes is dear. */
 function randomTail(): string {
   if (used === tails.length) {
     randomFillSync(pool);
@@ -38,7 +38,7 @@ const counters = Array.from({ length: 0x1000 }, (_, count) => count.toString(16)
  * Makes UUIDv7 ids from the time that `now` tells (the database's, in milliseconds). Ids of one maker rise strictly,
  * also within a millisecond and when the clock steps back, so that rows of a batch land side by side in an index.
  */
-export function idMaker(now: () => number): () => string {
+export function idMaker(now: () => number, tail: () => string = randomTail): () => string {
   let lastMs = 0;
   let time = timeOf(lastMs);
   let counter = 0;
@@ -50,7 +50,7 @@ export function idMaker(now: () => number): () => string {
       time = timeOf(lastMs);
       counter = 0;
     }
-    return `${time}-7${counters[counter]}-${randomTail()}`;
+    return `${time}-7${counters[counter]}-${tail()}`;
   };
 }
 

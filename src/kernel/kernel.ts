@@ -72,6 +72,7 @@ export function makeKernel(given: {
   askers?: Askers;
   chores?: readonly Chore[];
   clock?: Clock;
+  newId?: (() => string) | undefined;
   faults?: Faults | undefined;
   hookLimitMs?: number | undefined;
   telemetry: Telemetry;
@@ -79,7 +80,7 @@ export function makeKernel(given: {
   stuckAfter?: StuckAfter;
 }): Kernel {
   const clock = given.clock ?? databaseClock();
-  const newId = idMaker(() => clock.nowMs());
+  const newId = given.newId ?? idMaker(() => clock.nowMs());
   const signals = new Signals();
   const isShared = given.db.listen !== undefined && given.notify !== false;
   return {

@@ -40,11 +40,11 @@ export class TestBench {
     await this.clock.set(testEpochMs);
   }
 
-  /** A new process on the same database. */
-  async start(faults: PlantedFaults, leaseMs?: number): Promise<TestProcess> {
+  /** A new process on the same database. Its ids are random, or made by `newId`. */
+  async start(faults: PlantedFaults, leaseMs?: number, newId?: () => string): Promise<TestProcess> {
     const db = new KillableDb(this.#store.db);
     const store = { db, url: this.#store.url, dispose: () => db.close() };
-    const t = await openTestPawl(store, this.clock, this.#options, { faults, leaseMs, migrate: false });
+    const t = await openTestPawl(store, this.clock, this.#options, { faults, leaseMs, newId, migrate: false });
     return { t, kill: () => db.kill(), mark: () => db.mark() };
   }
 

@@ -93,7 +93,12 @@ export async function openTestPawl(
   store: TestStore,
   clock: TestClock,
   options: TestPawlOptions,
-  given: { readonly faults: PlantedFaults; readonly leaseMs?: number | undefined; readonly migrate?: boolean },
+  given: {
+    readonly faults: PlantedFaults;
+    readonly leaseMs?: number | undefined;
+    readonly migrate?: boolean;
+    readonly newId?: (() => string) | undefined;
+  },
 ): Promise<TestPawl> {
   const { lifecycles, schedules, queues, crowds, marketplaces, breakers } = options;
   const { faults, leaseMs = standardLeaseMs } = given;
@@ -114,7 +119,7 @@ export async function openTestPawl(
       notify: options.notify ?? false,
       migrate: given.migrate ?? true,
     },
-    { clock, faults, reportsStuck: false },
+    { clock, faults, newId: given.newId, reportsStuck: false },
   );
   const fakes = new Map<string, Handler>(Object.entries(options.steps ?? {}));
   for (const name of fakes.keys()) refuseUnknownStep(options.lifecycles, name);
@@ -315,10 +320,11 @@ export class TestPawl {
    * paused, a rate used up); gives back how many tasks it ran.
    */
   async work(): Promise<number> {
-    const { kernel, fakes, leaseMs = standardLeaseMs } = this.#parts;
-    const lanes = new Lanes(kernel);
+    const { kernel, clock, fakes, leaseMs = standardLeaseMs } = this.#parts;
+    const now = () => clock.nowMs(); // In which order lanes are claimed from must not depend on the speed of the machine.
+    const lanes = new Lanes(kernel, undefined, now);
     await lanes.read();
-    const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs });
+    const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs }, now);
     for (let ran = 0; ; ) {
       const taken = await claims.take(100);
       if (taken.length === 0) {

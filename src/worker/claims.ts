@@ -27,6 +27,7 @@ export class Claims {
   readonly #kernel: Kernel;
   readonly #lanes: Lanes;
   readonly #holder: Holder;
+  readonly #now: () => number;
   readonly #taken = new Map<string, { priority: number; id: string }>();
   #wholeLookAt = Number.NEGATIVE_INFINITY;
   #gatesAt = Number.NEGATIVE_INFINITY;
@@ -34,10 +35,11 @@ export class Claims {
   #urgency = Number.POSITIVE_INFINITY;
   #restMs = Number.POSITIVE_INFINITY;
 
-  constructor(kernel: Kernel, lanes: Lanes, holder: Holder) {
+  constructor(kernel: Kernel, lanes: Lanes, holder: Holder, now: () => number = () => performance.now()) {
     this.#kernel = kernel;
     this.#lanes = lanes;
     this.#holder = holder;
+    this.#now = now;
   }
 
   /** The priority up to which nothing is known to wait. */
@@ -65,11 +67,11 @@ export class Claims {
 
   async #takeOpen(room: number, gatedRoom: number, idle: number): Promise<Taken[]> {
     this.#restMs = Number.POSITIVE_INFINITY;
-    const gatesAreFirst = this.#turn++ % 2 === 1 && performance.now() - this.#gatesAt >= gatesEveryMs;
+    const gatesAreFirst = this.#turn++ % 2 === 1 && this.#now() - this.#gatesAt >= gatesEveryMs;
     const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom), idle) : [];
     const free = await this.#fromOpenLanes(room - gated.length, idle - gated.length);
     const left = Math.min(room - free.length, gatedRoom);
-    const isDue = free.length === 0 || performance.now() - this.#gatesAt >= gatesEveryMs;
+    const isDue = free.length === 0 || this.#now() - this.#gatesAt >= gatesEveryMs;
     if (!gatesAreFirst && isDue) gated.push(...(await this.#behindGates(left, idle - free.length)));
     return [...gated, ...free];
   }
@@ -87,7 +89,7 @@ export class Claims {
   async #fromOpenLanes(limit: number, idle: number): Promise<Taken[]> {
     const lanes = this.#lanes.freeInTurn();
     if (lanes.length === 0 || limit <= 0) return [];
-    const now = performance.now();
+    const now = this.#now();
     if (now - this.#wholeLookAt >= wholeLookEveryMs) this.#taken.clear();
     const isWhole = this.#taken.size === 0;
     if (isWhole) this.#wholeLookAt = now;
@@ -104,7 +106,7 @@ export class Claims {
   async #behindGates(limit: number, idle: number): Promise<Taken[]> {
     const gates = this.#lanes.gatesInTurn();
     if (gates.length === 0 || limit <= 0) return [];
-    this.#gatesAt = performance.now();
+    this.#gatesAt = this.#now();
     const views = await lookAtGates(this.#kernel, gates);
     for (const { wait_ms } of views) if (wait_ms !== null) this.#restMs = Math.min(this.#restMs, Math.max(1, wait_ms));
     const free = new Set(views.filter((view) => view.room > 0).map((view) => view.name));

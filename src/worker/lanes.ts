@@ -23,6 +23,7 @@ export const freshMs = 500;
 export class Lanes {
   readonly #kernel: Kernel;
   readonly #isOurs: (lane: string) => boolean;
+  readonly #now: () => number;
   /** Those that this process can serve, and those of them that this worker is for. */
   #all: readonly string[] = [];
   #ours: readonly string[] = [];
@@ -40,8 +41,9 @@ export class Lanes {
   #wake: (() => void) | undefined;
   readonly #watched = new Map<string, () => void>();
 
-  constructor(kernel: Kernel, only?: readonly string[]) {
+  constructor(kernel: Kernel, only?: readonly string[], now: () => number = () => performance.now()) {
     this.#kernel = kernel;
+    this.#now = now;
     this.#isOurs = lanesNamed(kernel, only);
   }
 
@@ -83,7 +85,7 @@ export class Lanes {
 
   /** Reads which lanes there are. */
   async read(): Promise<void> {
-    const readAt = performance.now();
+    const readAt = this.#now();
     this.#all = await lanesOf(this.#kernel);
     this.#ours = this.#all.filter(this.#isOurs);
     this.#breakers = new Map(
@@ -99,9 +101,9 @@ export class Lanes {
 
   /** Looks which are closed, unless that is known from a moment ago. */
   async look(): Promise<void> {
-    if (performance.now() - this.#readAt > rereadMs) await this.read();
-    if (performance.now() - this.#lookedAt < freshMs) return;
-    const lookedAt = performance.now();
+    if (this.#now() - this.#readAt > rereadMs) await this.read();
+    if (this.#now() - this.#lookedAt < freshMs) return;
+    const lookedAt = this.#now();
     await keepBreakers(this.#kernel);
     this.#closed = await closuresOf(this.#kernel, this.#ours);
     const gates = gatesOf(this.#kernel, this.#ours, (breaker) => rampOf(this.#kernel, breaker));
@@ -138,7 +140,7 @@ export class Lanes {
 
   /** Whether a task of this lane may be had without a claim: it is open as far as anybody can know, and has no gate. */
   mayGrant(lane: string): boolean {
-    const isFresh = performance.now() - this.#lookedAt < 2 * freshMs;
+    const isFresh = this.#now() - this.#lookedAt < 2 * freshMs;
     return isFresh && this.#freeSet.has(lane) && !this.mustWait({ lane });
   }
 
