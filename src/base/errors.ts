@@ -12,6 +12,7 @@ export const errorCodes = {
   set_failed: "definition",
   guard_failed: "definition",
   crash_unsafe: "definition",
+  simulation_failed: "definition",
   // In the request.
   lifecycle_unknown: "request",
   instance_unknown: "request",

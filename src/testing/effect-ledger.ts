@@ -17,8 +17,12 @@ export interface EffectDetails {
   readonly about?: string | null | undefined;
 }
 
-/** Called around every effect, so that a process can die there. */
-type Observer = (name: string) => Promise<void> | void;
+/** Called around every request for an effect, so that a process can die there, and a dead one asks for nothing. */
+export interface EffectObserver {
+  readonly before?: () => Promise<void> | void;
+  /** `isRepeat`: it was asked for with a key that is known, and did not happen again. */
+  readonly after: (effect: RecordedEffect, isRepeat: boolean) => Promise<void> | void;
+}
 
 /**
  * The outside world of a test: what fake services did. As a service that honours idempotency keys, it does the work of one key
@@ -37,7 +41,7 @@ export class EffectLedger {
   readonly #happened: RecordedEffect[] = [];
   readonly #answers = new Map<string, Promise<unknown>>();
   #repeats = 0;
-  #observer: Observer | undefined;
+  #observer: EffectObserver | undefined;
 
   /** Everything that happened, in order. */
   get happened(): readonly RecordedEffect[] {
@@ -65,9 +69,12 @@ export class EffectLedger {
     if (typeof name !== "string" || name === "")
       throw new PawlError("option_invalid", 'The name of an effect must be a text: effects.record("charge", { key }).');
     const { key = null, about = null } = details;
-    const answer = key === null ? this.#happen({ name, key, about }, work) : this.#once({ name, key, about }, work);
-    const result = await answer;
-    await this.#observer?.(name);
+    const observer = this.#observer;
+    await observer?.before?.();
+    const effect = { name, key, about };
+    const known = key === null ? undefined : this.#answers.get(idOf(effect));
+    const result = await (known === undefined ? this.#happenFirst(effect, work) : this.#repeat(known));
+    await observer?.after(effect, known !== undefined);
     return result as Result;
   }
 
@@ -79,18 +86,19 @@ export class EffectLedger {
   }
 
   /** @internal */
-  observe(observer: Observer | undefined): void {
+  observe(observer: EffectObserver | undefined): void {
     this.#observer = observer;
   }
 
-  #once(effect: RecordedEffect, work: (() => unknown) | undefined): Promise<unknown> {
-    const id = JSON.stringify([effect.name, effect.key]);
-    const known = this.#answers.get(id);
-    if (known !== undefined) {
-      this.#repeats += 1;
-      return known;
-    }
+  #repeat(answer: Promise<unknown>): Promise<unknown> {
+    this.#repeats += 1;
+    return answer;
+  }
+
+  #happenFirst(effect: RecordedEffect, work: (() => unknown) | undefined): Promise<unknown> {
     const answer = this.#happen(effect, work);
+    if (effect.key === null) return answer;
+    const id = idOf(effect);
     this.#answers.set(id, answer);
     answer.catch(() => this.#answers.delete(id));
     return answer;
@@ -101,4 +109,9 @@ export class EffectLedger {
     this.#happened.push(effect);
     return result;
   }
+}
+
+/** By what a repeated request is known. */
+function idOf({ name, key }: RecordedEffect): string {
+  return JSON.stringify([name, key]);
 }

@@ -13,4 +13,19 @@ export type { Exploration, ExploredState } from "./explore/exploration.ts";
 export { type ExploreOptions, explore } from "./explore/explore.ts";
 export type { Finding, FindingCode } from "./explore/finding.ts";
 export { type FaultAction, PlantedFaults } from "./faults.ts";
+export type { ActKind } from "./simulate/act.ts";
+export type { Covered, SimulationCoverage } from "./simulate/coverage.ts";
+export type { SimulationRandom } from "./simulate/random.ts";
+export { simulate } from "./simulate/simulate.ts";
+export type {
+  EventGenerators,
+  EventGiven,
+  FakeSteps,
+  Invariant,
+  SimulatedWorld,
+  SimulateOptions,
+  StartGenerators,
+  StartGiven,
+} from "./simulate/simulate-options.ts";
+export type { SimulationFailure, SimulationReport } from "./simulate/simulation-report.ts";
 export { TestPawl, type TestPawlOptions, TestWorker, testPawl } from "./test-pawl.ts";

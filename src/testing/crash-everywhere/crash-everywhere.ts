@@ -256,7 +256,7 @@ class CrashRuns {
   }
 
   #watchEffects(faults: CrashFaults): void {
-    this.#settings.effects?.observe((name) => faults.visit(`effect:${name}`));
+    this.#settings.effects?.observe({ after: ({ name }) => faults.visit(`effect:${name}`) });
   }
 
   #inTime<Value>(when: string, work: () => Promise<Value>): Promise<Value> {

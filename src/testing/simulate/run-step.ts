@@ -1,0 +1,105 @@
+import { messageOf } from "../../base/errors.ts";
+import { PermanentError, TransientError } from "../../base/step-errors.ts";
+import type { AnyLifecycle } from "../../definition/language/face.ts";
+import { shown } from "../../definition/read/fault.ts";
+import { never } from "../killable-db.ts";
+import { interrupt } from "./calls.ts";
+import { Problem, settled } from "./problem.ts";
+import type { Mishap, World } from "./world.ts";
+
+type Handler = (step: unknown) => unknown;
+
+/** What is used of a step here. */
+interface RunningStep {
+  readonly id: string;
+  readonly key: string | null;
+  readonly parent: { readonly lifecycle: string; readonly id: string } | null;
+  readonly attempt: number;
+}
+
+/**
+ * Stand-ins for the steps of all lifecycles: each calls the real step, or the user's own stand-in, and is befallen by what
+ * the run has in store for it.
+ */
+export function simulatedSteps(
+  lifecycles: readonly AnyLifecycle[],
+  fakes: Readonly<Record<string, Handler | undefined>>,
+  world: () => World,
+): Record<string, (step: RunningStep) => unknown> {
+  const steps = lifecycles.flatMap(({ name, states }) =>
+    [...states.values()].flatMap((state): [string, (step: RunningStep) => unknown][] => {
+      if (state.run === undefined) return [];
+      const handler = fakes[`${name}/${state.name}`] ?? (state.run as Handler);
+      return [
+        [`${name}/${state.name}`, (step) => runStep(world(), { lifecycle: name, state: state.name, handler }, step)],
+      ];
+    }),
+  );
+  return Object.fromEntries(steps);
+}
+
+async function runStep(
+  world: World,
+  { lifecycle, state, handler }: { readonly lifecycle: string; readonly state: string; readonly handler: Handler },
+  step: RunningStep,
+): Promise<unknown> {
+  const name = world.story.nameOf({ id: step.id, lifecycle, key: step.key, parent: step.parent });
+  const attempt = step.attempt > 1 ? ` (attempt ${step.attempt})` : "";
+  world.story.tell(`A worker runs \`${state}\` of ${name}${attempt}.`);
+  const mishap = world.nextMishap();
+  if (mishap?.when === "before") await befall(world, mishap, step.id);
+  const place = `The step of \`${lifecycle}/${state}\``;
+  let returned: unknown;
+  try {
+    returned = await settled(world.settings.timeoutMs, place, () => handler(step));
+  } catch (error) {
+    if (error instanceof Problem) return stop(world, error);
+    world.story.tell(`It throws: ${messageOf(error)}`);
+    throw error;
+  }
+  if (!isReturnable(returned)) {
+    const message = `${place} returned ${shown(returned)}. Return step.go(…), step.retryLater(…), step.giveUp(…) or nothing.`;
+    return stop(world, new Problem(place, message));
+  }
+  if (mishap?.when === "after") await befall(world, mishap, step.id);
+  return returned;
+}
+
+/** The run is over, and so nobody waits for this step. */
+function stop(world: World, problem: Problem): Promise<never> {
+  world.stop(problem);
+  return never();
+}
+
+const ends: readonly unknown[] = ["go", "retry_later", "give_up"];
+
+function isReturnable(returned: unknown): boolean {
+  if (returned === undefined || returned === null) return true;
+  return typeof returned === "object" && ends.includes((returned as { kind?: unknown }).kind);
+}
+
+const failure = "a simulated failure";
+/** A worker that stalls is late by more than a moment. */
+const marginMs = 1_000;
+
+async function befall(world: World, { kind, when, dice }: Mishap, id: string): Promise<void> {
+  const moment = when === "before" ? "before it begins" : "after it has done its work";
+  switch (kind) {
+    case "fail":
+      world.story.tell(`It fails ${moment}.`);
+      throw new TransientError(failure);
+    case "failPermanently":
+      world.story.tell(`It fails ${moment}, with an error that no retry helps against.`);
+      throw new PermanentError(failure);
+    case "stall":
+      world.story.tell(`Its worker stalls ${moment}, for longer than its lease. Another one takes over.`);
+      await world.beside(async (t) => {
+        await t.advance(world.settings.leaseMs + marginMs);
+        await t.work();
+      });
+      world.story.tell("The first worker goes on with what it was doing.");
+      return;
+    default:
+      await interrupt(world, dice, id, `${moment},`);
+  }
+}
