@@ -6,22 +6,22 @@ type Caller = Parameters<Services["checker"]["submit"]>[1];
 
 /**
  * The three services of an assessment as a ledger sees them: each does the work of one idempotency key once. Without keys, as
- * if the clients had forgotten the header, every request is another one.
+ * if the clients had forgotten the header, every request is another one. What is recorded is about the visit that asked.
  */
 export function servicesOf(effects: EffectLedger, { withKeys = true } = {}): Services {
   let runs = 0;
   const keyOf = (caller: Caller) => (withKeys ? caller.idempotencyKey : undefined);
-  const asked = <Answer>(name: string, about: string, caller: Caller, answer: () => Answer): Promise<Answer> =>
-    effects.record(name, { key: keyOf(caller), about }, answer);
+  const asked = <Answer>(name: string, caller: Caller, answer: () => Answer): Promise<Answer> =>
+    effects.record(name, { key: keyOf(caller), about: caller.idempotencyKey }, answer);
   return {
     checker: {
-      submit: ({ solve }, caller) => asked("score", solve, caller, () => ({ runId: keyOf(caller) ?? `run ${++runs}` })),
+      submit: (_, caller) => asked("score", caller, () => ({ runId: keyOf(caller) ?? `run ${++runs}` })),
     },
     plagiarism: {
-      index: ({ attempt }, caller) => asked("index", attempt, caller, () => ({})),
-      compare: ({ attempt }, caller) => asked("compare", attempt, caller, () => ({ similarity: 0 })),
-      forget: ({ attempt }, caller) => asked("forget", attempt, caller, () => ({})),
+      index: (_, caller) => asked("index", caller, () => ({})),
+      compare: (_, caller) => asked("compare", caller, () => ({ similarity: 0 })),
+      forget: (_, caller) => asked("forget", caller, () => ({})),
     },
-    proctoring: { analyse: ({ attempt }, caller) => asked("analyse", attempt, caller, () => ({ oddities: 1 })) },
+    proctoring: { analyse: (_, caller) => asked("analyse", caller, () => ({ oddities: 1 })) },
   };
 }

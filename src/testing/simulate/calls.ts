@@ -102,7 +102,7 @@ export async function answerOf(place: string, call: () => Promise<string>): Prom
     if (!isPawlError(error)) throw error;
     if (isBadlyMade(error))
       throw new Problem(place, `\`${place}\` of \`simulate\` made what is not taken: ${error.message}`);
-    if (error.who === "caller" || error.who === "surroundings") return refusalText(error);
+    if (error.fault === "request" || error.fault === "environment") return refusalText(error);
     throw new Problem(`${error.code} ${place}`, error.message, { cause: error });
   }
 }
@@ -116,7 +116,7 @@ function refusalText({ code, message, details }: PawlError): string {
 }
 
 function isBadlyMade({ code }: PawlError): boolean {
-  return code === "payload_invalid" || code === "data_invalid" || code === "value_unstorable";
+  return code === "payload_invalid" || code === "data_invalid" || code === "value_not_serializable";
 }
 
 function shortened(text: string): string {
