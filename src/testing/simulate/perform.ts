@@ -116,8 +116,8 @@ async function bring(
     answerOf(`callbacks.${lifecycle.name}.${event}`, async () => {
       const pawl = t.pawl as Untyped;
       const received = isError
-        ? await pawl.receiveError(lifecycle, { id }, event, error, { dedupe })
-        : await pawl.receive(lifecycle, { id }, event, payload, { dedupe });
+        ? await t.pawl.callbacks.receiveError(lifecycle, { id }, event, error, { dedupeKey: dedupe })
+        : await pawl.receive(lifecycle, { id }, event, payload, { dedupeKey: dedupe });
       const notes = [received.late ? "late" : "", received.duplicate ? "a duplicate" : ""].filter(
         (note) => note !== "",
       );
