@@ -18,7 +18,7 @@ export const ways = {
 } as const;
 
 export type Way = keyof typeof ways;
-export const allWays = Object.keys(ways) as Way[];
+const allWays = Object.keys(ways) as Way[];
 
 /** Whether what the function did is seen as a failure wherever its value counts for nothing. */
 export function fails(how: Way): boolean {

@@ -1,6 +1,5 @@
+import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
-import type { People } from "../../people/people.ts";
-import type { Assignment } from "../../people/shown.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, listOf, text } from "../api/schema.ts";
 import { repeat } from "./arguments.ts";
@@ -12,7 +11,7 @@ const labeler = about(text, "For whom; a labeler is always himself.");
 const { get, post } = routesOf("Desk");
 
 /** An assignment for who asks: of another labeler's there is not even a word that it exists. */
-async function ownAssignment(people: People, id: string, labeler: string | undefined): Promise<Assignment> {
+async function ownAssignment(people: Pawl["people"], id: string, labeler: string | undefined) {
   const found = await people.assignment(id);
   if (labeler === undefined || found.labelerId === labeler) return found;
   throw new PawlError("assignment_unknown", `There is no assignment ${id}.`, { id });
