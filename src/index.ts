@@ -274,3 +274,4 @@ export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove } from "./worker/states.ts";
 export { Worker } from "./worker/work.ts";
+export { workerDiagram } from "./worker/worker-diagram.ts";
