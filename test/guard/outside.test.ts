@@ -1,4 +1,4 @@
-import { constant, type DeadLetterArchive, job, memoryBroker, type OutboxMessage, type RelayOptions } from "pawl";
+import { constant, type DeadLetterArchive, job, memoryBroker, type RelayOptions } from "pawl";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { relaySettings } from "../../src/outbox/settings.ts";
@@ -37,7 +37,7 @@ describe("a broker", () => {
       name: "bad",
       timeoutMs: 100,
       takes: (type: string) => type.startsWith("bad."),
-      publish: async (_: OutboxMessage) => {},
+      publish: async () => {},
       awayMs: () => 0,
       close: async () => {},
       ...changes,

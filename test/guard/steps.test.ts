@@ -64,7 +64,13 @@ beforeAll(async () => {
     alerts: [(one) => alerts.push(one)],
     breakers: { service: { minimum: 1_000 } },
   });
-  worker = t.pawl.work({ concurrency: 16, pollInterval: 10, maintenanceInterval: 10, abortGrace: 10, shutdownGrace: 10 });
+  worker = t.pawl.work({
+    concurrency: 16,
+    pollInterval: 10,
+    maintenanceInterval: 10,
+    abortGrace: 10,
+    shutdownGrace: 10,
+  });
 });
 afterAll(async () => {
   await worker?.stop();
