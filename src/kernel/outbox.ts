@@ -21,7 +21,6 @@ import {
   requeueMessages,
 } from "../store/recovery/dead-messages.ts";
 import type { Kernel } from "./kernel.ts";
-import { untilAnswered } from "./lost-reply.ts";
 import { pause } from "./pause.ts";
 import { outboxTopic } from "./signals.ts";
 
@@ -47,10 +46,10 @@ export function readReady(kernel: Kernel, lease: ShardLease, limit: number): Pro
 
 /**
  * Writes down what became of messages, and gives their shards back. False when the lease was lost: then another relay
- * sends them again. Said twice it changes nothing, so a lost reply is simply repeated.
+ * sends them again. Said twice it changes nothing: after a lost reply the caller simply repeats it.
  */
 export async function settle(kernel: Kernel, lease: ShardLease, outcomes: readonly MessageOutcome[]): Promise<boolean> {
-  const { held } = await untilAnswered(() => settleMessages(kernel.db, lease.token, outcomes, followersAtOnce));
+  const { held } = await settleMessages(kernel.db, lease.token, outcomes, followersAtOnce);
   if (kernel.faults !== undefined) await kernel.faults.at("relay.afterMark");
   return held;
 }

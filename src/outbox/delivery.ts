@@ -22,6 +22,7 @@ export class Delivery {
   readonly #kernel: Kernel;
   readonly #settings: RelaySettings;
   #stopping = false;
+  #unsettled = 0;
 
   constructor(kernel: Kernel, settings: RelaySettings) {
     this.#kernel = kernel;
@@ -35,6 +36,21 @@ export class Delivery {
 
   get isStopping(): boolean {
     return this.#stopping;
+  }
+
+  /** What became of some messages could not be written down yet: nothing is leased before, or it would be sent again. */
+  get isUnsettled(): boolean {
+    return this.#unsettled > 0;
+  }
+
+  /** Runs what writes it down, while nothing else is leased. */
+  async settling<T>(work: () => Promise<T>): Promise<T> {
+    this.#unsettled += 1;
+    try {
+      return await work();
+    } finally {
+      this.#unsettled -= 1;
+    }
   }
 
   /** Whether nothing can be sent at all. */

@@ -78,7 +78,7 @@ export class Relay {
   /** Rounds until one finds nothing. Whoever finds something calls one more hand: they grow with the work. */
   async #work(): Promise<void> {
     try {
-      while (!this.#stopping && !this.#delivery.isAway()) {
+      while (!this.#stopping && !this.#delivery.isAway() && !this.#delivery.isUnsettled) {
         await this.#tend();
         this.#hinted = false;
         const round = await relayRound(this.#kernel, this.#settings, this.#delivery, this.id);

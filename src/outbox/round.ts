@@ -34,7 +34,7 @@ export async function relayRound(
     throw error;
   }
   const isOver = () => delivery.isStopping && performance.now() >= begun + settings.leaseMs;
-  return { outcomes, held: await settleWhenAnswered(kernel, lease, outcomes, isOver) };
+  return { outcomes, held: await settleWhenAnswered(kernel, lease, outcomes, delivery, isOver) };
 }
 
 /**
@@ -46,18 +46,29 @@ async function settleWhenAnswered(
   kernel: Kernel,
   lease: ShardLease,
   outcomes: readonly MessageOutcome[],
+  delivery: Delivery,
   isOver: () => boolean,
 ): Promise<boolean> {
-  for (;;) {
-    try {
-      return await settle(kernel, lease, outcomes);
-    } catch (error) {
-      const isAway = awayCodes.some((code) => isPawlError(error, code));
-      if (!isAway || isOver()) throw error;
-      await pause(settleAgainMs);
-    }
+  try {
+    return await settle(kernel, lease, outcomes);
+  } catch (error) {
+    if (!isAway(error) || isOver()) throw error;
   }
+  return delivery.settling(async () => {
+    for (;;) {
+      await pause(settleAgainMs);
+      try {
+        return await settle(kernel, lease, outcomes);
+      } catch (error) {
+        if (!isAway(error) || isOver()) throw error;
+      }
+    }
+  });
 }
 
-const awayCodes = ["database_unreachable", "outcome_unknown"] as const;
+function isAway(error: unknown): boolean {
+  return awayCodes.some((code) => isPawlError(error, code));
+}
+
+const awayCodes = ["database_unreachable", "outcome_unknown", "busy"] as const;
 const settleAgainMs = 200;
