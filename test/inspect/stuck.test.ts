@@ -330,7 +330,11 @@ eachStore((store) => {
     await t.maintain();
     await t.db.script("update pawl.queues set active = false");
     expect(await stuck(t)).toEqual(["queue_inactive few 1"]);
-    expect((await t.pawl.inspect.stuck())[0]!.instances[0]).toMatchObject({ lifecycle: "judged", key: "j", state: "asking" });
+    expect((await t.pawl.inspect.stuck())[0]!.instances[0]).toMatchObject({
+      lifecycle: "judged",
+      key: "j",
+      state: "asking",
+    });
     expect(await alerted(t, sink)).toEqual(["queue_inactive"]);
     await t.db.script("update pawl.queues set active = true");
     expect([await stuck(t), await alerted(t, sink)]).toEqual([[], []]);

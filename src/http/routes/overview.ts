@@ -5,7 +5,7 @@ import { instance } from "./instance-answer.ts";
 import { lifecycleNamed } from "./targets.ts";
 
 const need = shape<OverviewAnswer["needs"][number]>({
-  what: oneOf("stuck", "breakers", "dead_letters", "workers", "lanes", "schedules", "outbox", "waiting"),
+  what: oneOf("stuck", "breakers", "dead_letters", "workers", "lanes", "schedules", "outbox", "alerts", "waiting"),
   level: oneOf("bad", "warn"),
   text,
   page: about(text, "The page of the console that tells more."),
