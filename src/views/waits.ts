@@ -11,7 +11,7 @@ export interface WaitingTask {
   readonly leased_until_ms: number | null;
 }
 
-export interface WaitingEffect extends WaitingTask {
+interface WaitingEffect extends WaitingTask {
   /** The event whose `after` it is; null for a delivery. */
   readonly event: string | null;
   readonly last_attempt: LastAttempt | null;

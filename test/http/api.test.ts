@@ -100,10 +100,10 @@ describe("everything is answered as it is documented", () => {
       outcome: "success",
     });
     await api.get("/lifecycles/essay/keys/e%2F1/wait");
-    expect(await api.get(`/instances/${started.id}/journal?attempts=true`)).toHaveLength(3);
-    expect(await api.get("/lifecycles/essay/keys/e%2F1/journal")).toMatchObject([{ actor: "grace" }, {}, {}]);
     for (const place of [`/instances/${started.id}`, "/lifecycles/essay/keys/e%2F1"]) {
       await api.get(`${place}/children?limit=1`);
+      expect(await api.get(`${place}/journal`)).toMatchObject([{ actor: "grace" }, {}, {}]);
+      expect(await api.get(`${place}/history`)).toHaveLength(3);
       expect(await api.get(`${place}/explain`)).toMatchObject({ outcome: "success", waitingFor: [], stuck: null });
       expect(await api.get(`${place}/callbacks?status=applied`)).toMatchObject([{ dedupeKey: "request-1" }]);
     }
@@ -339,7 +339,7 @@ describe("everything is answered as it is documented", () => {
     });
     expect(await api.get("/crowds")).toMatchObject([{ name: "receipts", marketplace: "here" }]);
     expect(await api.get("/marketplaces/here/balance")).toEqual({ marketplace: "here", balance: null });
-    expect(await api.post("/marketplaces/here/reconcile", { mend: false })).toEqual([]);
+    expect(await api.post("/marketplaces/here/reconcile", { repair: false })).toEqual([]);
   });
 
   test("who may come in", async () => {

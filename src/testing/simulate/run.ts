@@ -12,7 +12,7 @@ import { mortalEffects } from "./simulated-process.ts";
 import { World } from "./world.ts";
 
 /** What ended a run: an invariant that does not hold, or one of the user's functions. */
-export interface RunFailure {
+interface RunFailure {
   /** Null when it is not an invariant. */
   readonly invariant: string | null;
   readonly message: string;

@@ -66,7 +66,9 @@ eachStore((store) => {
     }
     const waiting = await t.pawl.outbox.messages({ status: "pending" });
     expect(waiting.map(({ retryCount }) => retryCount)).toEqual(Array(6).fill(0));
-    expect(metric(await t.pawl.inspect.metrics(), "pawl_outbox_oldest_pending_seconds")).toBeGreaterThanOrEqual(minutes * 60);
+    expect(metric(await t.pawl.inspect.metrics(), "pawl_outbox_oldest_pending_seconds")).toBeGreaterThanOrEqual(
+      minutes * 60,
+    );
     expect((await t.pawl.inspect.overview()).needs.map(({ what }) => what)).toContain("outbox");
     await receiver.comeBack();
     for (let round = 0; (await t.pawl.outbox.lag()).pending > 0; round++) {
@@ -98,7 +100,9 @@ eachStore((store) => {
     }
     const gauge = "pawl_alerts_oldest_undelivered_seconds";
     expect(metric(await t.pawl.inspect.metrics(), gauge)).toBeGreaterThanOrEqual(minutes * 60);
-    expect((await t.pawl.inspect.overview()).needs).toContainEqual(expect.objectContaining({ what: "alerts", level: "warn" }));
+    expect((await t.pawl.inspect.overview()).needs).toContainEqual(
+      expect.objectContaining({ what: "alerts", level: "warn" }),
+    );
     await receiver.comeBack();
     for (let round = 0; receiver.alerts.length < 2; round++) {
       expect(round, "it goes on within the pause between attempts").toBeLessThan(20);
