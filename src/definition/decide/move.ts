@@ -149,9 +149,11 @@ export function enter(
   const state = lifecycle.states.get(to)!;
   const version = instance.version + 1;
   const restarts = event.name === "restart";
-  const renews = restarts || event.renewsDeadline === true;
+  // What goes on after its deadline has struck gets new time: it would wait without an end, and no retry would be in time.
+  const goesOnAfterDeadline = instance.timedOutAtMs !== null && !(state.name === failed && state.builtIn);
+  const renews = restarts || event.renewsDeadline === true || goesOnAfterDeadline;
   const outcome = to === discarded && lifecycle.builtIns ? "discarded" : (state.final ?? null);
-  const deadline = renews ? deadlineOf(lifecycle, contextWith(context, change.data)) : undefined;
+  const deadline = renews && outcome === null ? deadlineOf(lifecycle, contextWith(context, change.data)) : undefined;
   const timers = outcome === null ? timeoutsOf(state, context, change.data) : none;
   const failure = failureOf(instance, state);
   // A recovery into the state that failed goes on with that visit, and so with its idempotency key.

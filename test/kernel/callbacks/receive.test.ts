@@ -343,6 +343,23 @@ eachStore((store) => {
       for (const key of [waiting, notBegun, running]) expect(await get(key)).toMatchObject({ state: "failed" });
     });
 
+    test("a recovery after the deadline has passed gives the instance new time, so that it does not wait without an end", async () => {
+      const key = await grading();
+      await t.advance("20m");
+      expect(await get(key)).toMatchObject({ state: "failed", timedOutAt: t.now() });
+      await t.pawl.send(submission, key, "recover", { actor: "grace" });
+      await t.work();
+      const again = await get(key);
+      expect(again).toMatchObject({ state: "grading", timedOutAt: null });
+      expect(again.deadlineAt!.getTime()).toBe(t.now().getTime() + 1_200_000);
+      expect((await t.pawl.explain(submission, key)).waitingFor).toMatchObject([
+        { kind: "events", end: { timer: "deadline", at: again.deadlineAt } },
+      ]);
+      await t.advance("20m");
+      expect(await get(key)).toMatchObject({ state: "failed" });
+      expect(await t.pawl.inspect.verify()).toEqual([]);
+    });
+
     test("R77 a late result can be read whole with its instance, and is not in force until it is accepted", async () => {
       const key = await grading();
       await t.advance("20m");
@@ -577,12 +594,11 @@ eachStore((store) => {
       });
     });
 
-    test("taken up again after its deadline, it takes what it waits for: restart and requeue give it new time", async () => {
+    test("after its deadline, a recovery, a requeue and a restart give it new time, and it takes what it waits for", async () => {
       const key = await grading();
       await t.advance("20m");
-      const old = (await get(key)).deadlineAt!;
       await t.pawl.send(submission, key, "recover", { actor: "grace" });
-      expect(await get(key)).toMatchObject({ deadlineAt: old, timedOutAt: null });
+      expect(await get(key)).toMatchObject({ deadlineAt: new Date(t.now().getTime() + 1_200_000), timedOutAt: null });
       await t.work();
       expect(await receive(key, 5, "after all")).toMatchObject({ late: false, status: "applied" });
 
