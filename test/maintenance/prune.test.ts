@@ -42,6 +42,29 @@ const family = lifecycle("family", {
     apart: { final: "success" },
   },
 });
+const household = lifecycle("household", {
+  initial: "asked",
+  states: {
+    asked: {
+      retry: { maxAttempts: 1, backoff: () => 0 },
+      run: () => {
+        throw new Error("nobody is at home");
+      },
+      on: { answered: "done" },
+    },
+    done: { final: "success" },
+  },
+});
+/** Counts its failed children, and is done. */
+const census = lifecycle("census", {
+  initial: "starting",
+  keepClosed: "30d",
+  states: {
+    starting: { run: (step) => step.start(household, { key: "h" }), on: { started: "counting" } },
+    counting: { join: { failed: "count" }, on: { joined: "counted" } },
+    counted: { final: "success" },
+  },
+});
 const record = lifecycle("record", {
   initial: "open",
   states: { open: { forever: true, on: { close: "closed" } }, closed: { final: "success" } },
@@ -73,7 +96,7 @@ async function rowsOf(t: TestPawl): Promise<Record<string, number>> {
 }
 
 eachStore((store) => {
-  const open = () => store.open({ lifecycles: [email, claim, family, record] });
+  const open = () => store.open({ lifecycles: [census, household, email, claim, family, record] });
 
   test("what has ended goes when its time is over, with all that belongs to it, and not before", async () => {
     await using t = await open();
@@ -149,6 +172,20 @@ eachStore((store) => {
     await t.advance("30d");
     expect(await t.prune()).toBe(1);
     expect(await rowsOf(t)).toEqual({});
+  });
+
+  test("a failed child that was left to its parent is discarded when the parent goes, and does not stay failed", async () => {
+    await using t = await open();
+    const { id } = await t.pawl.start(census, { key: "c" });
+    await t.work();
+    expect(await t.pawl.get(census, "c")).toMatchObject({ state: "counted", outcome: "success" });
+    expect(await t.pawl.deadLetters()).toEqual([]);
+    await t.advance("31d");
+    expect(await t.prune()).toBe(1);
+    expect(await t.pawl.get(census, { id })).toBeUndefined();
+    const [child] = await t.pawl.find(household, {});
+    expect(child).toMatchObject({ state: "discarded", outcome: "discarded", parent: null });
+    expect(await t.pawl.verify()).toEqual([]);
   });
 
   test("those that stay hold up nobody behind them", async () => {

@@ -3,6 +3,7 @@ import { readDefinitions } from "../../store/definitions.ts";
 import { type Ended, endSweep, takeSweep } from "../../store/move/sweeps.ts";
 import { commitRemoval } from "../commit/commit-removal.ts";
 import type { Kernel } from "../kernel.ts";
+import { discardLeftChildren } from "./discard-left-children.ts";
 
 /** What a round of pruning did. */
 export interface Pruned {
@@ -41,7 +42,9 @@ export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptio
     if (place === undefined) continue;
     // What began later cannot have been closed for long enough. The database looks at each by its own clock.
     const before = firstIdAt(kernel.clock.nowMs() - kept.keepMs + slackMs);
-    const found = await commitRemoval(kernel, { ...kept, after: place, before, limit: batchSize, keepsLetters });
+    const look = { lifecycle: kept.lifecycle, state: kept.state, after: place, before, limit: batchSize };
+    await discardLeftChildren(kernel, look);
+    const found = await commitRemoval(kernel, { ...look, keepsLetters });
     const isFull = found.looked === batchSize;
     await endSweep(
       kernel.db,
