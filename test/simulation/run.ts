@@ -1,6 +1,5 @@
 import type { TestStore } from "../../src/testing/stores.ts";
 import { check, type Finding } from "./checks/check.ts";
-import { seenInTables } from "./checks/coverage.ts";
 import { histories } from "./checks/histories.ts";
 import type { Plan } from "./plan/plan.ts";
 import { perform } from "./world/acts.ts";
@@ -12,7 +11,8 @@ export interface Run {
   readonly plan: Plan;
   readonly findings: readonly Finding[];
   readonly story: readonly string[];
-  readonly used: ReadonlySet<string>;
+  /** The features that each instance has met. */
+  readonly met: readonly ReadonlySet<string>[];
   readonly statements: number;
   readonly moves: number;
 }
@@ -29,16 +29,20 @@ export async function run(plan: Plan, borrow: () => Promise<TestStore>): Promise
     await world.boot();
     for (const [at, act] of plan.acts.entries()) await perform(world, act, at);
     const findings = [...(await comeToRest(world)), ...(await check(world))];
-    for (const note of await world.database.check(seenInTables)) world.used.add(note);
     const moves = await world.moves();
     if (findings.length > 0) world.story.push(...(await histories(world, findings)));
     for (const { process: one } of world.slots) one.kill();
     await world.database.settle();
-    return { plan, findings, story: world.story, used: world.used, statements: world.database.statements, moves };
+    return { plan, findings, story: world.story, met: metIn(world), statements: world.database.statements, moves };
   } finally {
     restore();
     process.removeListener("unhandledRejection", onRejection);
     for (const listener of listeners) process.on("unhandledRejection", listener);
     await store.dispose();
   }
+}
+
+/** What was at work for each instance, with what was at work for all. */
+function metIn({ used, usedBy }: World): Set<string>[] {
+  return [...usedBy.values()].map((own) => new Set([...own, ...used]));
 }

@@ -47,6 +47,7 @@ const calm = {
   hangs: 0,
   deaf: 0,
   hooks: 0,
+  poison: 0,
 } as const;
 
 const simplifications: readonly Simplification[] = [

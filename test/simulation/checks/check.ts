@@ -2,27 +2,48 @@ import { type Violation, verify } from "../../../src/inspect/verify/verify.ts";
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import { hooksTable } from "../code/names.ts";
 import type { World } from "../world/world.ts";
+import { claimedWhileClosed, ratesExceeded } from "./bounds.ts";
+import { undelivered } from "./deliveries.ts";
+import { unexplained } from "./explained.ts";
+import { childrenTold } from "./families.ts";
 
 /** Something that must not be, by the invariant that it breaks. */
 export interface Finding {
-  readonly invariant: Violation["invariant"] | "I5" | "I8" | "I9" | "I10" | "I11" | "rest";
+  readonly invariant:
+    | Violation["invariant"]
+    | "I5"
+    | "I8"
+    | "I9"
+    | "I10"
+    | "gates"
+    | "effects"
+    | "alerts"
+    | "retention"
+    | "rest";
   readonly message: string;
 }
 
 /** Everything that the tables say against themselves, against what was seen from outside, and against coming to rest. */
 export async function check(world: World): Promise<Finding[]> {
+  const silent = await unexplained(world);
   return world.database.check(async (db) => [
     ...(await verify(db)).map(({ invariant, instance, message }) => ({
       invariant,
       message: `${instance}: ${message}`,
     })),
-    ...world.ledger.problems.map((message): Finding => ({ invariant: "I5", message })),
+    ...world.ledger.problems,
     ...world.unhandled.map(
       (error): Finding => ({ invariant: "I10", message: `unhandled: ${(error as Error)?.stack ?? String(error)}` }),
     ),
     ...(await wrongAnswers(world, db)),
     ...(await hooksAstray(db)),
-    ...(await unexplained(world, db)),
+    ...(await definitionsSetBack(db)),
+    ...(await ratesExceeded(db, world.plan)),
+    ...(await claimedWhileClosed(db, world.plan, world.ledger.closures)),
+    ...(await childrenTold(db, world.plan)),
+    ...(await undelivered(world, db)),
+    ...(await effectsInExcess(world, db)),
+    ...silent,
   ]);
 }
 
@@ -46,7 +67,7 @@ async function wrongAnswers(world: World, db: Db): Promise<Finding[]> {
     if (answer === "not done" && times > 0) wrong("it was refused, and was carried out");
     if (answer !== "done") continue;
     if (what === "start" && !there.has(name)) {
-      if (isPruned(world, name)) world.used.add("pruned");
+      if (isPruned(world, name)) world.note("pruned", name);
       else wrong("it was started, and is not there");
     }
     if ((what === "send" || what === "callback") && times === 0 && there.has(name))
@@ -58,6 +79,40 @@ async function wrongAnswers(world: World, db: Db): Promise<Finding[]> {
 /** An instance whose lifecycle is deleted some time after its end may be gone, with all its traces. */
 function isPruned({ plan, names }: World, name: string): boolean {
   return plan.lifecycles.find((one) => one.name === names.get(name))?.keepClosedDays !== undefined;
+}
+
+/** An instance that a newer definition has moved is never moved by an older one. */
+async function definitionsSetBack(db: Db): Promise<Finding[]> {
+  const rows = await db.rows<{ message: string }>(sql`
+    select format('%s was moved by definition %s after %s', instance_id, definition, earlier) as message from (
+      select instance_id, definition, max(definition) over (
+        partition by instance_id order by version rows between unbounded preceding and 1 preceding
+      ) as earlier from pawl.journal
+    ) as move where definition < earlier`);
+  return rows.map(({ message }) => ({ invariant: "I2", message }));
+}
+
+/** An after-effect is one task of its move: a second one would do it all again. */
+async function effectsInExcess(world: World, db: Db): Promise<Finding[]> {
+  const rows = await db.rows<{ id: string; lane: string; tasks: number; states: string[] }>(sql`
+    select claim.instance_id::text as id, claim.lane, claim.tasks, array_agg(move.from_state) as states
+    from (
+      select instance_id, min(lane) as lane, count(distinct task_id)::int as tasks from pawl.attempts
+      where what = 'claimed' and lane like '%:after' group by instance_id
+    ) as claim
+    join pawl.journal as move on move.instance_id = claim.instance_id and move.event ~ '^([ec][0-9]|joined|answered|unanswered|accept_late)'
+    -- A requeue makes a task anew.
+    where not exists (select from pawl.dead_letters as letter where letter.instance_id = claim.instance_id and letter.kind = 'effect')
+    group by claim.instance_id, claim.lane, claim.tasks`);
+  return rows.flatMap(({ id, lane, tasks, states }) => {
+    const plan = world.plan.lifecycles.find(({ name }) => lane.startsWith(`${name}@`));
+    const hooked = plan?.stages.filter(({ hooks }) => hooks.includes("after")).map(({ name }) => name) ?? [];
+    const moves = states.filter((state) => hooked.includes(state)).length;
+    if (plan === undefined || tasks <= moves) return [];
+    return [
+      { invariant: "effects", message: `${id} ran ${tasks} after-effects, and made ${moves} moves that have one` },
+    ];
+  });
 }
 
 /** What a hook wrote is there if and only if its move is. */
@@ -75,51 +130,4 @@ async function hooksAstray(db: Db): Promise<Finding[]> {
     values: [],
   });
   return rows.map(({ message }) => ({ invariant: "I8", message }));
-}
-
-interface Open {
-  readonly lifecycle: string;
-  readonly key: string | null;
-  readonly state: string;
-  readonly since: string;
-  /** What it waits for, as far as the tables tell. */
-  readonly waits: string | null;
-}
-
-/** Open instances that nothing and nobody will move, and that nothing reports. */
-async function unexplained({ plan }: World, db: Db): Promise<Finding[]> {
-  const rows = await db.rows<Open>(sql`
-    select instance.lifecycle, instance.key, instance.state, instance.moved_at::text as since, case
-      when exists (
-        select from pawl.dead_letters as letter
-        where letter.instance_id = instance.id and (letter.status = 'open' or letter.status = 'discarded' and instance.state = 'failed')
-      ) then 'a person decides, or has decided, about its dead letter'
-      when instance.state = 'failed' and instance.child_outcome is not null then 'its parent was told that it failed'
-      when exists (select from pawl.tasks as task where task.instance_id = instance.id) then 'a task'
-      when instance.next_due_at is not null then 'a timer'
-      when exists (select from pawl.release_failures as failure where failure.instance_id = instance.id)
-        then 'a release that fails and is reported'
-      when exists (
-        select from pawl.instances as child
-        where child.parent_id = instance.id and child.parent_run = instance.run
-          and (child.child_outcome is null or child.child_outcome = 'failure')
-      ) then 'a child'
-      when exists (
-        select from pawl.slots as slot join pawl.samples as sample on sample.id = slot.sample_id
-        where sample.id = instance.id and sample.open
-      ) then 'people'
-      when exists (select from pawl.assignments as assignment where assignment.id = instance.id and assignment.desk is not null)
-        then 'a labeler'
-    end as waits
-    from pawl.instances as instance where instance.closed_at is null order by instance.id`);
-  return rows.flatMap(({ lifecycle, key, state, since, waits }): Finding[] => {
-    const stage = plan.lifecycles.find((one) => one.name === lifecycle)?.stages.find((one) => one.name === state);
-    if (waits !== null || stage?.kind === "waiting") return [];
-    return [
-      {
-        invariant: "I11",
-        message: `${lifecycle} "${key}" is in ${state} (${stage?.kind}) since ${since}, and nothing says why`,
-      },
-    ];
-  });
 }

@@ -6,7 +6,7 @@ const features: Readonly<Record<string, readonly string[]>> = {
   once: ["once", "once for the instance"],
   "idempotency key": ["effect"],
   progress: ["progress"],
-  outbox: ["outbox"],
+  outbox: ["publish"],
   "step send": ["send"],
   "breaker call": ["breaker call"],
   children: ["joined"],
@@ -18,7 +18,9 @@ const features: Readonly<Record<string, readonly string[]>> = {
   "late result": ["late result accepted"],
   recovery: ["recovered"],
   reset: ["reset"],
-  "dead letter": ["letter: requeue", "letter: restart", "letter: discard"],
+  retry: ["failed"],
+  "dead letter": ["letter"],
+  child: ["is a child"],
   callback: ["called back"],
   guard: ["guard"],
   before: ["before"],
@@ -28,13 +30,23 @@ const features: Readonly<Record<string, readonly string[]>> = {
   "delayed send": ["send: delay"],
   "calls together": ["send: together"],
   "built-in event": ["built in"],
+  rollback: ["send: rollback"],
   limit: ["limit"],
+  rate: ["rate"],
+  "uses breaker": ["uses"],
   pause: ["pause"],
   "forced breaker": ["breaker"],
   schedule: ["run schedule", "ticked"],
   versions: ["moved by a newer version"],
   prune: ["pruned"],
   "odd hooks": ["odd hooks"],
+  "poisoned code": ["poisoned code"],
+  "stuck and explained": [
+    "stuck: dead_letter",
+    "stuck: release_refused",
+    "stuck: event_refused",
+    "stuck: result_unmatched",
+  ],
   "hanging code": ["user code: hangs", "user code: deaf"],
   nonsense: ["user code: nonsense"],
   "time jump": ["jump"],
@@ -46,32 +58,48 @@ const features: Readonly<Record<string, readonly string[]>> = {
   "clock jump": ["clock"],
 };
 
-/** What the tables tell of what was at work. */
-export async function seenInTables(db: Db): Promise<string[]> {
-  const rows = await db.rows<{ what: string | null }>(sql`
+/** What the tables tell of what was at work, for which instance; all, where it is about none. */
+export async function seenInTables(db: Db): Promise<{ readonly feature: string; readonly name: string | undefined }[]> {
+  const rows = await db.rows<{ feature: string | null; name: string | null }>(sql`
     select distinct case
-      when event in ('joined', 'answered', 'unanswered') then event
-      when event = 'recover' then 'recovered'
-      when source = 'timer' and reason = 'release' then 'released'
-      when source = 'timer' and reason = 'timeout' then 'timed out'
-      when source = 'timer' and reason = 'deadline' then 'deadline passed'
-      when source = 'callback' then 'called back'
-      when definition > 1 then 'moved by a newer version'
-    end as what from pawl.journal
-    union select 'lapsed' from pawl.attempts where what = 'lapsed'
-    union select 'ticked' from pawl.instances where lifecycle = 'canary' and key like '%pulse%'`);
-  return rows.flatMap(({ what }) => what ?? []);
+      when move.event in ('joined', 'answered', 'unanswered') then move.event
+      when move.event = 'recover' then 'recovered'
+      when move.event = 'accept_late' then 'late result accepted'
+      when move.source = 'timer' and move.reason = 'release' then 'released'
+      when move.source = 'timer' and move.reason = 'timeout' then 'timed out'
+      when move.source = 'timer' and move.reason = 'deadline' then 'deadline passed'
+      when move.source = 'callback' then 'called back'
+    end as feature, instance.data ->> 'name' as name
+    from pawl.journal as move join pawl.instances as instance on instance.id = move.instance_id
+    union
+    select 'moved by a newer version', instance.data ->> 'name'
+    from pawl.journal as move join pawl.instances as instance on instance.id = move.instance_id where move.definition > 1
+    union
+    select case attempt.what when 'lapsed' then 'lapsed' else 'failed' end, instance.data ->> 'name'
+    from pawl.attempts as attempt join pawl.instances as instance on instance.id = attempt.instance_id
+    where attempt.what in ('lapsed', 'failed')
+    union
+    select 'letter', instance.data ->> 'name'
+    from pawl.dead_letters as letter join pawl.instances as instance on instance.id = letter.instance_id
+    union
+    select 'is a child', data ->> 'name' from pawl.instances where lifecycle = 'child'
+    union
+    select 'ticked', null from pawl.instances where lifecycle = 'canary' and key like '%pulse%'`);
+  return rows.flatMap(({ feature, name }) => (feature === null ? [] : [{ feature, name: name ?? undefined }]));
 }
 
-/** In how many runs each two features were at work together. */
+/** In how many runs each two features were at work for one and the same instance. */
 export class Coverage {
   readonly #runs = new Map<string, number>();
   readonly names = Object.keys(features);
 
-  add(used: ReadonlySet<string>): void {
-    const present = this.names.filter((name) => features[name]!.some((note) => used.has(note)));
-    for (const one of present)
-      for (const other of present) this.#runs.set(`${one}|${other}`, this.runsWith(one, other) + 1);
+  add(met: readonly ReadonlySet<string>[]): void {
+    const pairs = new Set<string>();
+    for (const used of met) {
+      const present = this.names.filter((name) => features[name]!.some((note) => used.has(note)));
+      for (const one of present) for (const other of present) pairs.add(`${one}|${other}`);
+    }
+    for (const pair of pairs) this.#runs.set(pair, (this.#runs.get(pair) ?? 0) + 1);
   }
 
   runsWith(one: string, other: string): number {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyStep } from "../code/any-step.ts";
+import type { LaneClosure } from "./bounds.ts";
 
 /** What a caller was told: it is done, it is not done, or it cannot be known. */
 export type Answer = "done" | "not done" | "unknown";
@@ -32,7 +33,10 @@ export class Ledger {
   /** Messages that the broker confirmed, in the order of their arrival. */
   readonly confirmed: { readonly id: string; readonly aggregate: string; readonly version: number | null }[] = [];
   readonly alerts: { readonly cause: string; readonly kind: string; readonly instanceId: string | null }[] = [];
-  readonly problems: string[] = [];
+  /** Events that were to be sent later: their instances, by the id of the request. */
+  readonly delayed = new Map<string, string>();
+  readonly closures: LaneClosure[] = [];
+  readonly problems: { readonly invariant: "I5" | "I6" | "gates"; readonly message: string }[] = [];
   readonly #keys = new Map<string, string>();
   readonly #visits = new Map<string, string>();
   readonly #memos = new Map<string, { readonly value: unknown }>();
@@ -63,6 +67,13 @@ export class Ledger {
       this.problem(`${site} got ${String(value)} as its payload, and ${String(step.data.last)} was sent`);
   }
 
+  /** An attempt begins. No retry policy allows for more than `maxAttempts`. */
+  attemptBegins(attempt: Attempt, maxAttempts: number): void {
+    this.attempts.push(attempt);
+    if (attempt.attempt > maxAttempts)
+      this.problem(`attempt ${attempt.attempt} of ${maxAttempts} began: ${attempt.kind} ${attempt.key}`, "I6");
+  }
+
   /** The work of a `once` begins: no attempt may have been told its result yet. */
   onceBegins(key: string): void {
     if (this.#memos.has(key)) this.problem(`the work of once ${key} was done again after its result was returned`);
@@ -76,7 +87,7 @@ export class Ledger {
       this.problem(`once ${key} returned ${JSON.stringify(known.value)} and then ${JSON.stringify(value)}`);
   }
 
-  problem(text: string): void {
-    if (this.problems.length < 20) this.problems.push(text);
+  problem(message: string, invariant: "I5" | "I6" | "gates" = "I5"): void {
+    if (this.problems.length < 20) this.problems.push({ invariant, message });
   }
 }

@@ -81,8 +81,13 @@ function recoveryOf(plan: LifecyclePlan, code: UserCode): object {
   const later = plan.stages[1];
   if (!plan.reset || later === undefined) return { maxFailures, scope, after: "10m" };
   const run = async (step: AnyStep) => {
-    const end = code.begin(step, { lifecycle: plan.name, state: "failed", kind: "reset" });
-    code.around.used("reset");
+    const end = code.begin(step, {
+      lifecycle: plan.name,
+      state: "failed",
+      kind: "reset",
+      maxAttempts: later.maxAttempts,
+    });
+    code.around.used("reset", step.data.name);
     try {
       return await code.mishap(
         step,

@@ -1,3 +1,5 @@
+import { standardRetry } from "../../../src/policy/retry.ts";
+import { ratePerMinute } from "../checks/bounds.ts";
 import type { LifecyclePlan, StageKind, StagePlan } from "../plan/plan.ts";
 import type { AnyStep } from "./any-step.ts";
 import { breakerName, type Context, hooksTable } from "./names.ts";
@@ -31,7 +33,7 @@ const kinds: Readonly<Record<StageKind, (place: Place) => object>> = {
     on: { [go]: edge },
     priority: stage.priority,
     ...(stage.limit === undefined ? {} : { limit: stage.limit }),
-    ...(stage.rate ? { rate: "20/m" } : {}),
+    ...(stage.rate ? { rate: `${ratePerMinute}/m` } : {}),
     ...(stage.breaker ? { uses: breakerName } : {}),
   }),
   timed: ({ plan, stage, go, edge, checkpoint, parts: { code } }) => {
@@ -48,7 +50,7 @@ const kinds: Readonly<Record<StageKind, (place: Place) => object>> = {
   join: ({ stage, edge }) => ({ join: { failed: stage.join }, on: { joined: edge } }),
   ask: ({ plan, stage, edge, parts: { code, opinions } }) => {
     const site = `${plan.name} ${stage.name} sample`;
-    const sample = ({ data }: Context) => (code.isOdd(site) ? code.odd(site) : { text: String(data.name) });
+    const sample = ({ data }: Context) => (code.isOdd(site, data.name) ? code.odd(site) : { text: String(data.name) });
     return { ask: { queue: opinions, sample }, on: { answered: edge, unanswered: edge } };
   },
   waiting: ({ go, edge, checkpoint }) => ({ forever: true, on: { [go]: edge }, ...checkpoint }),
@@ -72,9 +74,9 @@ function edgeOf(plan: LifecyclePlan, stage: StagePlan, to: string, code: UserCod
     to,
     ...(has("guard")
       ? {
-          guard: () => {
-            used("guard");
-            return code.isOdd(`${site} guard`)
+          guard: ({ data }: Context) => {
+            used("guard", data.name);
+            return code.isOdd(`${site} guard`, data.name)
               ? code.around.dice.chance(`${site} no`, 0.5)
                 ? "not now"
                 : code.odd(`${site} guard`)
@@ -84,8 +86,8 @@ function edgeOf(plan: LifecyclePlan, stage: StagePlan, to: string, code: UserCod
       : {}),
     ...(setLast
       ? {
-          set: ({ payload }: Context) => {
-            if (has("set") && code.isOdd(`${site} set`)) return code.odd(`${site} set`);
+          set: ({ payload, data }: Context) => {
+            if (has("set") && code.isOdd(`${site} set`, data.name)) return code.odd(`${site} set`);
             const value = (payload as { value?: unknown } | undefined)?.value;
             return value === undefined ? { last: undefined } : { last: value };
           },
@@ -97,18 +99,24 @@ function edgeOf(plan: LifecyclePlan, stage: StagePlan, to: string, code: UserCod
             tx,
             id,
             state,
+            data,
           }: Context & { tx: { query(text: string, values: unknown[]): Promise<unknown> } }) => {
-            used("before");
+            used("before", data.name);
             await tx.query(`insert into ${hooksTable} (id, state) values ($1, $2)`, [id, state]);
-            if (code.isOdd(`${site} before`)) throw new Error(`the hook of ${site} fails`);
+            if (code.isOdd(`${site} before`, data.name)) throw new Error(`the hook of ${site} fails`);
           },
         }
       : {}),
     ...(has("after")
       ? {
           after: async (effect: AnyStep) => {
-            const end = code.begin(effect, { lifecycle: plan.name, state: stage.name, kind: "effect" });
-            used("after");
+            const end = code.begin(effect, {
+              lifecycle: plan.name,
+              state: stage.name,
+              kind: "effect",
+              maxAttempts: standardRetry.maxAttempts,
+            });
+            used("after", effect.data.name);
             code.around.ledger.pay(effect.idempotencyKey, String(effect.data.name));
             try {
               return await code.mishap(effect, stage, `${site} after ${effect.data.name}`, () => undefined);

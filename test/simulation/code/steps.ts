@@ -20,14 +20,21 @@ export function runOf(plan: LifecyclePlan, stage: StagePlan, at: number, parts: 
   const waitsForCall = plan.stages.findIndex((one, place) => place > at && one.kind === "callback");
   const joins = plan.stages.some((one, place) => place > at && one.kind === "join");
   return async (step: AnyStep): Promise<unknown> => {
-    const end = code.begin(step, { lifecycle: plan.name, state: stage.name, kind: "step" });
+    const end = code.begin(step, {
+      lifecycle: plan.name,
+      state: stage.name,
+      kind: "step",
+      maxAttempts: stage.maxAttempts,
+    });
     const name = String(step.data.name);
     const site = `${plan.name} ${stage.name} ${name} ${step.idempotencyKey.slice(37)}`;
     try {
       if (before?.kind === "callback") ledger.enter(step, site);
-      if (stage.limit !== undefined || stage.rate) used("limit");
+      if (stage.limit !== undefined) used("limit", name);
+      if (stage.rate) used("rate", name);
+      if (stage.breaker) used("uses", name);
       for (const part of stage.parts) {
-        used(part);
+        used(part, name);
         await doing[part]({ ...parts, step, plan, stage, name, site });
       }
       if (waitsForCall >= 0) ledger.tokens.push({ name, token: await step.callbackToken(`c${waitsForCall}`) });
@@ -37,7 +44,7 @@ export function runOf(plan: LifecyclePlan, stage: StagePlan, at: number, parts: 
           step.start(child, { key: `${stage.name}-${each}`, data: { name: `${name}/${stage.name}-${each}` } });
       }
       return await code.mishap(step, stage, site, () => {
-        used("work");
+        used("work", name);
         return dice.chance(`${site} says`, 0.5) ? step.go(`e${at}`) : undefined;
       });
     } finally {

@@ -10,18 +10,26 @@ export interface Surroundings {
   readonly dice: Dice;
   readonly temper: Temper;
   readonly ledger: Ledger;
-  /** Notes that a feature was at work in this run. */
-  readonly used: (feature: string) => void;
+  /** Notes that a feature was at work in this run: for this instance, or for all of them. */
+  readonly used: (feature: string, name?: unknown) => void;
   /** The process that runs the code that asks. */
   readonly owner: () => Owner | undefined;
   /** Whether user code still misbehaves. */
   readonly isHealed: () => boolean;
 }
 
+/** Where an attempt runs, and how many its retry policy allows. */
+interface Where {
+  readonly lifecycle: string;
+  readonly state: string;
+  readonly kind: Attempt["kind"];
+  readonly maxAttempts: number;
+}
+
 const hangMs = 30 * 60_000;
 const deafMs = 10 * 60_000;
 
-type Mishap = "none" | keyof Omit<Temper, "hooks">;
+type Mishap = "none" | keyof Omit<Temper, "hooks" | "poison">;
 
 /** Functions that users write, which do what they should most of the time. */
 export class UserCode {
@@ -33,10 +41,11 @@ export class UserCode {
   }
 
   /** Notes that an attempt begins; returns how to note that it is over. */
-  begin(step: AnyStep, where: { lifecycle: string; state: string; kind: Attempt["kind"] }): () => void {
+  begin(step: AnyStep, where: Where): () => void {
     const owner = this.around.owner();
+    const { maxAttempts, ...place } = where;
     const attempt: Attempt = {
-      ...where,
+      ...place,
       name: String(step.data.name),
       key: step.idempotencyKey,
       attempt: step.attempt,
@@ -44,7 +53,7 @@ export class UserCode {
       isAlive: () => owner?.isAlive === true,
       isOver: false,
     };
-    this.around.ledger.attempts.push(attempt);
+    this.around.ledger.attemptBegins(attempt, maxAttempts);
     return () => {
       attempt.isOver = true;
     };
@@ -53,8 +62,10 @@ export class UserCode {
   /** What goes wrong in this attempt; with the event that it would end with. Returns what the handler returns. */
   async mishap(step: AnyStep, stage: StagePlan, site: string, good: () => unknown): Promise<unknown> {
     const { dice, used } = this.around;
+    if (this.isPoisoned(`${step.data.name} ${stage.name}`, step.data.name))
+      throw new Error(`${site} fails whenever it runs`);
     const what = this.#mishapOf(`${site} ${step.attempt}`);
-    if (what !== "none") used(`user code: ${what}`);
+    if (what !== "none") used(`user code: ${what}`, step.data.name);
     switch (what) {
       case "none":
         return good();
@@ -95,18 +106,27 @@ export class UserCode {
   #mishapOf(site: string): Mishap {
     const { dice, temper, isHealed } = this.around;
     if (isHealed()) return "none";
-    const { hooks: _, ...mishaps } = temper;
+    const { hooks: _, poison: __, ...mishaps } = temper;
     const bad = Object.values(mishaps).reduce((sum, one) => sum + one, 0);
     return dice.weighted<Mishap>(`mishap ${site}`, { none: Math.max(0, 1 - bad), ...mishaps });
   }
 
+  /** Whether the code of this place never works, whoever tries it and however often. */
+  isPoisoned(place: string, name?: unknown): boolean {
+    const { dice, temper, used } = this.around;
+    if (!dice.chance(`poison ${place}`, temper.poison)) return false;
+    used("poisoned code", name);
+    return true;
+  }
+
   /** Whether a function of a definition misbehaves at this call of it. */
-  isOdd(site: string): boolean {
+  isOdd(site: string, name?: unknown): boolean {
+    if (this.isPoisoned(site, name)) return true;
     const count = (this.#calls.get(site) ?? 0) + 1;
     this.#calls.set(site, count);
     const { dice, temper, isHealed, used } = this.around;
     if (isHealed() || !dice.chance(`odd ${site} ${count}`, temper.hooks)) return false;
-    used("odd hooks");
+    used("odd hooks", name);
     return true;
   }
 

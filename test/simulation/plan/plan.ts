@@ -64,6 +64,8 @@ export interface Temper {
   readonly deaf: number;
   /** Hooks, guards and other functions of a definition that throw or return nonsense. */
   readonly hooks: number;
+  /** Code that never works, not even when everything else does again. */
+  readonly poison: number;
 }
 
 /** One thing that somebody does, or that goes wrong. `dice` makes every choice that it still needs. */
@@ -75,7 +77,11 @@ export type Act = { readonly dice: number } & (
       readonly lifecycle: number;
       readonly inTransaction: boolean;
     }
-  | { readonly kind: "send"; readonly name: string; readonly with: "plain" | "key" | "tx" | "delay" | "together" }
+  | {
+      readonly kind: "send";
+      readonly name: string;
+      readonly with: "plain" | "key" | "tx" | "rollback" | "delay" | "together";
+    }
   | { readonly kind: "built in"; readonly name: string; readonly event: "fail" | "recover" | "restart" | "discard" }
   | { readonly kind: "callback"; readonly name: string; readonly by: "name" | "token"; readonly isError: boolean }
   | { readonly kind: "label"; readonly labeler: string; readonly does: "submit" | "skip" | "hold" }
@@ -153,6 +159,7 @@ function temperOf(mood: "calm" | "rough" | "wild"): Temper {
     hangs: 0,
     deaf: 0,
     hooks: 0,
+    poison: 0.01,
   };
   if (mood === "calm") return calm;
   if (mood === "rough")
@@ -166,6 +173,7 @@ function temperOf(mood: "calm" | "rough" | "wild"): Temper {
       hangs: 0.03,
       deaf: 0.02,
       hooks: 0.05,
+      poison: 0.04,
     };
   return {
     throws: 0.3,
@@ -177,6 +185,7 @@ function temperOf(mood: "calm" | "rough" | "wild"): Temper {
     hangs: 0.06,
     deaf: 0.05,
     hooks: 0.15,
+    poison: 0.08,
   };
 }
 
@@ -205,7 +214,7 @@ function lifecycleOf(dice: Dice, at: number): LifecyclePlan {
       ? { maxFailures: dice.between("failures", 2, 4), scope: dice.pick("scope", ["restart", "state", "lifetime"]) }
       : undefined,
     reset: dice.chance("reset", 0.3),
-    keepClosedDays: dice.chance("keep closed", 0.3) ? dice.between("days", 1, 20) : undefined,
+    keepClosedDays: dice.chance("keep closed", 0.5) ? dice.between("days", 1, 20) : undefined,
     isChild: false,
   };
 }
@@ -266,7 +275,7 @@ interface Around {
 const faultWeights = {
   kill: 1.2,
   stop: 0.5,
-  upgrade: 0.4,
+  upgrade: 0.8,
   "statement fault": 3,
   "fault point": 3,
   outage: 0.7,
@@ -278,7 +287,7 @@ const actWeights = {
   send: 6,
   "built in": 1.2,
   callback: 3,
-  label: 3,
+  label: 4,
   labeler: 0.5,
   pause: 0.5,
   resume: 0.5,
@@ -309,7 +318,12 @@ function actOf(dice: Dice, at: number, { lifecycles, processes, hasFaults }: Aro
         inTransaction: dice.chance("tx", 0.3),
       };
     case "send":
-      return { kind, dice: own, name, with: dice.pick("with", ["plain", "key", "tx", "delay", "together"]) };
+      return {
+        kind,
+        dice: own,
+        name,
+        with: dice.pick("with", ["plain", "key", "tx", "rollback", "delay", "together"]),
+      };
     case "built in":
       return { kind, dice: own, name, event: dice.pick("event", ["fail", "recover", "restart", "discard"]) };
     case "callback":

@@ -16,9 +16,10 @@ type Untyped = any;
 export async function perform(world: World, act: Act, at: number): Promise<void> {
   const { dice, ...shown } = act;
   world.tell(`${at}. ${JSON.stringify(shown)}`);
-  world.used.add(act.kind === "send" ? `send: ${act.with}` : act.kind);
+  if (!("name" in act)) world.note(act.kind);
   await doing[act.kind](world, act as never, new Dice(dice));
   await world.database.settle();
+  await world.look();
 }
 
 const doing: Doing = {
@@ -32,6 +33,7 @@ const doing: Doing = {
     const plan = world.plan.lifecycles.find((one) => one.name === standing.lifecycle);
     if (plan === undefined) return;
     const event = eventFor(plan, standing.state, dice);
+    world.note(`send: ${act.with}`, act.name);
     const many = act.with === "together" ? 3 : act.with === "key" ? 2 : 1;
     const marks: string[] = [];
     const process = pick(world, dice);
@@ -53,9 +55,13 @@ const doing: Doing = {
         payload === undefined
           ? pawl.send(of, act.name, event, { ...options, ...more })
           : pawl.send(of, act.name, event, payload, { ...options, ...more });
+      const isInTransaction = act.with === "tx" || act.with === "rollback";
       const work = (pawl: Pawl) =>
-        act.with === "tx"
-          ? pawl.transaction((tx) => send(pawl, { tx }) as Promise<unknown>)
+        isInTransaction
+          ? pawl.transaction(async (tx) => {
+              await send(pawl, { tx });
+              if (act.with === "rollback") throw new Error("The caller rolls its transaction back.");
+            })
           : (send(pawl, {}) as Promise<unknown>);
       // A repeated call is the first one's: it leaves no rows of its own.
       const isRepeat = act.with === "key" && each > 0;
@@ -67,6 +73,7 @@ const doing: Doing = {
   "built in": async (world, { name, event }, dice) => {
     const standing = await world.standing(name);
     if (standing === undefined) return;
+    world.note("built in", name);
     await ask(world, dice, { what: "send", name }, (pawl, process, actor) =>
       (pawl as Untyped).send(world.lifecycleAt(process, standing.lifecycle), name, event, undefined, { actor }),
     );
@@ -100,12 +107,15 @@ const doing: Doing = {
   },
   label: async (world, { labeler, does }, dice) => {
     await ask(world, dice, undefined, async (pawl) => {
-      const { assignment } = await pawl.people.next("opinions", labeler);
-      if (assignment === null || assignment === undefined) return;
-      world.used.add("assignment");
-      await pawl.people.start(assignment.id, labeler);
-      if (does === "submit") await pawl.people.submit(assignment.id, labeler, { good: dice.chance("good", 0.6) });
-      if (does === "skip") await pawl.people.skip(assignment.id, labeler, { reason: "too hard" });
+      for (let count = 0; count < 3; count++) {
+        const { assignment } = await pawl.people.next("opinions", labeler);
+        if (assignment === null || assignment === undefined) return;
+        world.note("assignment");
+        await pawl.people.start(assignment.id, labeler);
+        if (does === "hold") return;
+        if (does === "skip") await pawl.people.skip(assignment.id, labeler, { reason: "too hard" });
+        else await pawl.people.submit(assignment.id, labeler, { good: dice.chance(`good ${count}`, 0.6) });
+      }
     });
   },
   labeler: async (world, { labeler, active }, dice) => {
@@ -113,34 +123,36 @@ const doing: Doing = {
   },
   pause: async (world, { lifecycle }, dice) => {
     const plan = world.plan.lifecycles[lifecycle]!;
-    await ask(world, dice, undefined, (pawl, process) =>
+    const answer = await ask(world, dice, undefined, (pawl, process) =>
       pawl.lanes.pause(world.lifecycleAt(process, plan.name), { reason: "a look", actor: "ada" } as never),
     );
+    if (answer === "done") world.closed("a pause", plan.name);
   },
   resume: async (world, _, dice) => {
     await resumeAll(world, dice);
   },
   breaker: async (world, { force }, dice) => {
-    await ask(world, dice, undefined, (pawl) =>
+    if (force !== "open") world.opened("its breaker");
+    const answer = await ask(world, dice, undefined, (pawl) =>
       pawl.breakers.force(breakerName, force === "release" ? null : force, { reason: "a look", actor: "ada" }),
     );
+    if (answer === "done" && force === "open") world.closed("its breaker", undefined);
   },
   "dead letter": async (world, { decide }, dice) => {
     await ask(world, dice, undefined, async (pawl) => {
       const [letter] = await pawl.deadLetters.list({ limit: 1 });
       if (letter === undefined) return;
-      world.used.add(`letter: ${decide}`);
-      if (decide === "discard") await pawl.deadLetters.discard(letter.id, { actor: "ada" });
-      else
-        await pawl.deadLetters.requeue(letter.id, { actor: "ada", ...(decide === "restart" ? { restart: true } : {}) });
+      world.note(`letter: ${decide}`);
+      if (decide === "discard") await pawl.discard(letter.id, { actor: "ada" });
+      else await pawl.requeue(letter.id, { actor: "ada", ...(decide === "restart" ? { restart: true } : {}) });
     });
   },
   "late result": async (world, _, dice) => {
     await ask(world, dice, undefined, async (pawl) => {
       const [late] = await pawl.callbacks.list({ late: true, status: "kept", limit: 1 });
       if (late === undefined) return;
-      world.used.add("late result accepted");
-      await pawl.callbacks.acceptLate(late.id, { actor: "ada" });
+      world.note("late result");
+      await pawl.acceptLate(late.id, { actor: "ada" });
     });
   },
   "run schedule": async (world, _, dice) => {
@@ -150,7 +162,11 @@ const doing: Doing = {
     await world.revive();
     await world.pass(seconds * 1_000);
   },
-  jump: async (world, { minutes }) => world.jump(minutes * 60_000),
+  jump: async (world, { minutes }) => {
+    world.disturbed();
+    await world.jump(minutes * 60_000);
+    world.disturbed();
+  },
   kill: async (world, { process }) => world.slots[process]?.process.kill(),
   stop: async (world, { process }) => {
     const slot = world.slots[process];
@@ -167,11 +183,13 @@ const doing: Doing = {
   },
   clock: async (world, { minutes }) => {
     world.database.aheadMs += minutes * 60_000;
+    world.disturbed();
   },
 };
 
 /** Opens every lane that somebody has paused, and lets go of the breaker. */
 export async function resumeAll(world: World, dice: Dice): Promise<void> {
+  world.opened("a pause");
   for (const { name } of world.plan.lifecycles)
     await ask(world, dice, undefined, (pawl, process) =>
       pawl.lanes.resume(world.lifecycleAt(process, name), { actor: "ada" } as never),
@@ -186,7 +204,7 @@ async function startOne(
 ): Promise<void> {
   const known = world.names.get(name) ?? parentsOf(world)[lifecycle]!.name;
   world.names.set(name, known);
-  if (inTransaction) world.used.add("tx");
+  if (inTransaction) world.note("tx", name);
   await ask(world, dice.for(name), { what: "start", name }, (pawl, process, mark) => {
     const of = world.lifecycleAt(process, known);
     const options = { key: name, data: { name }, actor: mark } as Untyped;

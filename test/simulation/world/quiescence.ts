@@ -1,12 +1,22 @@
+import { mostRefusals } from "../../../src/kernel/move/release-failures.ts";
 import { sql } from "../../../src/store/port/db.ts";
 import type { Finding } from "../checks/check.ts";
+import { seenInTables } from "../checks/coverage.ts";
+import { unpruned } from "../checks/pruned.ts";
 import { canaryName } from "../code/names.ts";
+import type { Dice } from "../plan/dice.ts";
+import { labelers } from "../plan/plan.ts";
 import { resumeAll } from "./acts.ts";
 import type { World } from "./world.ts";
 
 /** Longer than any timeout, deadline or pause of a plan. */
 const farAheadMs = 20 * 86_400_000;
 const mostRounds = 400;
+/** Longer than any step runs. */
+const mostBusyMs = 45 * 60_000;
+/** Longer than a sweep for what is to be deleted rests. */
+const pruneMs = 300_000;
+const tellMs = 60_000;
 
 interface Left {
   /** Steps and effects that are ready or running. */
@@ -22,26 +32,95 @@ interface Left {
 export async function comeToRest(world: World): Promise<Finding[]> {
   await world.heal();
   world.tell("all faults end");
-  await resumeAll(world, world.dice.for("rest"));
+  world.opened("its breaker");
+  const dice = world.dice.for("rest");
+  await resumeAll(world, dice);
   for (const { process } of world.slots) {
     const call = world.begin(process, (pawl) => pawl.breakers.force("dependency", null, { actor: "ada" }));
     await world.answered([call]);
   }
-  const findings = await tryCanary(world);
+  const findings = [...(await tryCanary(world)), ...(await untilNothingIsDue(world))];
+  // Where something goes on for ever, it would be waited for again and again.
+  if (findings.length > 0) return findings;
+  // In some worlds others do what is left to them, in the rest of them it stays open.
+  if (dice.chance("answers", 0.7)) {
+    for (let round = 0; round < 5 && (await answerAll(world, dice.for(`answers ${round}`))) > 0; round++)
+      findings.push(...(await untilNothingIsDue(world)));
+  }
+  for (const { feature, name } of await world.database.check(seenInTables)) world.note(feature, name);
+  if (dice.chance("prune", 0.5)) {
+    await world.jump(2 * farAheadMs);
+    await world.pass(pruneMs);
+    findings.push(...(await world.database.check((db) => unpruned(world, db))));
+  }
+  // What has just been written is told.
+  await world.pass(tellMs);
+  return findings;
+}
+
+/** Everything that can happen by itself happens, each at its own time. */
+async function untilNothingIsDue(world: World): Promise<Finding[]> {
   const endMs = world.time.nowMs + farAheadMs;
-  for (let round = 0; round < mostRounds && world.time.nowMs < endMs; round++) {
+  let busyMs = 0;
+  for (let round = 0; round < mostRounds && world.time.nowMs < endMs && busyMs < mostBusyMs; round++) {
     const { busy, next_ms } = await left(world);
     if (busy > 0) {
       await world.pass(11_000);
+      busyMs += 11_000;
       continue;
     }
-    if (next_ms === null) return findings;
+    busyMs = 0;
+    if (next_ms === null) return [];
     await world.jump(Math.max(1, next_ms - world.database.nowMs + 1));
   }
-  const { busy } = await left(world);
-  if (busy > 0)
-    findings.push({ invariant: "rest", message: `${busy} tasks are still ready or running after the last round` });
-  return findings;
+  const { busy, next_ms } = await left(world);
+  if (busy === 0 && (next_ms === null || world.time.nowMs >= endMs)) return [];
+  const due =
+    next_ms === null
+      ? "nothing is due"
+      : `something is due in ${Math.round((next_ms - world.database.nowMs) / 1_000)} s`;
+  return [{ invariant: "rest", message: `${busy} tasks are still ready or running after the last round, and ${due}` }];
+}
+
+/** People label, decide about dead letters and send what is waited for. Returns how much that was. */
+async function answerAll(world: World, dice: Dice): Promise<number> {
+  const { process } = world.slots[0]!;
+  let answers = 0;
+  const call = world.begin(process, async (pawl) => {
+    // All or none: letters of one moment are in no order that a seed could repeat.
+    const letters = dice.chance("requeue", 0.5) ? await pawl.deadLetters(undefined, { limit: 100 }) : [];
+    for (const { id } of letters) {
+      await pawl.requeue(id, { actor: "ada" });
+      world.note("letter: requeue");
+      answers++;
+    }
+    for (const late of await pawl.callbacks({ late: true, status: "kept", limit: 5 })) {
+      await pawl.acceptLate(late.id, { actor: "ada" });
+      answers++;
+    }
+    for (const { name, stages } of world.plan.lifecycles.filter((one) => !one.isChild)) {
+      for (const [at, { name: state, kind }] of stages.entries()) {
+        if (kind !== "waiting" && kind !== "callback") continue;
+        const of = world.lifecycleAt(process, name);
+        for (const { key } of await pawl.find(of, { state } as never)) {
+          const sent = await pawl.trySend(of, key!, `e${at}` as never);
+          if (sent.ok) answers++;
+        }
+      }
+    }
+    for (const labeler of labelers) {
+      await pawl.people.putLabeler({ id: labeler, active: true });
+      for (let count = 0; count < 20; count++) {
+        const { assignment } = await pawl.people.next("opinions", labeler);
+        if (assignment === null || assignment === undefined) break;
+        await pawl.people.start(assignment.id, labeler);
+        await pawl.people.submit(assignment.id, labeler, { good: dice.chance(`${labeler} ${count}`, 0.6) });
+        answers++;
+      }
+    }
+  });
+  await world.answered([call]);
+  return answers;
 }
 
 async function tryCanary(world: World): Promise<Finding[]> {
@@ -77,6 +156,11 @@ async function left(world: World): Promise<Left> {
              where instance.lifecycle = release.lifecycle and instance.shelf = release.state
                and not exists (
                  select from pawl.dead_letters as letter where letter.instance_id = instance.id and letter.status = 'open'
+               )
+               -- People know of those that go on refusing.
+               and not exists (
+                 select from pawl.release_failures as failure
+                 where failure.instance_id = instance.id and failure.what = 'refused' and failure.attempts >= ${mostRefusals}
                )
            ))
         )) as next_ms`),

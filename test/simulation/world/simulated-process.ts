@@ -150,7 +150,7 @@ export class SimulatedProcess implements Client, Owner {
   }
 
   #broker(): Broker {
-    const { dice, isHealed, ledger, used } = this.#options;
+    const { dice, isHealed, ledger } = this.#options;
     return {
       name: "simulated",
       timeoutMs: 5_000,
@@ -161,7 +161,6 @@ export class SimulatedProcess implements Client, Owner {
         const odd = isHealed() ? 1 : dice.draw(`broker ${Math.random()}`);
         if (odd < 0.1) throw new Error("The broker refuses.");
         if (odd < 0.15) await sleep(20_000);
-        used("outbox");
         const { id, aggregate, version } = message;
         ledger.confirmed.push({ id, aggregate: aggregate.id, version });
       },

@@ -3,6 +3,8 @@ import { sql } from "../../../src/store/port/db.ts";
 import { installTestClock } from "../../../src/testing/clock.ts";
 import { Dice } from "../../../src/testing/dice.ts";
 import type { TestStore } from "../../../src/testing/stores.ts";
+import { type LaneClosure, limitsExceeded } from "../checks/bounds.ts";
+import { readDelayed } from "../checks/deliveries.ts";
 import { Ledger } from "../checks/ledger.ts";
 import { type Declared, declare } from "../code/lifecycles.ts";
 import { hooksTable } from "../code/names.ts";
@@ -28,6 +30,8 @@ export interface Standing {
 }
 
 const tickMs = 5_000;
+/** How long after it was closed a lane may still be claimed from: half a second, and a late timer. */
+const closureKnownMs = 6_000;
 
 /** Everything that one run is made of: time, a database, processes, and what was seen of them. */
 export class World {
@@ -37,7 +41,10 @@ export class World {
   readonly database: SimulatedDatabase;
   readonly ledger = new Ledger();
   readonly slots: Slot[] = [];
+  /** Features that were at work for all. */
   readonly used = new Set<string>();
+  /** Features that were at work for one instance, by its name. */
+  readonly usedBy = new Map<string, Set<string>>();
   /** What happened, in one line each. */
   readonly story: string[] = [];
   /** The lifecycle of each instance that was started, by its name. */
@@ -46,6 +53,7 @@ export class World {
   #marks = 0;
   readonly #code: UserCode;
   #isHealed = false;
+  readonly #closed = new Set<LaneClosure>();
 
   private constructor(plan: Plan, store: TestStore) {
     this.plan = plan;
@@ -56,7 +64,7 @@ export class World {
       dice: this.dice,
       temper: plan.temper,
       ledger: this.ledger,
-      used: (feature) => void this.used.add(feature),
+      used: (feature, name) => this.note(feature, name),
       owner: () => this.time.owner,
       isHealed: () => this.#isHealed,
     });
@@ -97,6 +105,46 @@ export class World {
   lifecycleAt(process: SimulatedProcess, name: string): AnyLifecycle {
     const { declared } = this.slots.find((slot) => slot.process === process)!;
     return declared.lifecycles.find((one) => one.name === name)!;
+  }
+
+  /** Notes that a feature was at work: for this instance, or for all of them. */
+  note(feature: string, name?: unknown): void {
+    if (name === undefined) this.used.add(feature);
+    else this.usedBy.set(String(name), (this.usedBy.get(String(name)) ?? new Set()).add(feature));
+  }
+
+  /** Looks at what may be so at no time, and at what a later look needs to know. */
+  async look(): Promise<void> {
+    for (const closure of this.#closed) closure.untilMs = this.database.nowMs;
+    await this.database.check(async (db) => {
+      for (const message of await limitsExceeded(db, this.plan)) this.ledger.problem(message, "gates");
+      for (const { request, instance } of await readDelayed(db)) this.ledger.delayed.set(request, instance);
+    });
+  }
+
+  /** Lanes have just been closed: nothing is claimed in them from now on. */
+  closed(by: LaneClosure["by"], lifecycle: string | undefined): void {
+    const fromMs = this.database.nowMs + closureKnownMs;
+    const closure = { by, lifecycle, fromMs, untilMs: fromMs };
+    this.#closed.add(closure);
+    this.ledger.closures.push(closure);
+  }
+
+  /** They are about to be opened. */
+  opened(by: LaneClosure["by"]): void {
+    for (const closure of this.#closed) {
+      if (closure.by !== by) continue;
+      closure.untilMs = this.database.nowMs;
+      this.#closed.delete(closure);
+    }
+  }
+
+  /** Time has jumped: processes act for a moment on what they knew before. */
+  disturbed(): void {
+    for (const { by, lifecycle } of [...this.#closed]) {
+      this.opened(by);
+      this.closed(by, lifecycle);
+    }
   }
 
   /** Lets virtual time pass until something is so, at most for so long. */

@@ -1,0 +1,52 @@
+import { afterAll, expect, test } from "vitest";
+import { borrowMemoryStore } from "../../src/testing/stores.ts";
+import { type BrokenEngine, brokenEngines } from "./broken/engines.ts";
+import { EngineLoader } from "./broken/load-engine.ts";
+import { planOf } from "./plan/plan.ts";
+
+/** A defect must show in one of so many worlds. */
+const mostRuns = 25;
+const all = process.env.PAWL_TEST_BROKEN_ENGINES;
+
+/** A few of different kinds, which few worlds suffice to catch. */
+const representative = ["a claim does not raise the token", "a relay settles nothing", "what `once` has kept is lost"];
+
+let opened: Promise<EngineLoader> | undefined;
+const loader = () => {
+  opened ??= EngineLoader.open();
+  return opened;
+};
+afterAll(async () => (await opened)?.close());
+
+let caught = 0;
+
+function chosen({ defect }: BrokenEngine): boolean {
+  if (all === undefined) return representative.includes(defect);
+  return all === "all" || defect.includes(all);
+}
+
+for (const engine of brokenEngines.filter(chosen)) {
+  test(`the simulation catches an engine in which ${engine.defect}`, { timeout: 600_000 }, async () => {
+    const began = performance.now();
+    const engines = await loader();
+    const found = await engines.with(engine.patches, async ({ run }) => {
+      for (let runs = 1; runs <= mostRuns; runs++) {
+        const [first] = (await run(planOf(runs), borrowMemoryStore)).findings;
+        if (first !== undefined) return { runs, by: `${first.invariant}: ${first.message}` };
+      }
+      return undefined;
+    });
+    expect(found, `${mostRuns} worlds have not shown it`).toBeDefined();
+    caught++;
+    if (all !== undefined) tell(engine, found!, (performance.now() - began) / 1_000);
+  });
+}
+
+function tell({ defect }: BrokenEngine, { runs, by }: { runs: number; by: string }, seconds: number): void {
+  const times = `${String(runs).padStart(3)} runs ${seconds.toFixed(1).padStart(6)} s`;
+  process.stdout.write(`${defect.padEnd(60)}${times}  ${by.slice(0, 100)}\n`);
+}
+
+afterAll(() => {
+  if (all !== undefined) process.stdout.write(`${caught} broken engines were caught.\n`);
+});

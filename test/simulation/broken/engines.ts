@@ -1,0 +1,265 @@
+import type { Patch } from "./load-engine.ts";
+
+/** An engine with one defect, such as there has been or could be. */
+export interface BrokenEngine {
+  /** What it does wrong. */
+  readonly defect: string;
+  readonly patches: readonly Patch[];
+}
+
+const tasks = "src/store/tasks/tasks.ts";
+const moves = "src/store/move/move-instances.ts";
+const round = "src/maintenance/round.ts";
+const due = "src/kernel/move/due.ts";
+const gates = "src/store/tasks/gates.ts";
+const closures = "src/kernel/lanes/closures.ts";
+
+export const brokenEngines: readonly BrokenEngine[] = [
+  {
+    defect: "a claim does not raise the token",
+    patches: [
+      {
+        file: tasks,
+        from: "attempt = task.attempt + 1, token = nextval('pawl.tokens'),",
+        to: "attempt = task.attempt + 1,",
+      },
+    ],
+  },
+  {
+    defect: "a worker without its lease reports",
+    patches: [
+      { file: moves, from: "and task.token = decided.token", to: "and decided.token is not null" },
+      { file: tasks, from: "each.id = lease.id and each.token = lease.token", to: "each.id = lease.id" },
+    ],
+  },
+  {
+    defect: "the leases of dead workers never lapse",
+    patches: [{ file: tasks, from: "and each.worker is not null and each.leased_until <= clock.now", to: "and false" }],
+  },
+  {
+    defect: "a step that is to be tried again is forgotten",
+    patches: [{ file: tasks, from: "each.due_at is not null and each.due_at <= clock.now", to: "false" }],
+  },
+  {
+    defect: "steps are retried without end",
+    patches: [{ file: "src/policy/retry.ts", from: "attempt >= policy.maxAttempts", to: "false" }],
+  },
+  {
+    defect: "one part of maintenance that throws ends every round",
+    patches: [
+      {
+        file: round,
+        from: "failures.push({ id: part, error: partFailed(part, thrown) });\n      return otherwise;",
+        to: "throw thrown;",
+      },
+      {
+        file: "src/kernel/family/questions.ts",
+        from: "failOver(course, thrown);",
+        to: "throw new Error(String(thrown));",
+      },
+      {
+        file: "src/kernel/family/questions.ts",
+        from: "course.attempt(() => tryAsking(kernel, course, planned));",
+        to: "tryAsking(kernel, course, planned);",
+      },
+    ],
+  },
+  {
+    defect: "calls on one transaction share a savepoint",
+    patches: [{ file: "src/store/port/transaction-turns.ts", from: "  await before;\n", to: "  void before;\n" }],
+  },
+  {
+    defect: "why a release failed is dropped",
+    patches: [
+      {
+        file: "src/kernel/move/release.ts",
+        from: "if (failures.length > 0) await failReleases(kernel, parked, failures);",
+        to: "void failReleases;",
+      },
+    ],
+  },
+  {
+    defect: "a delayed event that throws is retried without end",
+    patches: [
+      {
+        file: "src/kernel/move/failed-events.ts",
+        from: "nextAttemptMs(standardRetry, attempt, Math.random()) ?? null",
+        to: "1_000 + 0 * (nextAttemptMs(standardRetry, 1, 0) ?? 0)",
+      },
+    ],
+  },
+  {
+    defect: "a delayed event that throws is lost",
+    patches: [{ file: "src/kernel/move/failed-events.ts", from: "course.retryEvent(timer, retryAfterMs);", to: "" }],
+  },
+  {
+    defect: "a deadline beats a result that came in time",
+    patches: [
+      {
+        file: due,
+        from: "index >= arrived && one.received_ms > timer.due_ms",
+        to: "index >= arrived && one.received_ms > 0",
+      },
+    ],
+  },
+  {
+    defect: "null becomes undefined in `once`",
+    patches: [
+      {
+        file: "src/kernel/tasks/memos.ts",
+        from: "return has_value ? value : undefined;",
+        to: "return has_value ? (value ?? undefined) : undefined;",
+      },
+    ],
+  },
+  {
+    defect: "what `once` has kept is lost",
+    patches: [{ file: "src/kernel/tasks/memos.ts", from: "if (known !== undefined) return resultOf(known);", to: "" }],
+  },
+  {
+    defect: "null becomes undefined in a step's payload",
+    patches: [
+      {
+        file: tasks,
+        from: "entry.payload is not null as has_payload",
+        to: "coalesce(entry.payload ->> 'value', '') <> '' as has_payload",
+      },
+    ],
+  },
+  {
+    defect: "after-effects run twice",
+    patches: [
+      {
+        file: tasks,
+        from: "select effect.id, effect.instance_id, 'effect'",
+        to: "select case copy when 1 then effect.id else gen_random_uuid() end, effect.instance_id, 'effect'",
+      },
+      {
+        file: tasks,
+        from: "as effect(id, instance_id, lane, priority, visit, work)\n",
+        to: "as effect(id, instance_id, lane, priority, visit, work) cross join generate_series(1, 2) as copy\n",
+      },
+    ],
+  },
+  {
+    defect: "children alert though their parent deals with them",
+    patches: [{ file: "src/kernel/recovery/aftermath.ts", from: "  await leaveToParents(db, courses);\n", to: "" }],
+  },
+  {
+    defect: "an instance that has recovered keeps its recovery",
+    patches: [
+      {
+        file: moves,
+        from: "where task.id = written.id and written.drops_task",
+        to: "where task.id = written.id and written.drops_task and written.from_state <> 'failed'",
+      },
+    ],
+  },
+  {
+    defect: "a limit is exceeded",
+    patches: [
+      { file: gates, from: "limit let_through.room for update skip locked", to: "limit 100 for update skip locked" },
+      { file: gates, from: "limit let_through.room\n      ) as task", to: "limit 100\n      ) as task" },
+    ],
+  },
+  {
+    defect: "a rate counts nothing",
+    patches: [
+      { file: gates, from: "where gate.rate is not null and claimed.lane", to: "where false and claimed.lane" },
+    ],
+  },
+  {
+    defect: "a pause is not respected",
+    patches: [{ file: closures, from: "if (pause !== undefined)\n", to: "if (pause !== undefined && lane === '')\n" }],
+  },
+  {
+    defect: "an open breaker lets work through",
+    patches: [
+      {
+        file: closures,
+        from: 'if (state === "closed") return undefined;',
+        to: 'if (state !== "half_open") return undefined;',
+      },
+    ],
+  },
+  {
+    defect: "a relay settles nothing",
+    patches: [
+      {
+        file: "src/outbox/round.ts",
+        from: "held: await settleInTime(kernel, lease, outcomes, begun + settings.leaseMs)",
+        to: "held: true",
+      },
+    ],
+  },
+  {
+    defect: "the messages of a move are lost",
+    patches: [
+      {
+        file: "src/store/move/messages.ts",
+        from: "where (message.aggregate_id in (select id from written)) is true",
+        to: "where false",
+      },
+    ],
+  },
+  {
+    defect: "a call that is repeated by its key is carried out again",
+    patches: [
+      {
+        file: "src/store/move/requests.ts",
+        from: "where (request.instance_id in (select id from written)) is true",
+        to: "where false",
+      },
+    ],
+  },
+  {
+    defect: "a state that waits loses its timeout",
+    patches: [
+      {
+        file: "src/store/move/timers.ts",
+        from: "where (timer.instance_id in (select id from written)) is true",
+        to: "where false",
+      },
+    ],
+  },
+  {
+    defect: "parents are not looked at when their children end",
+    patches: [
+      {
+        file: "src/kernel/family/join.ts",
+        from: "export async function lookAtParents(",
+        to: "export async function lookAtParents(): Promise<{ joined: number; made: number; failures: [] }> { return { joined: 0, made: 0, failures: [] }; }\nexport async function lookAtParentsNever(",
+      },
+    ],
+  },
+  {
+    defect: "an older definition moves what a newer one has moved",
+    patches: [
+      {
+        file: "src/kernel/kernel.ts",
+        from: "return instance.definition > (kernel.lifecycles.get(instance.lifecycle)?.version ?? 0);",
+        to: "return !kernel.lifecycles.has(instance.lifecycle);",
+      },
+    ],
+  },
+  {
+    defect: "nobody is told of a dead letter",
+    patches: [
+      {
+        file: "src/alerts/drive.ts",
+        from: "(await tellAlerts(kernel, sinks)) > 0 ? 0 : restMs",
+        to: "void tellAlerts, void kernel, void sinks, restMs",
+      },
+    ],
+  },
+  {
+    defect: "what is to be deleted stays",
+    patches: [
+      {
+        file: "src/kernel/upkeep/prune.ts",
+        from: "if (place === undefined) continue;",
+        to: "if (place !== '') continue;",
+      },
+    ],
+  },
+];
