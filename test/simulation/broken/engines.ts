@@ -23,6 +23,11 @@ export const brokenEngines: readonly BrokenEngine[] = [
         from: "attempt = task.attempt + 1, token = nextval('pawl.tokens'),",
         to: "attempt = task.attempt + 1,",
       },
+      {
+        file: tasks,
+        from: "token = nextval('pawl.tokens'),\n        attempt = task.attempt -",
+        to: "attempt = task.attempt -",
+      },
     ],
   },
   {

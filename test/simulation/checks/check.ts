@@ -53,6 +53,10 @@ async function wrongAnswers(world: World, db: Db): Promise<Finding[]> {
     select marked.mark, count(*)::int as times from (
       select actor as mark from pawl.journal where actor is not null and source <> 'callback'
       union all select actor from pawl.timers where actor is not null
+      -- A recovery whose reset comes first is asked for, and makes its move later.
+      union all select asked.mark from (
+        select distinct detail ->> 'actor' as mark from pawl.attempts where what = 'asked'
+      ) as asked where not exists (select from pawl.journal as move where move.actor = asked.mark)
       union all select dedupe from pawl.callbacks
     ) as marked group by marked.mark`);
   const traces = new Map(rows.map(({ mark, times }) => [mark, times]));

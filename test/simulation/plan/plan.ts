@@ -159,7 +159,7 @@ function temperOf(mood: "calm" | "rough" | "wild"): Temper {
     hangs: 0,
     deaf: 0,
     hooks: 0,
-    poison: 0.01,
+    poison: 0.02,
   };
   if (mood === "calm") return calm;
   if (mood === "rough")
@@ -173,7 +173,7 @@ function temperOf(mood: "calm" | "rough" | "wild"): Temper {
       hangs: 0.03,
       deaf: 0.02,
       hooks: 0.05,
-      poison: 0.04,
+      poison: 0.06,
     };
   return {
     throws: 0.3,
@@ -185,7 +185,7 @@ function temperOf(mood: "calm" | "rough" | "wild"): Temper {
     hangs: 0.06,
     deaf: 0.05,
     hooks: 0.15,
-    poison: 0.08,
+    poison: 0.1,
   };
 }
 
@@ -221,12 +221,13 @@ function lifecycleOf(dice: Dice, at: number): LifecyclePlan {
 
 function childOf(dice: Dice): LifecyclePlan {
   const stages = [stageOf(dice.for("stage 0"), 0, "work")];
-  if (dice.chance("longer", 0.4)) stages.push(stageOf(dice.for("stage 1"), 1, dice.pick("kind", ["timed", "work"])));
+  if (dice.chance("longer", 0.6))
+    stages.push(stageOf(dice.for("stage 1"), 1, dice.pick("kind", ["timed", "work", "parked", "ask"])));
   return {
     name: "child",
     version: 1,
     stages,
-    deadlineHours: undefined,
+    deadlineHours: dice.chance("deadline", 0.3) ? dice.between("deadline hours", 2, 72) : undefined,
     late: "keep",
     recovery: dice.chance("recovery", 0.5) ? { maxFailures: 2, scope: "restart" } : undefined,
     reset: false,

@@ -1,3 +1,4 @@
+import type { AnyLifecycle, Pawl } from "pawl";
 import { mostRefusals } from "../../../src/kernel/move/release-failures.ts";
 import { sql } from "../../../src/store/port/db.ts";
 import type { Finding } from "../checks/check.ts";
@@ -99,9 +100,10 @@ async function answerAll(world: World, dice: Dice): Promise<number> {
       answers++;
     }
     for (const { name, stages } of world.plan.lifecycles.filter((one) => !one.isChild)) {
+      const of = world.lifecycleAt(process, name);
       for (const [at, { name: state, kind }] of stages.entries()) {
+        if (kind === "callback") await receiveLate(pawl, of, `c${at}`);
         if (kind !== "waiting" && kind !== "callback") continue;
-        const of = world.lifecycleAt(process, name);
         for (const { key } of await pawl.find(of, { state } as never)) {
           const sent = await pawl.trySend(of, key!, `e${at}` as never);
           if (sent.ok) answers++;
@@ -121,6 +123,14 @@ async function answerAll(world: World, dice: Dice): Promise<number> {
   });
   await world.answered([call]);
   return answers;
+}
+
+/** A service answers those that its answer comes too late for. */
+async function receiveLate(pawl: Pawl, of: AnyLifecycle, event: string): Promise<void> {
+  for (const { id, key } of await pawl.find(of, { state: "failed" } as never))
+    await pawl
+      .receive(of, key!, event as never, { value: 2 } as never, { dedupe: `late ${event} ${id}` })
+      .catch(() => {});
 }
 
 async function tryCanary(world: World): Promise<Finding[]> {
