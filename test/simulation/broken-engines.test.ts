@@ -34,15 +34,16 @@ for (const engine of brokenEngines.filter(chosen)) {
   test(`the simulation catches an engine in which ${engine.defect}`, { timeout: 600_000 }, async () => {
     const began = performance.now();
     const engines = await loader();
+    const planned = engine.focus === undefined ? {} : { focus: engine.focus };
     const found = await engines.with(engine.patches, async ({ run }) => {
       for (let runs = 1; runs <= mostRuns; runs++) {
-        const [first] = (await run(planOf(runs), borrowMemoryStore)).findings;
+        const [first] = (await run(planOf(runs, planned), borrowMemoryStore)).findings;
         if (first !== undefined) return { runs, by: `${first.invariant}: ${first.message}` };
       }
       return undefined;
     });
     expect(found, `${mostRuns} worlds have not shown it`).toBeDefined();
-    const whole = await runWhole(planOf(found!.runs), borrowMemoryStore);
+    const whole = await runWhole(planOf(found!.runs, planned), borrowMemoryStore);
     expect(whole.findings, "the whole engine does the same").toEqual([]);
     caught++;
     if (all !== undefined) tell(engine, found!, (performance.now() - began) / 1_000);

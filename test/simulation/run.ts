@@ -1,5 +1,6 @@
 import type { TestStore } from "../../src/testing/stores.ts";
-import { check, type Finding } from "./checks/check.ts";
+import { check } from "./checks/check.ts";
+import type { Finding } from "./checks/finding.ts";
 import { histories } from "./checks/histories.ts";
 import type { Plan } from "./plan/plan.ts";
 import { perform } from "./world/acts.ts";

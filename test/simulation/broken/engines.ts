@@ -1,3 +1,4 @@
+import type { Focus } from "../plan/plan.ts";
 import type { Patch } from "./load-engine.ts";
 
 /** An engine with one defect, such as there has been or could be. */
@@ -5,6 +6,8 @@ export interface BrokenEngine {
   /** What it does wrong. */
   readonly defect: string;
   readonly patches: readonly Patch[];
+  /** What worlds have more of, where the defect shows in few of them. */
+  readonly focus?: Focus;
 }
 
 const tasks = "src/store/tasks/tasks.ts";
@@ -51,6 +54,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "one part of maintenance that throws ends every round",
+    focus: { kind: "ask", temper: { poison: 0.3 } },
     patches: [
       {
         file: round,
@@ -75,6 +79,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "why a release failed is dropped",
+    focus: { kind: "parked", each: { hooks: ["before"] }, temper: { poison: 0.3 } },
     patches: [
       {
         file: "src/kernel/move/release.ts",
@@ -85,6 +90,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a delayed event that throws is retried without end",
+    focus: { kind: "timed", each: { hooks: ["before"] }, temper: { poison: 0.3 } },
     patches: [
       {
         file: "src/kernel/move/failed-events.ts",
@@ -95,10 +101,12 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a delayed event that throws is lost",
+    focus: { kind: "timed", each: { hooks: ["before"] }, temper: { hooks: 0.3 } },
     patches: [{ file: "src/kernel/move/failed-events.ts", from: "course.retryEvent(timer, retryAfterMs);", to: "" }],
   },
   {
     defect: "a deadline beats a result that came in time",
+    focus: { kind: "callback" },
     patches: [
       {
         file: due,
@@ -109,6 +117,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "null becomes undefined in `once`",
+    focus: { each: { parts: ["once"] } },
     patches: [
       {
         file: "src/kernel/tasks/memos.ts",
@@ -119,10 +128,12 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "what `once` has kept is lost",
+    focus: { each: { parts: ["once"] }, temper: { throws: 0.4 } },
     patches: [{ file: "src/kernel/tasks/memos.ts", from: "if (known !== undefined) return resultOf(known);", to: "" }],
   },
   {
     defect: "null becomes undefined in a step's payload",
+    focus: { kind: "callback" },
     patches: [
       {
         file: tasks,
@@ -133,6 +144,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "after-effects run twice",
+    focus: { each: { hooks: ["after"] } },
     patches: [
       {
         file: tasks,
@@ -148,10 +160,12 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "children alert though their parent deals with them",
+    focus: { kind: "join", each: { join: "count" }, temper: { permanent: 0.3 } },
     patches: [{ file: "src/kernel/recovery/aftermath.ts", from: "  await leaveToParents(db, courses);\n", to: "" }],
   },
   {
     defect: "an instance that has recovered keeps its recovery",
+    focus: { temper: { permanent: 0.3 } },
     patches: [
       {
         file: moves,
@@ -162,6 +176,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a limit is exceeded",
+    focus: { each: { limit: 1 }, temper: { slow: 0.5 } },
     patches: [
       { file: gates, from: "limit let_through.room for update skip locked", to: "limit 100 for update skip locked" },
       { file: gates, from: "limit let_through.room\n      ) as task", to: "limit 100\n      ) as task" },
@@ -169,6 +184,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a rate counts nothing",
+    focus: { each: { rate: true } },
     patches: [
       { file: gates, from: "where gate.rate is not null and claimed.lane", to: "where false and claimed.lane" },
     ],
@@ -179,6 +195,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "an open breaker lets work through",
+    focus: { each: { breaker: true } },
     patches: [
       {
         file: closures,
@@ -189,6 +206,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a relay settles nothing",
+    focus: { each: { parts: ["publish"] } },
     patches: [
       {
         file: "src/outbox/round.ts",
@@ -199,6 +217,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "the messages of a move are lost",
+    focus: { each: { parts: ["publish"] } },
     patches: [
       {
         file: "src/store/move/messages.ts",
@@ -219,6 +238,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a state that waits loses its timeout",
+    focus: { kind: "timed" },
     patches: [
       {
         file: "src/store/move/timers.ts",
@@ -229,6 +249,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "parents are not looked at when their children end",
+    focus: { kind: "join" },
     patches: [
       {
         file: "src/kernel/family/join.ts",

@@ -1,6 +1,7 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
+import { ratePerMinute } from "../code/names.ts";
 import type { LifecyclePlan, Plan } from "../plan/plan.ts";
-import type { Finding } from "./check.ts";
+import type { Finding } from "./finding.ts";
 
 /** A state of a plan with a limit or a rate. */
 interface Gate {
@@ -9,9 +10,6 @@ interface Gate {
   readonly limit: number | undefined;
   readonly rate: number | undefined;
 }
-
-/** How many steps of a state with a rate may begin in a minute. */
-export const ratePerMinute = 3;
 
 function gatesOf(lifecycles: readonly LifecyclePlan[]): Gate[] {
   return lifecycles.flatMap(({ name, stages }) =>

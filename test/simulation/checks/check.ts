@@ -1,4 +1,4 @@
-import { type Violation, verify } from "../../../src/inspect/verify/verify.ts";
+import { verify } from "../../../src/inspect/verify/verify.ts";
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import { hooksTable } from "../code/names.ts";
 import type { World } from "../world/world.ts";
@@ -6,22 +6,7 @@ import { claimedWhileClosed, ratesExceeded } from "./bounds.ts";
 import { undelivered } from "./deliveries.ts";
 import { unexplained } from "./explained.ts";
 import { childrenTold } from "./families.ts";
-
-/** Something that must not be, by the invariant that it breaks. */
-export interface Finding {
-  readonly invariant:
-    | Violation["invariant"]
-    | "I5"
-    | "I8"
-    | "I9"
-    | "I10"
-    | "gates"
-    | "effects"
-    | "alerts"
-    | "retention"
-    | "rest";
-  readonly message: string;
-}
+import type { Finding } from "./finding.ts";
 
 /** Everything that the tables say against themselves, against what was seen from outside, and against coming to rest. */
 export async function check(world: World): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import type { World } from "../world/world.ts";
-import type { Finding } from "./check.ts";
+import type { Finding } from "./finding.ts";
 
 /** A broker fails often enough in a run that some messages are sent again; never this often. */
 const mostConfirmations = 8;
@@ -64,11 +64,4 @@ async function delayedLost({ ledger }: World, db: Db): Promise<Finding[]> {
       ? []
       : [{ invariant: "I8", message: `the delayed event ${request} of ${instance} has left no trace` }],
   );
-}
-
-/** Events that wait for their time. */
-export async function readDelayed(db: Db): Promise<{ readonly request: string; readonly instance: string }[]> {
-  return db.rows(sql`
-    select request_id::text as request, instance_id::text as instance from pawl.timers
-    where kind = 'send' and visit is null and request_id is not null`);
 }

@@ -5,7 +5,7 @@ import { type InstanceRow, readInstances } from "../../../src/store/move/instanc
 import { sql } from "../../../src/store/port/db.ts";
 import type { LifecyclePlan } from "../plan/plan.ts";
 import type { World } from "../world/world.ts";
-import type { Finding } from "./check.ts";
+import type { Finding } from "./finding.ts";
 
 /**
  * What may hold up an instance for ever while all processes are up: only a person or a developer can change it. That

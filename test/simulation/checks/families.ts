@@ -1,6 +1,6 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import type { LifecyclePlan, Plan } from "../plan/plan.ts";
-import type { Finding } from "./check.ts";
+import type { Finding } from "./finding.ts";
 
 interface ChildLetter {
   readonly child: string;

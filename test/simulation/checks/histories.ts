@@ -1,6 +1,6 @@
 import { sql } from "../../../src/store/port/db.ts";
 import type { World } from "../world/world.ts";
-import type { Finding } from "./check.ts";
+import type { Finding } from "./finding.ts";
 
 /** The histories of the instances that findings are about, one line each move or attempt. */
 export async function histories(world: World, findings: readonly Finding[]): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import type { World } from "../world/world.ts";
-import type { Finding } from "./check.ts";
+import type { Finding } from "./finding.ts";
 
 /** Instances that ended long ago, that their lifecycle does not keep, and that are still there. */
 export async function unpruned({ plan }: World, db: Db): Promise<Finding[]> {

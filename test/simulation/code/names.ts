@@ -1,4 +1,6 @@
 export const breakerName = "dependency";
+/** How many steps of a state with a rate may begin in a minute. */
+export const ratePerMinute = 3;
 export const canaryName = "canary";
 /** Where `before` hooks write. */
 export const hooksTable = "public.simulated_hooks";

@@ -1,8 +1,7 @@
 import { standardRetry } from "../../../src/policy/retry.ts";
-import { ratePerMinute } from "../checks/bounds.ts";
 import type { LifecyclePlan, StageKind, StagePlan } from "../plan/plan.ts";
 import type { AnyStep } from "./any-step.ts";
-import { breakerName, type Context, hooksTable } from "./names.ts";
+import { breakerName, type Context, hooksTable, ratePerMinute } from "./names.ts";
 import type { Parts } from "./parts.ts";
 import { runOf } from "./steps.ts";
 import type { UserCode } from "./user-code.ts";

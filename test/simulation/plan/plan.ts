@@ -123,10 +123,20 @@ export const labelers = ["ada", "bob", "cyd"];
 export interface PlanOptions {
   /** How many acts there are. */
   readonly acts?: number;
+  readonly focus?: Focus;
+}
+
+/** What a plan has more of than dice would give it, for what is rare. */
+export interface Focus {
+  /** The kind of the second stage of every lifecycle that is no child. */
+  readonly kind?: StageKind;
+  /** Holds for all stages. */
+  readonly each?: Partial<Omit<StagePlan, "name" | "kind">>;
+  readonly temper?: Partial<Temper>;
 }
 
 /** The plan of a seed. */
-export function planOf(seed: number, { acts = 40 }: PlanOptions = {}): Plan {
+export function planOf(seed: number, { acts = 40, focus = {} }: PlanOptions = {}): Plan {
   const dice = new Dice(seed);
   const mood = dice.weighted("mood", { calm: 2, rough: 4, wild: 3 });
   const lifecycles = [
@@ -134,18 +144,27 @@ export function planOf(seed: number, { acts = 40 }: PlanOptions = {}): Plan {
       lifecycleOf(dice.for(`lifecycle ${at}`), at),
     ),
     childOf(dice.for("child")),
-  ];
+  ].map((one) => focused(one, focus));
   const hasFaults = mood !== "calm";
   const processes = hasFaults ? dice.between("processes", 1, 3) : dice.between("processes", 1, 2);
   return {
     seed,
     processes,
-    temper: temperOf(mood),
+    temper: { ...temperOf(mood), ...focus.temper },
     lifecycles,
     acts: Array.from({ length: acts }, (_, at) =>
       actOf(dice.for(`act ${at}`), at, { lifecycles, processes, hasFaults }),
     ),
   };
+}
+
+function focused(plan: LifecyclePlan, { kind, each }: Focus): LifecyclePlan {
+  const stages = plan.stages.map((stage, at) => ({
+    ...stage,
+    ...each,
+    ...(kind !== undefined && at === 1 && !plan.isChild ? { kind, parts: [] } : {}),
+  }));
+  return { ...plan, stages };
 }
 
 function temperOf(mood: "calm" | "rough" | "wild"): Temper {

@@ -1,8 +1,8 @@
 import type { AnyLifecycle, Pawl } from "pawl";
 import { mostRefusals } from "../../../src/kernel/move/release-failures.ts";
 import { sql } from "../../../src/store/port/db.ts";
-import type { Finding } from "../checks/check.ts";
 import { seenInTables } from "../checks/coverage.ts";
+import type { Finding } from "../checks/finding.ts";
 import { unpruned } from "../checks/pruned.ts";
 import { canaryName } from "../code/names.ts";
 import type { Dice } from "../plan/dice.ts";

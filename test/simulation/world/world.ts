@@ -4,7 +4,7 @@ import { installTestClock } from "../../../src/testing/clock.ts";
 import { Dice } from "../../../src/testing/dice.ts";
 import type { TestStore } from "../../../src/testing/stores.ts";
 import { type LaneClosure, limitsExceeded } from "../checks/bounds.ts";
-import { readDelayed } from "../checks/deliveries.ts";
+import { readDelayed } from "../checks/delayed.ts";
 import { Ledger } from "../checks/ledger.ts";
 import { type Declared, declare } from "../code/lifecycles.ts";
 import { hooksTable } from "../code/names.ts";
