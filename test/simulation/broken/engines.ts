@@ -54,7 +54,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "one part of maintenance that throws ends every round",
-    focus: { kind: "ask", temper: { poison: 0.3 } },
+    focus: { second: { kind: "ask" }, temper: { poison: 0.3 } },
     patches: [
       {
         file: round,
@@ -79,7 +79,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "why a release failed is dropped",
-    focus: { kind: "parked", each: { hooks: ["before"] }, temper: { poison: 0.3 } },
+    focus: { second: { kind: "parked", hooks: ["before"] }, temper: { poison: 0.3 } },
     patches: [
       {
         file: "src/kernel/move/release.ts",
@@ -90,7 +90,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a delayed event that throws is retried without end",
-    focus: { kind: "timed", each: { hooks: ["before"] }, temper: { poison: 0.3 } },
+    focus: { second: { kind: "timed", hooks: ["before"] }, temper: { poison: 0.3 } },
     patches: [
       {
         file: "src/kernel/move/failed-events.ts",
@@ -101,12 +101,12 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a delayed event that throws is lost",
-    focus: { kind: "timed", each: { hooks: ["before"] }, temper: { hooks: 0.3 } },
+    focus: { second: { kind: "timed", hooks: ["before"] }, temper: { hooks: 0.3 } },
     patches: [{ file: "src/kernel/move/failed-events.ts", from: "course.retryEvent(timer, retryAfterMs);", to: "" }],
   },
   {
     defect: "a deadline beats a result that came in time",
-    focus: { kind: "callback" },
+    focus: { second: { kind: "callback" } },
     patches: [
       {
         file: due,
@@ -133,7 +133,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "null becomes undefined in a step's payload",
-    focus: { kind: "callback" },
+    focus: { second: { kind: "callback" } },
     patches: [
       {
         file: tasks,
@@ -160,7 +160,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "children alert though their parent deals with them",
-    focus: { kind: "join", each: { join: "count" }, temper: { permanent: 0.3 } },
+    focus: { second: { kind: "join", join: "count" }, temper: { permanent: 0.3 } },
     patches: [{ file: "src/kernel/recovery/aftermath.ts", from: "  await leaveToParents(db, courses);\n", to: "" }],
   },
   {
@@ -238,7 +238,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "a state that waits loses its timeout",
-    focus: { kind: "timed" },
+    focus: { second: { kind: "timed" } },
     patches: [
       {
         file: "src/store/move/timers.ts",
@@ -249,7 +249,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   },
   {
     defect: "parents are not looked at when their children end",
-    focus: { kind: "join" },
+    focus: { second: { kind: "join" } },
     patches: [
       {
         file: "src/kernel/family/join.ts",

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { LifecyclePlan, StagePlan, StepPart } from "../plan/plan.ts";
 import type { AnyStep } from "./any-step.ts";
 import { breakerName } from "./names.ts";
@@ -75,9 +76,13 @@ const doing: Readonly<Record<StepPart, (doing: Doing) => void | Promise<void>>> 
 
 async function once({ step, code }: Doing, key: string, options: object): Promise<void> {
   const { dice, ledger } = code.around;
+  const made = dice.pick(`${key.slice(37)} value`, [null, 0, "", { a: null }, [1, null], undefined]);
   const value = await step.once("value", options, () => {
     ledger.onceBegins(key);
-    return dice.pick(`${key.slice(37)} value`, [null, 0, "", { a: null }, [1, null], undefined]);
+    return made;
   });
+  // The same work makes the same value: whichever attempt did it, this is what comes back.
+  if (!isDeepStrictEqual(value, made))
+    ledger.problem(`once ${key} made ${JSON.stringify(made)} and returned ${JSON.stringify(value)}`);
   ledger.onceReturned(key, value);
 }

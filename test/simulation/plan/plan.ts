@@ -128,8 +128,8 @@ export interface PlanOptions {
 
 /** What a plan has more of than dice would give it, for what is rare. */
 export interface Focus {
-  /** The kind of the second stage of every lifecycle that is no child. */
-  readonly kind?: StageKind;
+  /** Holds for the second stage of every lifecycle that is no child. */
+  readonly second?: Partial<Omit<StagePlan, "name">>;
   /** Holds for all stages. */
   readonly each?: Partial<Omit<StagePlan, "name" | "kind">>;
   readonly temper?: Partial<Temper>;
@@ -158,11 +158,11 @@ export function planOf(seed: number, { acts = 40, focus = {} }: PlanOptions = {}
   };
 }
 
-function focused(plan: LifecyclePlan, { kind, each }: Focus): LifecyclePlan {
+function focused(plan: LifecyclePlan, { second, each }: Focus): LifecyclePlan {
   const stages = plan.stages.map((stage, at) => ({
     ...stage,
     ...each,
-    ...(kind !== undefined && at === 1 && !plan.isChild ? { kind, parts: [] } : {}),
+    ...(second !== undefined && at === 1 && !plan.isChild ? { parts: [], ...second } : {}),
   }));
   return { ...plan, stages };
 }

@@ -167,10 +167,10 @@ async function left(world: World): Promise<Left> {
                and not exists (
                  select from pawl.dead_letters as letter where letter.instance_id = instance.id and letter.status = 'open'
                )
-               -- People know of those that go on refusing.
+               -- People know of those that go on refusing, and of those that are not released any more.
                and not exists (
                  select from pawl.release_failures as failure
-                 where failure.instance_id = instance.id and failure.what = 'refused' and failure.attempts >= ${mostRefusals}
+                 where failure.instance_id = instance.id and (failure.retry_at is null or failure.what = 'refused' and failure.attempts >= ${mostRefusals})
                )
            ))
         )) as next_ms`),
