@@ -26,7 +26,7 @@ test(`${runs} random worlds keep every promise, and come to rest`, { timeout: 60
   process.stdout.write(`${coverage}\nPairs that no run has had: ${coverage.missing.join(", ") || "none"}.\n`);
 });
 
-test("one seed is one history", async () => {
+test("one seed is one history", { timeout: 180_000 }, async () => {
   const [one, other] = [
     await run(planOf(firstSeed), borrowMemoryStore),
     await run(planOf(firstSeed), borrowMemoryStore),
