@@ -58,7 +58,7 @@ const household = lifecycle("household", {
 /** Counts its failed children, and is done. */
 const census = lifecycle("census", {
   initial: "starting",
-  keepClosed: "30d",
+  retention: "30d",
   states: {
     starting: { run: (step) => step.start(household, { key: "h" }), on: { started: "counting" } },
     counting: { join: { failed: "count" }, on: { joined: "counted" } },
@@ -179,13 +179,13 @@ eachStore((store) => {
     const { id } = await t.pawl.start(census, { key: "c" });
     await t.work();
     expect(await t.pawl.get(census, "c")).toMatchObject({ state: "counted", outcome: "success" });
-    expect(await t.pawl.deadLetters()).toEqual([]);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
     await t.advance("31d");
     expect(await t.prune()).toBe(1);
     expect(await t.pawl.get(census, { id })).toBeUndefined();
-    const [child] = await t.pawl.find(household, {});
+    const [child] = await t.pawl.list(household);
     expect(child).toMatchObject({ state: "discarded", outcome: "discarded", parent: null });
-    expect(await t.pawl.verify()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
   test("those that stay hold up nobody behind them", async () => {

@@ -143,8 +143,9 @@ const doing: Doing = {
       const [letter] = await pawl.deadLetters.list({ limit: 1 });
       if (letter === undefined) return;
       world.note(`letter: ${decide}`);
-      if (decide === "discard") await pawl.discard(letter.id, { actor: "ada" });
-      else await pawl.requeue(letter.id, { actor: "ada", ...(decide === "restart" ? { restart: true } : {}) });
+      if (decide === "discard") await pawl.deadLetters.discard(letter.id, { actor: "ada" });
+      else
+        await pawl.deadLetters.requeue(letter.id, { actor: "ada", ...(decide === "restart" ? { restart: true } : {}) });
     });
   },
   "late result": async (world, _, dice) => {
@@ -152,7 +153,7 @@ const doing: Doing = {
       const [late] = await pawl.callbacks.list({ late: true, status: "kept", limit: 1 });
       if (late === undefined) return;
       world.note("late result");
-      await pawl.acceptLate(late.id, { actor: "ada" });
+      await pawl.callbacks.acceptLate(late.id, { actor: "ada" });
     });
   },
   "run schedule": async (world, _, dice) => {

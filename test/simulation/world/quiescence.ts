@@ -1,11 +1,11 @@
 import type { AnyLifecycle, Pawl } from "pawl";
 import { mostRefusals } from "../../../src/kernel/move/release-failures.ts";
 import { sql } from "../../../src/store/port/db.ts";
+import type { Dice } from "../../../src/testing/dice.ts";
 import { seenInTables } from "../checks/coverage.ts";
 import type { Finding } from "../checks/finding.ts";
 import { unpruned } from "../checks/pruned.ts";
 import { canaryName } from "../code/names.ts";
-import type { Dice } from "../plan/dice.ts";
 import { labelers } from "../plan/plan.ts";
 import { resumeAll } from "./acts.ts";
 import type { World } from "./world.ts";
@@ -89,14 +89,14 @@ async function answerAll(world: World, dice: Dice): Promise<number> {
   let answers = 0;
   const call = world.begin(process, async (pawl) => {
     // All or none: letters of one moment are in no order that a seed could repeat.
-    const letters = dice.chance("requeue", 0.5) ? await pawl.deadLetters(undefined, { limit: 100 }) : [];
+    const letters = dice.chance("requeue", 0.5) ? await pawl.deadLetters.list({ limit: 100 }) : [];
     for (const { id } of letters) {
-      await pawl.requeue(id, { actor: "ada" });
+      await pawl.deadLetters.requeue(id, { actor: "ada" });
       world.note("letter: requeue");
       answers++;
     }
-    for (const late of await pawl.callbacks({ late: true, status: "kept", limit: 5 })) {
-      await pawl.acceptLate(late.id, { actor: "ada" });
+    for (const late of await pawl.callbacks.list({ late: true, status: "kept", limit: 5 })) {
+      await pawl.callbacks.acceptLate(late.id, { actor: "ada" });
       answers++;
     }
     for (const { name, stages } of world.plan.lifecycles.filter((one) => !one.isChild)) {
@@ -104,14 +104,14 @@ async function answerAll(world: World, dice: Dice): Promise<number> {
       for (const [at, { name: state, kind }] of stages.entries()) {
         if (kind === "callback") await receiveLate(pawl, of, `c${at}`);
         if (kind !== "waiting" && kind !== "callback") continue;
-        for (const { key } of await pawl.find(of, { state } as never)) {
+        for (const { key } of await pawl.list(of, { state } as never)) {
           const sent = await pawl.trySend(of, key!, `e${at}` as never);
           if (sent.ok) answers++;
         }
       }
     }
     for (const labeler of labelers) {
-      await pawl.people.putLabeler({ id: labeler, active: true });
+      await pawl.people.upsertLabeler({ id: labeler, active: true });
       for (let count = 0; count < 20; count++) {
         const { assignment } = await pawl.people.next("opinions", labeler);
         if (assignment === null || assignment === undefined) break;
@@ -127,9 +127,9 @@ async function answerAll(world: World, dice: Dice): Promise<number> {
 
 /** A service answers those that its answer comes too late for. */
 async function receiveLate(pawl: Pawl, of: AnyLifecycle, event: string): Promise<void> {
-  for (const { id, key } of await pawl.find(of, { state: "failed" } as never))
+  for (const { id, key } of await pawl.list(of, { state: "failed" } as never))
     await pawl
-      .receive(of, key!, event as never, { value: 2 } as never, { dedupe: `late ${event} ${id}` })
+      .receive(of, key!, event as never, { value: 2 } as never, { dedupeKey: `late ${event} ${id}` })
       .catch(() => {});
 }
 
