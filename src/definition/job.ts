@@ -35,7 +35,10 @@ export interface JobDefinition<Schema> {
    * Hooks of its end: `done` when `run` has succeeded, `fail` when its attempts are used up.
    *
    * ```ts
-   * on: { fail: { after: ({ data, payload }) => chat.post(`No email to ${data.to}: ${payload.reason}`) } },
+   * const report = job("report", {
+   *   run: async () => {},
+   *   on: { fail: { after: ({ payload }) => mailer.send("ops@example.com", `No report: ${payload.reason}`) } },
+   * });
    * ```
    */
   readonly on?: {

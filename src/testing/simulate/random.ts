@@ -6,7 +6,9 @@ import type { Dice } from "../dice.ts";
  * run calls your functions.
  *
  * ```ts
- * const start = { parcel: ({ random }) => ({ address: random.pick(["Elm 3", "Oak 7"]), weight: random.int(1, 30) }) };
+ * import type { SimulationRandom } from "pawl/testing";
+ *
+ * const parcel = ({ random }: { random: SimulationRandom }) => ({ to: random.pick(["Elm 3", "Oak 7"]), kilos: random.int(1, 30) });
  * ```
  */
 export interface SimulationRandom {
