@@ -29,7 +29,7 @@ describe.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)("a process that is s
     ["work", "steps at once"],
     ["start", "Ctrl-C stops it"],
   ])(
-    "pawl %s waits for it with a log line, then works",
+    "A58 pawl %s waits for it with a log line, then works",
     async (command, ready) => {
       await server.crash();
       const waiting = begin(command);
@@ -43,7 +43,7 @@ describe.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)("a process that is s
     120_000,
   );
 
-  test("SIGTERM ends the waiting, and --no-wait exits with the code of an unreachable database", async () => {
+  test("A58 SIGTERM ends the waiting, and --no-wait exits with the code of an unreachable database", async () => {
     await server.crash();
     const waiting = begin("work");
     await waiting.says("Retrying in");

@@ -1,4 +1,4 @@
-import { lifecycle, queue } from "pawl";
+import { job, lifecycle, queue } from "pawl";
 import { httpApp } from "pawl/http";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,6 +9,7 @@ const parcel = lifecycle("parcel", {
   states: { packed: { forever: true, on: { sent: "away" } }, away: { final: "success" } },
 });
 
+const mail = job("mail", { run: () => {} });
 const pictures = queue("pictures", { label: { type: "object", properties: { cat: { type: "boolean" } } } });
 
 let t: TestPawl;
@@ -16,7 +17,7 @@ let headers: Record<string, string>;
 const lines: { msg: string; actor?: string | null; address?: string }[] = [];
 beforeAll(async () => {
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  t = await testPawl({ lifecycles: [parcel], queues: [pictures], logger });
+  t = await testPawl({ lifecycles: [parcel, mail], queues: [pictures], logger });
   const { secret } = await t.pawl.access.createToken({ name: "ada", role: "admin" });
   headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
 });
@@ -66,6 +67,19 @@ describe("requests", () => {
     expect(await (await post("/api/lifecycles/parcel/instances", { key: "own" }, named)).json()).toMatchObject({
       key: "own",
     });
+  });
+
+  test("an Idempotency-Key is refused where it could not be kept: a job is told apart by its own key", async () => {
+    const header = { "idempotency-key": "k-3" };
+    const refused = await post("/api/jobs/mail", {}, header);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { code: "option_invalid", detail: expect.stringContaining("Send `key` in the body") },
+    ]);
+    expect(await t.pawl.jobs.list({ job: mail })).toEqual([]);
+    const enqueue = async () => (await post("/api/jobs/mail", { key: "m" }, header)).json();
+    const [first, again] = [(await enqueue()) as { id: string }, await enqueue()];
+    expect(again).toMatchObject({ id: first.id, created: false });
   });
 
   test.each([".", ".."])("a key %j, which no path can name, is refused", async (key) => {

@@ -67,7 +67,7 @@ eachStore((store) => {
     return { t, log };
   }
 
-  test("a delayed event whose guard throws is retried four times and ends as a dead letter with the error", async () => {
+  test("A54 a delayed event whose guard throws is retried four times and ends as a dead letter with the error", async () => {
     const { t, log } = await open();
     await using _ = t;
     await t.pawl.send(invoice, "i", "remind", { after: "1h" });
@@ -133,7 +133,7 @@ eachStore((store) => {
     ]);
   });
 
-  test("a `before` hook that throws when its time has come is rolled back, retried and given up; a requeue delivers it", async () => {
+  test("A54 a `before` hook that throws when its time has come is rolled back, retried and given up; a requeue delivers it", async () => {
     const { t } = await open();
     await using _ = t;
     await t.pawl.send(invoice, "i", "charge", { after: "1h" });

@@ -101,7 +101,7 @@ eachStore((store) => {
     expect(await t.pawl.get(single, { id: last.id })).toMatchObject({ state: "gone" });
   });
 
-  test("a refused release is logged, noted once for each reason, asked again with pauses, and an alert in the end", async () => {
+  test("A54 a refused release is logged, noted once for each reason, asked again with pauses, and an alert in the end", async () => {
     const log = new KeptLog();
     await using t = await store.open({ lifecycles: [single], logger: log });
     await t.pawl.start(single, { key: "held", data: { held: true } });
@@ -125,7 +125,7 @@ eachStore((store) => {
     expect(known!.attempts).toBeLessThan(30);
   });
 
-  test("a release that throws ends as a dead letter with the error, and a requeue sends its event", async () => {
+  test("A54 a release that throws ends as a dead letter with the error, and a requeue sends its event", async () => {
     broken.hook = true;
     const log = new KeptLog();
     await using t = await store.open({ lifecycles: [single], logger: log });

@@ -19,7 +19,7 @@ const chain = lifecycle("chain", {
 });
 
 eachStore((store) => {
-  test("R100 every attempt has worker, start, end and outcome in the history, also a step that came with a report", async () => {
+  test("R100 A59 every attempt has worker, start, end and outcome in the history, also a step that came with a report", async () => {
     await using t = await store.open({ lifecycles: [chain] });
     const worker = t.pawl.work({ concurrency: 1 });
     await t.pawl.start(chain, { key: "a" });
