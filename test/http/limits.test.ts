@@ -81,6 +81,27 @@ describe("one caller", () => {
     await Promise.all([second, its, third].map((one) => one!.body!.cancel()));
   });
 
+  test("adds a thousand samples a request at most", async () => {
+    const app = httpApp(t.pawl);
+    await t.pawl.people.createQueue("pictures", { label: { type: "object" } });
+    const { secret: service } = await t.pawl.access.createToken({ name: "importer", role: "service" });
+    const add = async (count: number) => {
+      const response = await app.request("/api/queues/pictures/samples", {
+        method: "POST",
+        headers: { authorization: `Bearer ${service}`, "content-type": "application/json" },
+        body: JSON.stringify({ samples: Array.from({ length: count }, (_, n) => ({ key: `s${n}`, data: n })) }),
+      });
+      return [response.status, await response.json()] as const;
+    };
+    expect(await add(1_001)).toMatchObject([
+      400,
+      { code: "option_invalid", detail: "`samples` holds 1001 items, and can hold 1000. Send the rest in another request." },
+    ]);
+    expect(await t.pawl.people.samples("pictures")).toEqual([]);
+    const [status, added] = await add(1_000);
+    expect([status, (added as unknown[]).length]).toEqual([200, 1_000]);
+  });
+
   test("waits for instances only so often at a time, and a wait blocks none of its other requests", async () => {
     const app = httpApp(t.pawl, { limits: { streams: 1, concurrency: 1 } });
     const { id } = await t.pawl.start(parcel, {});

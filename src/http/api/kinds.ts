@@ -24,6 +24,11 @@ export function checkKind(name: string, schema: Schema, value: unknown): void {
     throw invalid(`\`${name}\` cannot be ${list([String(value)])}. ${suggest(String(value), known)}`);
   }
   if (schema.items === undefined || !Array.isArray(value)) return;
+  const { maxItems = Number.POSITIVE_INFINITY } = schema;
+  if (value.length > maxItems)
+    throw invalid(
+      `\`${name}\` holds ${value.length} items, and can hold ${maxItems}. Send the rest in another request.`,
+    );
   for (const one of value) {
     if (one === null) throw invalid(`\`${name}\` holds null, which is nothing.`);
     checkKind(name, schema.items, one);

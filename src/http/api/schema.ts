@@ -14,6 +14,7 @@ export interface Schema<out T = unknown> {
   readonly description?: string;
   readonly enum?: readonly (string | null)[];
   readonly items?: Schema;
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
@@ -57,8 +58,8 @@ export function oneOf<const T extends string>(...values: readonly T[]): Schema<T
   return { type: "string", enum: values };
 }
 
-export function listOf<T>(items: Schema<T>): Schema<T[]> {
-  return { type: "array", items };
+export function listOf<T>(items: Schema<T>, maxItems?: number): Schema<T[]> {
+  return { type: "array", items, ...(maxItems !== undefined && { maxItems }) };
 }
 
 export function mapOf<T>(values: Schema<T>): Schema<Record<string, T>> {

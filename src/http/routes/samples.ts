@@ -23,12 +23,15 @@ const given = shape<NewSample>(
   ["key", "priority", "overlap", "gold"],
 );
 
+/** More of them in one request would keep the database, and other callers, waiting for too long. */
+const maxSamples = 1_000;
+
 const { get, post } = routesOf("People");
 
 export const sampleRoutes = [
   post("addSamples", "/queues/{queue}/samples", "send", {
-    summary: "Add samples to a queue. A key that is there already gives back that sample.",
-    takes: { samples: listOf(given), ...cause },
+    summary: "Add up to 1,000 samples to a queue. A key that is there already gives back that sample.",
+    takes: { samples: listOf(given, maxSamples), ...cause },
     needs: ["samples"],
     answer: listOf(added),
     call: ({ people }, { queue, samples, ...cause }) => people.addMany(queue, samples, cause),
