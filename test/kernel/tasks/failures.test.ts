@@ -30,6 +30,7 @@ const fragile = lifecycle("fragile", {
         run: "running",
         refuse: "refusing",
         guard: "guarding",
+        set: "setting",
         before: "hooking",
         await: "waiting",
         bad: { to: "open", guard: fail },
@@ -38,6 +39,7 @@ const fragile = lifecycle("fragile", {
     },
     running: { run: fail, retry: once, on: { ran: "done" } },
     guarding: { run: () => {}, retry: once, on: { ran: { to: "done", guard: fail } } },
+    setting: { run: () => {}, retry: once, on: { ran: { to: "done", set: fail } } },
     refusing: { run: () => {}, retry: once, on: { ran: { to: "done", guard: () => "not today" } } },
     hooking: { run: () => {}, retry: once, on: { ran: { to: "done", before: async () => fail() } } },
     waiting: { timeout: { after: "1h", send: "fail" }, on: { ran: "done" } },
@@ -58,13 +60,15 @@ eachStore((store) => {
       expect((await t.pawl.journal(fragile, event)).at(-1)).toMatchObject({ event: "fail", from: state, to: "failed" });
       await t.pawl.send(fragile, event, "discard");
     }
-    // A guard that throws is a fault of the definition: the step is set aside, no attempt is spent.
-    await t.pawl.start(fragile, { key: "guard" });
-    await t.pawl.send(fragile, "guard", "guard");
-    await t.work();
-    expect(await t.pawl.get(fragile, "guard")).toMatchObject({ state: "guarding", failure: null });
-    expect((await t.pawl.history(fragile, "guard")).at(-1)).toMatchObject({ what: "deferred" });
-    await t.pawl.send(fragile, "guard", "discard");
+    // A guard or a `set` that throws is a fault of the definition: the step is set aside, no attempt is spent.
+    for (const [event, state] of Object.entries({ guard: "guarding", set: "setting" } as const)) {
+      await t.pawl.start(fragile, { key: event });
+      await t.pawl.send(fragile, event, event as "guard");
+      await t.work();
+      expect(await t.pawl.get(fragile, event), event).toMatchObject({ state, failure: null });
+      expect((await t.pawl.history(fragile, event)).at(-1), event).toMatchObject({ what: "deferred" });
+      await t.pawl.send(fragile, event, "discard");
+    }
     await t.pawl.start(fragile, { key: "called" });
     const calls = { nonsense: "event_unknown", ran: "transition_refused", bad: "guard_failed", hook: "hook_failed" };
     for (const [event, code] of Object.entries(calls))

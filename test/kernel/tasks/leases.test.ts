@@ -426,18 +426,42 @@ eachStoreAndPooler((store) => {
     expect(history.map((one) => (one.kind === "move" ? one.event : one.what))).toEqual(["start", "claimed", "failed"]);
   });
 
-  test("R100 every claim, failure and lapse leaves a row that nobody can change", async () => {
-    await using t = await open();
-    await t.claim("parcel/labeling");
-    await t.advance("31s");
-    const attempts = (await t.pawl.history(parcel, "p")).filter((one) => one.kind === "attempt");
-    expect(attempts.map((one) => one.what)).toEqual(["claimed", "lapsed"]);
-    for (const change of [
-      "update pawl.attempts set what = 'failed'",
-      "delete from pawl.attempts",
-      "truncate pawl.attempts",
-    ]) {
-      await expect(t.db.script(change)).rejects.toThrow();
+  test("R100 every move to running, done or error, and every other, leaves a row that nobody can change", async () => {
+    const shipment = lifecycle("shipment", {
+      initial: "packing",
+      states: {
+        packing: { run: () => {}, retry: { maxAttempts: 3, backoff: () => 1_000 }, on: { packed: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [shipment] });
+    const claim = () => t.claim("shipment/packing");
+    const ends = {
+      done: async () => (await claim()).report("packed"),
+      failed: async () => (await claim()).giveUp("no box"),
+    };
+    const told = async (key: string) =>
+      (await t.pawl.history(shipment, key)).map((one) => (one.kind === "move" ? `→ ${one.to}` : one.what));
+    for (const [key, end] of Object.entries(ends)) {
+      await t.pawl.start(shipment, { key });
+      await (await claim()).fail(new Error("no tape"));
+      await t.advance("1s");
+      await (await claim()).release();
+      await claim(); // Its worker falls silent.
+      await t.advance("31s");
+      await end();
+      expect(await told(key)).toEqual([
+        ...["→ packing", "claimed", "failed", "claimed", "released", "claimed", "lapsed", "claimed"],
+        `→ ${key}`,
+      ]);
     }
+    const before = await Promise.all(Object.keys(ends).map(told));
+    for (const table of ["attempts", "journal"]) {
+      for (const change of ["update $ set at = pawl.now()", "delete from $", "truncate $"]) {
+        const sent = t.db.script(change.replace("$", `pawl.${table}`));
+        await expect(sent, `${change} ${table}`).rejects.toThrow(/append-only|stays as long as/);
+      }
+    }
+    expect(await Promise.all(Object.keys(ends).map(told))).toEqual(before);
   });
 });
