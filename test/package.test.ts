@@ -46,6 +46,11 @@ test("nothing that comes with the package runs a script when it is installed", (
   expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([]);
 });
 
+test("CI installs without running the install scripts of any package", () => {
+  const commands = readFileSync(join(root, ".ci/run"), "utf8").match(/^npm (?:ci|install|i)\b.*$/gm);
+  expect(commands).toEqual([expect.stringContaining("--ignore-scripts")]);
+});
+
 test("every package of the lock file is pinned by its hash, those of other platforms too", () => {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const loose = Object.entries<{ integrity?: string }>(packages).filter(

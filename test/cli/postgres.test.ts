@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { onPostgres } from "../setup/suites.ts";
 import { projectOnPostgres } from "./on-postgres.ts";
@@ -29,6 +30,18 @@ onPostgres("with a database server", () => {
     });
     const well = expect.stringMatching(/✓ Schema +up to date[\s\S]*✓ Clock +the database's is 0/);
     expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: well });
+  });
+
+  test("doctor warns where other roles may create functions that could take the place of built-in ones", async () => {
+    const client = new pg.Client({ connectionString: project.env.DATABASE_URL });
+    await client.connect();
+    await client.query("grant create on schema public to public");
+    const open = /! Rights +PUBLIC may create in schema public\n.*revoke create on schema public from PUBLIC;/;
+    expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: expect.stringMatching(open) });
+    await client.query("revoke create on schema public from public");
+    await client.end();
+    const closed = "no other role may create in `public` or `pawl`";
+    expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: expect.stringContaining(closed) });
   });
 
   test("the commands go to the server, and any number of starts run side by side", async () => {

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { type Alert, type BrokerDeadMessage, type DeadLetterArchive, folderArchive, job } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepDied } from "../../src/kernel/recovery/broker-letters.ts";
-import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { type S3Server, s3Keys, startS3 } from "../setup/s3-server.ts";
 import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
@@ -308,6 +308,27 @@ eachStore((store) => {
     });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
   });
+});
+
+test("a file that unpacks to more than any archive holds is refused as damaged, not unpacked", async () => {
+  const archive = unreliable();
+  await using t = await testPawl({ lifecycles: [order], deadLetters: { archive } });
+  const part = gzipSync(Buffer.alloc(32 * 1024 * 1024));
+  const bomb = Buffer.concat(Array.from({ length: 17 }, () => part)); // Half a MiB, which unpacks to 544 MiB.
+  const sha256 = createHash("sha256").update(bomb).digest("hex");
+  await fail(t, 1);
+  await t.advance("1h");
+  await t.pawl.deadLetters.archive({ olderThan: "1m" });
+  const { name } = (await t.pawl.deadLetters.archives())[0]!;
+  const file = name.replace(/[0-9a-f]{64}/, sha256);
+  archive.files.set(file, bomb);
+  await expect(t.pawl.deadLetters.restore({ file })).rejects.toMatchObject({
+    code: "archive_damaged",
+    message: expect.stringContaining("cannot be unpacked"),
+  });
+  expect(await t.pawl.deadLetters.list()).toEqual([]);
+  await t.pawl.deadLetters.restore({ file: name });
+  expect(await t.pawl.deadLetters.list()).toHaveLength(1);
 });
 
 type Letter = Awaited<ReturnType<TestPawl["pawl"]["deadLetters"]["list"]>>[number];
