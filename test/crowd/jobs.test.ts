@@ -1,8 +1,9 @@
 import { PermanentError, RejectSubmission } from "pawl";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { sendAll } from "../../src/kernel/move/send.ts";
 import { eventFor } from "../../src/people/lifecycle/sends.ts";
 import { eachStore } from "../support/each-store.ts";
+import { KeptLog } from "../support/kept-log.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";
 
 const away = new Error("503 Service Unavailable");
@@ -57,6 +58,24 @@ eachStore((store) => {
       await it.t.tellAlerts();
       await it.t.tellAlerts();
       expect(told).toEqual([expect.stringMatching(/pawl_crowd_receipts.*publishing/)]);
+    });
+
+    test("R35 that cannot be enqueued is told to its caller, and that cannot be saved is an error in the log", async () => {
+      const log = new KeptLog();
+      await using it = await openReceipts(store, {}, { logger: log });
+      const ask = () => it.t.pawl.crowd.ask(it.receipts, { key: "r", content: { image: "r" } });
+      it.t.faults.plant("start.before", "throw");
+      await expect(ask()).rejects.toThrow("planted at start.before");
+      const { id, created } = await ask();
+      expect(created).toBe(true);
+      it.t.faults.plant("report.before", "throw");
+      const worker = it.t.pawl.work({ concurrency: 1, pollInterval: 10 });
+      await vi.waitFor(() => expect(log.said("error").join()).toContain("planted at report.before"), 20_000);
+      await worker.stop();
+      await it.t.advance("31s");
+      await it.t.work();
+      expect(await it.state(id)).toBe("running");
+      expect(it.market.workers.jobsOf(id)).toHaveLength(1);
     });
 
     test.each([

@@ -95,7 +95,10 @@ describe("one caller", () => {
     };
     expect(await add(1_001)).toMatchObject([
       400,
-      { code: "option_invalid", detail: "`samples` holds 1001 items, and can hold 1000. Send the rest in another request." },
+      {
+        code: "option_invalid",
+        detail: "`samples` holds 1001 items, and can hold 1000. Send the rest in another request.",
+      },
     ]);
     expect(await t.pawl.people.samples("pictures")).toEqual([]);
     const [status, added] = await add(1_000);
