@@ -1,8 +1,9 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
+import { guardListener, refusePromise, warnOfListener } from "../../../base/guard.ts";
 import type { AnyLifecycle } from "../../../definition/language/face.ts";
 import { noteRejection } from "../../../kernel/callbacks/rejections.ts";
 import { kernelOf } from "../../../kernel/kernel-of.ts";
-import { errorFields } from "../../../telemetry/log.ts";
+import { errorFields, logFailure } from "../../../telemetry/log.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 
 interface CallbackOptions {
@@ -86,15 +87,19 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
 export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: CallbackQueueOptions): Consumer {
   if (typeof read !== "function")
     throw new PawlError("option_invalid", "`consumeCallbacks` needs `read`, a function that reads a message.");
-  const { queue, onFailure } = options;
+  const { queue } = options;
   const kernel = kernelOf(pawl);
   const log = kernel?.telemetry.log;
+  const unlogged = warnOfListener("onFailure");
+  const onFailure = guardListener(options.onFailure, (error) =>
+    log === undefined ? unlogged(error) : logFailure(log, error),
+  );
   return new Consumer({
     ...options,
     available: options.available ?? (() => pawl.ping?.() ?? Promise.resolve()),
     onFailure(error) {
       log?.warn(errorFields(error), messageOf(error));
-      onFailure?.(error);
+      onFailure(error);
     },
     handler: async (message): Promise<Verdict> => {
       try {
@@ -107,7 +112,7 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
         const fields = { queue, messageId: message.id ?? null, correlationId: message.correlationId ?? null };
         const text = `A callback from \`${queue}\` was rejected: ${messageOf(error)}`;
         log?.error({ ...fields, ...errorFields(error) }, text);
-        onFailure?.(error);
+        onFailure(error);
         return "reject";
       }
     },
@@ -118,6 +123,7 @@ function readFrom(message: IncomingMessage, read: CallbackQueueOptions["read"]):
   let said: ReadCallback | undefined;
   try {
     said = read({ ...message, json: JSON.parse(message.body.toString("utf8")) });
+    refusePromise("payload_invalid", said, "`read`");
   } catch (thrown) {
     throw unreadable(message, messageOf(thrown));
   }

@@ -1,5 +1,8 @@
 import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
+import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
+import { guardListener, warnOfListener } from "../../../base/guard.ts";
+import { settleWithin } from "../../../kernel/time-limit.ts";
 import { exponential } from "../../../policy/retry.ts";
 import { Rest } from "../../../worker/rest.ts";
 import { maxBodyBytes } from "./bounds.ts";
@@ -41,13 +44,19 @@ export interface ConsumeOptions {
    * the queue keeps them. Without it messages are requested at once.
    */
   readonly available?: (() => Promise<unknown>) | undefined;
+  /**
+   * How long the handler may take for one message. After that its message comes again, as after a throw, and another one
+   * gets its place.
+   * @default "5m"
+   */
+  readonly handlerTimeout?: Duration;
   /** How many messages may be in the handler's hands at once; 20 unless given. */
   readonly prefetch?: number;
   /** What is declared whenever it connects. */
   readonly topology?: Topology;
   /** A larger message is rejected without a look at it; 1 MiB unless given. */
   readonly maxBytes?: number;
-  /** Hears of what the handler threw, and of lost connections. */
+  /** Called with what the handler threw, and with lost connections. What it throws becomes a warning of the process. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -73,6 +82,8 @@ interface Session {
 export class Consumer {
   readonly #options: ConsumeOptions;
   readonly #topology: Topology;
+  readonly #handlerMs: number;
+  readonly #onFailure: (error: unknown) => void;
   readonly #patience = new Patience();
   readonly #rest = new Rest();
   readonly #inHand = new Set<Promise<void>>();
@@ -104,10 +115,13 @@ export class Consumer {
     }
     this.#options = options;
     this.#topology = checkTopology(options.topology ?? {});
+    this.#handlerMs = durationMs(options.handlerTimeout ?? "5m", "handlerTimeout");
+    if (this.#handlerMs < 1) throw new PawlError("option_invalid", "`handlerTimeout` must be more than 0.");
+    this.#onFailure = guardListener(options.onFailure, warnOfListener("onFailure"));
     this.#ended = this.#run();
   }
 
-  /** Takes nothing more, lets the handler finish what it has in hand, and ends. */
+  /** Takes nothing more, lets the handler finish what it has in hand for 25 seconds at most, and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#setStopped();
@@ -122,7 +136,7 @@ export class Consumer {
         await this.#session();
       } catch (error) {
         const text = `The queue \`${this.#options.queue}\` cannot be read: ${messageOf(error)}`;
-        this.#options.onFailure?.(new Error(text, { cause: error }));
+        this.#onFailure(new Error(text, { cause: error }));
       }
       if (!this.#stopping) await this.#rest.take(this.#patience.failed());
     }
@@ -149,7 +163,7 @@ export class Consumer {
       const lost = await over;
       if (lost !== undefined) throw lost;
       await channel.cancel(consumerTag);
-      while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+      await settleWithin(stopLimitMs, "The handler", () => this.#finished());
       await channel.close();
     } finally {
       this.#waits.delete(stop);
@@ -182,6 +196,11 @@ export class Consumer {
     return { session, consumerTag };
   }
 
+  /** The messages in hand have been settled. Those that are not when the connection is cut come again. */
+  async #finished(): Promise<void> {
+    while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+  }
+
   #take(session: Session, delivery: ConsumeMessage): void {
     const work = this.#settle(session, delivery).finally(() => this.#inHand.delete(work));
     this.#inHand.add(work);
@@ -199,10 +218,10 @@ export class Consumer {
   }
 
   async #verdictOn(session: Session, delivery: ConsumeMessage): Promise<Verdict> {
-    const { maxBytes = maxBodyBytes, queue, onFailure } = this.#options;
+    const { maxBytes = maxBodyBytes, queue } = this.#options;
     const message = incomingOf(queue, delivery);
     if (message.body.length > maxBytes) {
-      onFailure?.(
+      this.#onFailure(
         new Error(`A message in \`${queue}\` of ${message.body.length} bytes was rejected; ${maxBytes} are the most.`),
       );
       return "reject";
@@ -212,7 +231,7 @@ export class Consumer {
         return await this.#handled({ ...message, deliveries: message.deliveries + failures - 1 });
       } catch (error) {
         const isAway = isOutage(error);
-        if (!isAway || !this.#isAway) onFailure?.(error);
+        if (!isAway || !this.#isAway) this.#onFailure(error);
         this.#isAway = isAway;
         await this.#pause(redelivery(isAway ? failures : message.deliveries + 1, Math.random()));
         // Requeuing would count a delivery, and a queue gives up on a message after some: an outage of the store holds it.
@@ -223,7 +242,7 @@ export class Consumer {
 
   async #handled(message: IncomingMessage): Promise<Verdict> {
     const { queue, handler } = this.#options;
-    const verdict = await handler(message);
+    const verdict = await settleWithin(this.#handlerMs, `The handler of \`${queue}\``, () => handler(message));
     this.#isAway = false;
     if (verdicts.includes(verdict)) return verdict;
     throw new Error(`The handler of \`${queue}\` must say ack, requeue or reject.`);
@@ -231,15 +250,16 @@ export class Consumer {
 
   /** What is requested while the store is away would only be held, or given back when this process ends. */
   async #whenAvailable(): Promise<void> {
-    const { available, onFailure } = this.#options;
+    const { available, queue } = this.#options;
     if (available === undefined) return;
     for (let failures = 1; !this.#stopping; failures++) {
       try {
-        await Promise.race([available(), this.#stopped]);
+        const what = `\`available\` of the consumer of \`${queue}\``;
+        await Promise.race([settleWithin(availableLimitMs, what, available), this.#stopped]);
         this.#isAway = false;
         return;
       } catch (error) {
-        if (!this.#isAway) onFailure?.(error);
+        if (!this.#isAway) this.#onFailure(error);
         this.#isAway = true;
         await this.#pause(redelivery(failures, Math.random()));
       }
@@ -263,6 +283,9 @@ export class Consumer {
 }
 
 const standardPrefetch = 20;
+const availableLimitMs = 30_000;
+/** As long as a worker gives its steps. */
+const stopLimitMs = 25_000;
 const verdicts: readonly unknown[] = ["ack", "requeue", "reject"];
 
 function incomingOf(queue: string, { content, fields, properties }: ConsumeMessage): IncomingMessage {

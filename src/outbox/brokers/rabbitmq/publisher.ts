@@ -1,6 +1,7 @@
 import type { ChannelModel, ConfirmChannel } from "amqplib";
 import { type Duration, durationMs } from "../../../base/duration.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { messageOf, PawlError } from "../../../base/errors.ts";
+import { compute } from "../../../base/guard.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
 import { requeuedTo } from "../../../kernel/recovery/broker-letters.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
@@ -188,7 +189,10 @@ export class RabbitmqBroker implements Broker {
   }
 
   #parcelOf(message: OutboxMessage, body: Buffer): Parcel {
-    const { exchange = this.#exchange, key = message.type } = this.#options.route?.(message) ?? {};
+    const { exchange = this.#exchange, key = message.type } = this.#record("route", message);
+    if (typeof exchange !== "string" || typeof key !== "string") {
+      throw new PawlError("hook_failed", `\`route\` of the broker \`${this.name}\` must return texts.`);
+    }
     if (Buffer.byteLength(key) > longestKey) {
       throw new PermanentError(`The routing key of \`${message.type.slice(0, 100)}\` is over ${longestKey} bytes.`);
     }
@@ -246,6 +250,14 @@ export class RabbitmqBroker implements Broker {
     return new Error(`No queue takes it (${reason}): nothing is bound to exchange \`${exchange}\` for \`${key}\`.`);
   }
 
+  /** What a function of the options makes of a message; an empty object without it. */
+  #record<Name extends "route" | "headers">(name: Name, message: OutboxMessage) {
+    const what = `\`${name}\` of the broker \`${this.name}\``;
+    const made: unknown = compute("hook_failed", what, () => this.#options[name]?.(message)) ?? {};
+    if (typeof made !== "object") throw new PawlError("hook_failed", `${what} must return an object.`);
+    return made as NonNullable<ReturnType<NonNullable<RabbitmqOptions[Name]>>>;
+  }
+
   #propertiesOf(message: OutboxMessage): Record<string, unknown> {
     const { type, id } = message.aggregate;
     return {
@@ -262,7 +274,7 @@ export class RabbitmqBroker implements Broker {
         "aggregate-id": id,
         version: message.version ?? undefined,
         attempt: message.attempt,
-        ...this.#options.headers?.(message),
+        ...this.#record("headers", message),
       }),
     };
   }

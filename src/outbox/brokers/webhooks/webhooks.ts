@@ -1,6 +1,6 @@
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
-import { guardListener } from "../../../base/guard.ts";
+import { guardListener, warnOfListener } from "../../../base/guard.ts";
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
@@ -153,7 +153,7 @@ export class WebhooksBroker implements Broker {
     const said = `The endpoint \`${endpoint.id}\` answered ${status}.`;
     if (status === 410) {
       this.#endpoints.disable(endpoint.id, "it answered 410 Gone");
-      guardListener(this.#options.onDisabled, () => {})(endpoint, said);
+      guardListener(this.#options.onDisabled, warnOfListener("onDisabled"))(endpoint, said);
       throw new PermanentError(said);
     }
     const pauseMs = status === 429 || status === 503 ? retryAfterMs(retryAfter, Date.now()) : undefined;
