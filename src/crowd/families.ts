@@ -2,6 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 import { familyOf } from "./build-family.ts";
 import type { Family } from "./family.ts";
+import { guardMarketplace } from "./guard-marketplace.ts";
 import type { Marketplace } from "./marketplace.ts";
 
 /** Where crowds are asked, by the names that they give. */
@@ -13,18 +14,19 @@ export function familiesOf(crowds: readonly AnyCrowd[], marketplaces: Marketplac
 }
 
 function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace {
-  const marketplace = Object.hasOwn(marketplaces, crowd.marketplace) ? marketplaces[crowd.marketplace] : undefined;
-  if (marketplace === undefined) {
+  const given = Object.hasOwn(marketplaces, crowd.marketplace) ? marketplaces[crowd.marketplace] : undefined;
+  if (given === undefined) {
     throw new PawlError(
       "option_invalid",
       `The crowd \`${crowd.name}\` is asked on \`${crowd.marketplace}\`, which is not among the \`marketplaces\`. Pass it to createPawl({ marketplaces: { "${crowd.marketplace}": … } }).`,
       { crowd: crowd.name, marketplace: crowd.marketplace },
     );
   }
-  if (typeof marketplace?.publish !== "function") {
+  if (typeof given?.publish !== "function") {
     const message = `\`${crowd.marketplace}\` among the \`marketplaces\` is none: give what mturk(), memoryMarketplace() or the like returns.`;
     throw new PawlError("option_invalid", message, { marketplace: crowd.marketplace });
   }
+  const marketplace = guardMarketplace(given);
   const problems = marketplace.check(crowd);
   if (problems.length === 0) return marketplace;
   throw new PawlError(

@@ -1,4 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
+import { compute } from "../../base/guard.ts";
 import { PermanentError } from "../../base/step-errors.ts";
 import {
   type Bonus,
@@ -71,7 +72,7 @@ export class MemoryMarketplace implements Marketplace {
     }
     this.can = { rejectionReopens, bonus: true };
     this.#staysBelow = staysBelow;
-    this.#jobs = new MemoryJobs(now, rejectionReopens);
+    this.#jobs = new MemoryJobs(() => timeOf(now), rejectionReopens);
     this.workers = new MemoryWorkers(this.#jobs);
   }
 
@@ -214,6 +215,12 @@ export class MemoryMarketplace implements Marketplace {
     if (fault?.after !== undefined) throw fault.after;
     return done;
   }
+}
+
+function timeOf(now: () => number): number {
+  const ms: unknown = compute("hook_failed", "`now` of memoryMarketplace()", now);
+  if (Number.isFinite(ms)) return ms as number;
+  throw new PawlError("hook_failed", "`now` of memoryMarketplace() must return milliseconds.");
 }
 
 function checkToken(token: string): void {

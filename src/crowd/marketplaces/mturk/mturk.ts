@@ -1,7 +1,9 @@
 import { durationMs } from "../../../base/duration.ts";
 import { PawlError } from "../../../base/errors.ts";
+import { compute } from "../../../base/guard.ts";
 import type { Json } from "../../../base/json.ts";
 import type { AnyCrowd } from "../../../definition/crowd.ts";
+import { settleWithin } from "../../../kernel/time-limit.ts";
 import type {
   Bonus,
   Decided,
@@ -66,11 +68,15 @@ class MechanicalTurk implements Marketplace {
     this.sandbox = !isLive(options);
     const site = sites[this.sandbox ? "sandbox" : "live"];
     const { endpoint = site.endpoint, region = "us-east-1", credentials, question, answer } = options;
+    const timeoutMs = durationMs(options.requestTimeout ?? "30s", "requestTimeout");
     this.#requester = new Requester({
       endpoint: checkedEndpoint(endpoint),
       region,
-      credentials: typeof credentials === "function" ? async () => credentials() : credentials,
-      timeoutMs: durationMs(options.requestTimeout ?? "30s", "requestTimeout"),
+      credentials:
+        typeof credentials === "function"
+          ? () => settleWithin(timeoutMs, "`credentials` of mturk()", credentials)
+          : credentials,
+      timeoutMs,
       now: options.now ?? Date.now,
       annotations: new Annotations(options.scope),
     });
@@ -86,7 +92,11 @@ class MechanicalTurk implements Marketplace {
   }
 
   async publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob> {
-    const task = { question: this.#question(posting), qualifications: this.#qualifications };
+    const question: unknown = compute("hook_failed", "`question` of mturk()", () => this.#question(posting));
+    if (typeof question !== "string") {
+      throw new PawlError("hook_failed", "`question` of mturk() must return a text: the XML of a question.");
+    }
+    const task = { question, qualifications: this.#qualifications };
     const hit = await publish(this.#requester, posting, task, call);
     if (hit.HITTypeId !== undefined) await this.#notifying?.ofType(hit.HITTypeId, call);
     return jobOf(this.#requester, hit);

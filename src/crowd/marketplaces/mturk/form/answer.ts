@@ -1,3 +1,4 @@
+import { compute } from "../../../../base/guard.ts";
 import { type Json, storableText } from "../../../../base/json.ts";
 import { type InputName, type Kind, readName } from "./input-names.ts";
 import { type GivenAnswer, readAnswers } from "./question-form-answers.ts";
@@ -13,7 +14,7 @@ export function readAnswer(xml: string, read: (given: readonly GivenAnswer[]) =>
   if (text.trim() === "") return {};
   try {
     const given = readAnswers(text);
-    if (given !== undefined) return storable(read(given));
+    if (given !== undefined) return storable(compute("hook_failed", "`answer` of mturk()", () => read(given)));
   } catch {
     // Parts that contradict each other, or something that cannot be stored.
   }
