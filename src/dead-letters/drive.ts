@@ -1,7 +1,11 @@
+import { PawlError } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { keepDied } from "../kernel/recovery/broker-letters.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";
+import type { DeadLetterSource } from "../outbox/broker.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { readNow } from "../views/now.ts";
 import { keepLetters } from "./keep-letters.ts";
@@ -13,6 +17,8 @@ const lookEveryMs = 1_000;
 const keepEveryMs = 60_000;
 /** A process that has just begun has better things to do. */
 const keepFirstMs = 5_000;
+/** A consumer lets its handler finish for 25 seconds. */
+const stopLimitMs = 30_000;
 
 /** Everything that is done about dead letters beside all other work, each thing for itself, until it is stopped. */
 export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
@@ -26,8 +32,25 @@ export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSetti
     repeat(operations, { restMs: lookEveryMs, onFailure }),
     repeat(keeping, { restMs: keepEveryMs, firstMs: keepFirstMs, onFailure }),
     ...(onTicket === undefined ? [] : [driveTickets(kernel, onTicket)]),
-    ...queues.map((queue) => queue.open(keep)),
+    ...queues.map((queue) => openQueue(queue, keep)),
   ];
+}
+
+/** A source that cannot be opened is logged, and hinders nothing else; closing one has a limit. */
+function openQueue(queue: DeadLetterSource, given: Parameters<DeadLetterSource["open"]>[0]): Repeated {
+  const what = `Opening the dead-letter queue \`${queue.name}\``;
+  let opened: Partial<Repeated> | null;
+  try {
+    opened = compute("hook_failed", what, () => queue.open(given));
+    if (typeof opened?.stop !== "function") throw new PawlError("hook_failed", `${what} returned no \`stop\`.`);
+  } catch (error) {
+    logFailure(given.log, error);
+    return { stop: async () => {} };
+  }
+  const { stop } = opened as Repeated;
+  return {
+    stop: () => settleWithin(stopLimitMs, `Closing the dead-letter queue \`${queue.name}\``, () => stop.call(opened)),
+  };
 }
 
 function driveTickets(kernel: Kernel, onTicket: NonNullable<LetterSettings["onTicket"]>): Repeated {
