@@ -25,10 +25,12 @@ export async function makeLog(given: LogOption): Promise<Log> {
   const { pino } = await import("pino");
   const options = { name: "pawl", level: "warn", ...given };
   // A transport of its own says itself where it writes.
-  return options.transport === undefined ? pino(options, pino.destination({ dest: 2, sync: true })) : pino(options);
+  const hasTransport = options.transport !== undefined;
+  // Its options may hold functions: serializers, a mixin.
+  return guardLog(hasTransport ? pino(options) : pino(options, pino.destination({ dest: 2, sync: true })));
 }
 
-/** A logger of the user's cannot harm whoever logs: what it throws is dropped. */
+/** A logger cannot harm the code that logs. What it throws is dropped: there is no other place to report it. */
 function guardLog(log: Log): Log {
   const guarded = (level: keyof Log) =>
     guardListener(

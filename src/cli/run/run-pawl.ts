@@ -2,12 +2,12 @@ import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { announceSocket, type Database, databaseVersions } from "../../api/database.ts";
 import type { Pawl } from "../../api/pawl.ts";
-import { messageOf, PawlError } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { HttpServer } from "../../http/serve.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { makeTelemetry } from "../../telemetry/telemetry.ts";
 import type { Context } from "../program.ts";
-import { loadProject, type Settings } from "../project/settings.ts";
+import { loadProject } from "../project/settings.ts";
 import { printAlreadyRunning, printBanner } from "../show/banner.ts";
 import { exitCodes } from "../show/failure.ts";
 import { watchCounts } from "../show/watch-counts.ts";
@@ -15,6 +15,7 @@ import { type LocalSocket, listenLocally } from "../transport/local-socket.ts";
 import { holderOf } from "../transport/reach.ts";
 import { makeLogger } from "./log.ts";
 import { openPawl } from "./open-pawl.ts";
+import { seedPawl } from "./seed.ts";
 import { portGiven, serveUnlessForbidden } from "./serve.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -43,7 +44,7 @@ export async function runPawl(context: Context, { port, wait }: { port?: string;
   try {
     server = await serveUnlessForbidden(pawl, config, wanted);
     if (database === undefined) {
-      await seed(pawl, settings);
+      await Promise.race([seedPawl(pawl, config), stopped]);
       socket = await answerOthers(log, pawl, db, { folder, url: server?.url });
     }
     const versions = await databaseVersions(db);
@@ -90,19 +91,5 @@ async function answerOthers(
   } catch (error) {
     log.warn({}, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);
     return undefined;
-  }
-}
-
-/** Something to see in a database that has held nothing yet. */
-async function seed(pawl: Pawl, { config }: Settings): Promise<void> {
-  if (config?.seed === undefined) return;
-  for (const lifecycle of [...pawl.lifecycles, ...pawl.internalLifecycles]) {
-    if (Object.keys(await pawl.inspect.counts(lifecycle)).length > 0) return;
-  }
-  try {
-    await config.seed(pawl);
-  } catch (error) {
-    const message = `The \`seed\` of the config failed: ${messageOf(error)}`;
-    throw new PawlError("config_invalid", message, { path: config.path }, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
+import { compute } from "../../base/guard.ts";
 import type { Statement, Tx } from "./db.ts";
 import { sqlState, translate } from "./failures.ts";
 import { driverErrorOfDrizzle, driverErrorOfPrisma } from "./library-errors.ts";
@@ -189,14 +190,22 @@ export function fromDrizzle(
   transaction: { execute(query: unknown): PromiseLike<unknown> },
   sql: { raw(text: string): unknown; join(chunks: unknown[]): unknown; param(value: unknown): unknown },
 ): TransactionLike {
+  const computed = (name: string, work: () => unknown) =>
+    compute("option_invalid", `\`${name}\` of Drizzle's \`sql\``, work);
   const adapter: TransactionLike = {
     async query(text, values = []) {
       // Drizzle numbers parameters itself, by their place: the text is cut at each $n.
       const chunks = text
         .split(/\$(\d+)/)
-        .map((piece, index) => (index % 2 === 0 ? sql.raw(piece) : sql.param(values[Number(piece) - 1])));
+        .map((piece, index) =>
+          index % 2 === 0
+            ? computed("raw", () => sql.raw(piece))
+            : computed("param", () => sql.param(values[Number(piece) - 1])),
+        );
       try {
-        const result = (await transaction.execute(sql.join(chunks))) as { rows: unknown[] } | unknown[];
+        const result = (await transaction.execute(computed("join", () => sql.join(chunks)))) as
+          | { rows: unknown[] }
+          | unknown[];
         return { rows: Array.isArray(result) ? result : result.rows };
       } catch (error) {
         throw driverErrorOfDrizzle(error);
