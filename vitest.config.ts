@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { entries } from "./test/setup/entries.ts";
 
 const withoutServers = [
   "test/crowd/mturk*.test.ts",
@@ -8,26 +9,17 @@ const withoutServers = [
   "test/outbox/webhooks.test.ts",
   "test/architecture.test.ts",
   "test/code-blocks.test.ts",
+  "test/exports.test.ts",
   "test/package.test.ts",
   "test/words.test.ts",
 ];
 
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: /^pawl$/, replacement: fileURLToPath(new URL("src/index.ts", import.meta.url)) },
-      {
-        find: /^pawl\/rabbitmq$/,
-        replacement: fileURLToPath(new URL("src/outbox/brokers/rabbitmq/index.ts", import.meta.url)),
-      },
-      {
-        find: /^pawl\/mturk$/,
-        replacement: fileURLToPath(new URL("src/crowd/marketplaces/mturk/index.ts", import.meta.url)),
-      },
-      { find: /^pawl\/s3$/, replacement: fileURLToPath(new URL("src/dead-letters/s3-archive.ts", import.meta.url)) },
-      { find: /^pawl\/http$/, replacement: fileURLToPath(new URL("src/http/index.ts", import.meta.url)) },
-      { find: /^pawl\/testing$/, replacement: fileURLToPath(new URL("src/testing/index.ts", import.meta.url)) },
-    ],
+    alias: Object.entries(entries).map(([entry, path]) => ({
+      find: new RegExp(`^${entry}$`),
+      replacement: fileURLToPath(new URL(path, import.meta.url)),
+    })),
   },
   test: {
     pool: "forks",

@@ -59,7 +59,7 @@ describe("the pages about the rooms", () => {
     const entries = list.split(/^ {6}(?=\w)/m).filter((entry) => entry !== "");
     expect(entries.map((entry) => /^[\w.-]+/.exec(entry)![0]).sort()).toEqual(readdirSync(join(root, "src")).sort());
     const folders = entries
-      .filter((entry) => !entry.startsWith("index.ts"))
+      .filter((entry) => !/^[\w-]+\.ts/.test(entry))
       .flatMap((entry) => {
         const [room, ...below] = [...entry.matchAll(/[\w-]+(?=\/)/g)].map(([name]) => name);
         return below.map((folder) => `src/${room}/${folder}`);
@@ -150,7 +150,12 @@ describe("the check itself", () => {
     [
       "a door used from inside",
       { "cli/x.ts": 'import { createPawl } from "../index.ts";' },
-      "src/cli/x.ts:1 imports index.ts; an index.ts is a door for users; import the file that defines the thing",
+      "src/cli/x.ts:1 imports index.ts; it is a door for users; import the file that defines the thing",
+    ],
+    [
+      "a second door used from inside",
+      { "cli/x.ts": 'import { labelsToCsv } from "../formats.ts";' },
+      "src/cli/x.ts:1 imports formats.ts; it is a door for users; import the file that defines the thing",
     ],
     [
       "a file outside",

@@ -12,19 +12,10 @@ import { queue } from "../src/definition/queue.ts";
 import { codeBlocks } from "./code-blocks/extract.ts";
 import { type BlockModule, modulesOf } from "./code-blocks/modules.ts";
 import { programsOf, runProgram } from "./code-blocks/programs.ts";
+import { entries } from "./setup/entries.ts";
 import { findTypescript } from "./setup/find-typescript.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-
-/** Pawl's entry points, in the order in which a name is looked for. */
-const entries: Record<string, string> = {
-  pawl: "src/index.ts",
-  "pawl/rabbitmq": "src/outbox/brokers/rabbitmq/index.ts",
-  "pawl/mturk": "src/crowd/marketplaces/mturk/index.ts",
-  "pawl/s3": "src/dead-letters/s3-archive.ts",
-  "pawl/http": "src/http/index.ts",
-  "pawl/testing": "src/testing/index.ts",
-};
 
 /** A definition as a page prints it, made. */
 function evaluate(call: string): object {

@@ -3,6 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Modules } from "./package/exports.ts";
+import { unnamed } from "./package/unnamed-types.ts";
+import { entries } from "./setup/entries.ts";
 import { findTypescript } from "./setup/find-typescript.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -36,6 +39,22 @@ test("every door and command that the package promises is in it", () => {
 function targetsOf(entry: unknown): string[] {
   return typeof entry === "string" ? [entry] : Object.values(entry as object).flatMap(targetsOf);
 }
+
+test("every type that a user needs to name can be imported from where its function is, or from pawl", () => {
+  const modules = new Modules(".d.ts");
+  const doors = Object.entries(entries).map(
+    ([entry, path]) =>
+      [entry, modules.placesOf(join(root, path.replace("src/", "dist/").replace(".ts", ".d.ts")))] as const,
+  );
+  const [[, main]] = doors as [(typeof doors)[0]];
+  const missing = doors.flatMap(([entry, own]) =>
+    [...own]
+      .flatMap((place) => [...modules.typesNamedAt(place)])
+      .filter((place) => !own.has(place) && !main.has(place))
+      .map((place) => `${entry} ${place.replace(`${root}/dist/`, "").replace(".d.ts#", " ")}`),
+  );
+  expect([...new Set(missing)].sort()).toEqual([...unnamed].sort());
+});
 
 test("nothing that comes with the package runs a script when it is installed", () => {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));

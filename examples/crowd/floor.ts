@@ -1,4 +1,4 @@
-import type { MemoryAssignment, MemoryMarketplace } from "pawl";
+import type { MemoryAssignment, MemoryMarketplace } from "pawl/testing";
 import { type Paper, papers } from "./papers.ts";
 import { fits, Reading } from "./receipts.ts";
 import { courseOf, type SimulatedWorker, team } from "./workers.ts";

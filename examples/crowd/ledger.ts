@@ -5,11 +5,11 @@ import type {
   Decision,
   Extension,
   Marketplace,
-  MemoryMarketplace,
   Posting,
   RemoteJob,
   RemoteSubmission,
 } from "pawl";
+import type { MemoryMarketplace } from "pawl/testing";
 
 /** What costs money, and must happen once however often it is asked for. */
 const dear = ["publish", "extend", "decide", "bonus"] as const;

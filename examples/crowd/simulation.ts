@@ -4,13 +4,11 @@ import {
   type CrowdSubmission,
   createPawl,
   type Instance,
-  type MemoryAssignment,
-  type MemoryJob,
-  memoryMarketplace,
   type Pawl,
   TransientError,
   type Violation,
 } from "pawl";
+import { type MemoryAssignment, type MemoryJob, memoryMarketplace } from "pawl/testing";
 import { Floor, type Tally } from "./floor.ts";
 import { Ledger } from "./ledger.ts";
 import { Operator } from "./operator.ts";

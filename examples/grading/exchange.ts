@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { type Broker, type DeadLetterSource, isPawlError, memoryBroker } from "pawl";
+import { type Broker, type DeadLetterSource, isPawlError } from "pawl";
 import { type CallbackTaker, consumeCallbacks, deadLetterQueue, type ReadCallback, rabbitmq } from "pawl/rabbitmq";
+import { memoryBroker } from "pawl/testing";
 import { type Deed, Grader, GradingRequest, type Trouble } from "./grader/grader.ts";
 import { grading } from "./topology.ts";
 

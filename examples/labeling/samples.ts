@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { type Json, samplesFromCsv, samplesFromJsonl } from "pawl";
+import type { Json } from "pawl";
+import { samplesFromCsv, samplesFromJsonl } from "pawl/formats";
 
 /** A sample, what is true of it, and whether the queue is told so. */
 export interface Example {

@@ -1,13 +1,6 @@
 import { setTimeout as rest } from "node:timers/promises";
-import {
-  createPawl,
-  type GivenLabel,
-  type Metrics,
-  type Pawl,
-  type Sample,
-  type SampleState,
-  type Violation,
-} from "pawl";
+import { createPawl, type Metrics, type Pawl, type Sample, type SampleState, type Violation } from "pawl";
+import type { GivenLabel } from "pawl/quality";
 import { Desk, type Tally } from "./desk.ts";
 import { team } from "./labelers.ts";
 import { Lead } from "./lead.ts";

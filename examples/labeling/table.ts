@@ -1,5 +1,5 @@
+import type { AnyQueue } from "pawl";
 import {
-  type AnyQueue,
   accuracyOnGold,
   agreementByLabeler,
   agreementOf,
@@ -8,7 +8,7 @@ import {
   type GivenLabel,
   labelShape,
   pickField,
-} from "pawl";
+} from "pawl/quality";
 import type { Example } from "./samples.ts";
 
 /** Who can be said to be careless: not by bad luck with a few samples. */

@@ -40,7 +40,7 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
 }
 
 /** What an instance failed of. */
-interface InstanceFailure {
+export interface InstanceFailure {
   /** The same name as in the history and in `explain`, such as `attempts_used_up`, `deadline` or `child_failed`. */
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string } | null;

@@ -1,4 +1,14 @@
 export {
+  type MarketplaceCall,
+  type MarketplaceFault,
+  type MemoryMarketplace,
+  type MemoryMarketplaceOptions,
+  memoryMarketplace,
+} from "../crowd/marketplaces/memory.ts";
+export type { MemoryAssignment, MemoryJob } from "../crowd/marketplaces/memory-jobs.ts";
+export type { MemoryWorkers } from "../crowd/marketplaces/memory-workers.ts";
+export { type MemoryBroker, type MemoryBrokerOptions, memoryBroker } from "../outbox/brokers/memory.ts";
+export {
   type CrashEverywhereOptions,
   crashEverywhere,
 } from "./crash-everywhere/crash-everywhere.ts";

@@ -1,16 +1,8 @@
 import { once as eventOnce } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  type Alert,
-  type AlertTarget,
-  constant,
-  job,
-  lifecycle,
-  PermanentError,
-  TransientError,
-  webhookAlerts,
-} from "pawl";
+import { type Alert, type AlertTarget, constant, job, lifecycle, PermanentError, TransientError } from "pawl";
+import { webhookAlerts } from "pawl/webhooks";
 import { expect, test } from "vitest";
 import { tellAlerts } from "../../src/alerts/tell.ts";
 import { verifyWebhook } from "../../src/outbox/brokers/webhooks/signature.ts";

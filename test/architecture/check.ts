@@ -71,7 +71,8 @@ const importsRooms: Rule = function* (file) {
   for (const each of file.scan.imports.filter(({ from }) => from.startsWith("."))) {
     const target = resolve(file, each);
     if (target.startsWith("..")) yield [each.line, `imports ${each.from}; nothing outside src/ is in the package`];
-    else if (posix.basename(target) === "index.ts") yield [each.line, `imports ${target}; ${belongs("index.ts")}`];
+    else if (doors[target] !== undefined || posix.basename(target) === "index.ts")
+      yield [each.line, `imports ${target}; ${belongs("index.ts")}`];
     else if (roomOf(target) !== file.room && isPrivate(target) && slices.includes(file.room)) {
       yield [each.line, `imports ${target}; a line that touches a row of ${roomOf(target)}/ belongs there`];
     } else if (roomOf(target) !== file.room && !allows(may, target, each.typeOnly)) {

@@ -52,16 +52,19 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
   testing: { may: [...behind, "http", "api"], lines: "moves a clock or injects a fault" },
 };
 
-/** What the door of the package may import. */
+/** What the doors of the package may import. */
 export const doors: Readonly<Record<string, readonly string[]>> = {
   "index.ts": [...behind, "http", "api"],
+  "quality.ts": ["base", "policy/agreement"],
+  "formats.ts": ["people/formats", "type policy"],
+  "webhooks.ts": ["outbox", "alerts", "type kernel"],
 };
 
 /** Where a line that needs the room `target` belongs when it may not stand where it does. */
 export function belongs(target: string): string {
   if (target === "store") return "a line that touches a row belongs in kernel/, and its statement in store/";
   if (target === "api") return "a line that needs all of Pawl belongs in http/, cli/ or testing/";
-  if (target === "index.ts") return "an index.ts is a door for users; import the file that defines the thing";
+  if (doors[target] !== undefined) return "it is a door for users; import the file that defines the thing";
   return `a line that ${rooms[target]?.lines ?? "has no room"} belongs in ${target}/`;
 }
 

@@ -5,7 +5,8 @@ import { build, newProject, type Project } from "./pawl-command.ts";
 
 /** What workers answer is told with the question, so that each test says what comes in. */
 const config = `
-import { crowd, defineConfig, memoryMarketplace } from "pawl";
+import { crowd, defineConfig } from "pawl";
+import { memoryMarketplace } from "pawl/testing";
 import { z } from "zod";
 
 const market = memoryMarketplace();

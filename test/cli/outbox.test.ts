@@ -3,7 +3,8 @@ import { onPostgres } from "../setup/suites.ts";
 import { projectOnPostgres } from "./on-postgres.ts";
 
 const config = `
-import { defineConfig, job, memoryBroker, PermanentError } from "pawl";
+import { defineConfig, job, PermanentError } from "pawl";
+import { memoryBroker } from "pawl/testing";
 
 const broker = memoryBroker();
 broker.on("bad.*", () => {

@@ -1,5 +1,5 @@
-import { crowd, memoryMarketplace } from "pawl";
-import { type TestPawl, testPawl } from "pawl/testing";
+import { crowd } from "pawl";
+import { memoryMarketplace, type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { callIn } from "../../src/cli/transport/reach.ts";

@@ -1,4 +1,4 @@
-import { memoryMarketplace } from "pawl";
+import { memoryMarketplace } from "pawl/testing";
 import { expect, test } from "vitest";
 import { aPosting, marketplaceConformance, type Specimen } from "./conformance.ts";
 

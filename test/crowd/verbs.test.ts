@@ -1,4 +1,5 @@
-import { createPawl, crowd, lifecycle, memoryMarketplace } from "pawl";
+import { createPawl, crowd, lifecycle } from "pawl";
+import { memoryMarketplace } from "pawl/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { eachStore } from "../support/each-store.ts";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { constant, folderArchive, job, lifecycle, memoryBroker, PermanentError } from "pawl";
-import { testPawl } from "pawl/testing";
+import { constant, folderArchive, job, lifecycle, PermanentError } from "pawl";
+import { memoryBroker, testPawl } from "pawl/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { callIn } from "../../src/cli/transport/reach.ts";
 import { carryOn } from "../../src/dead-letters/run-operations.ts";

@@ -1,5 +1,4 @@
-import { memoryBroker } from "pawl";
-import { crashEverywhere, EffectLedger, type TestPawl } from "pawl/testing";
+import { crashEverywhere, EffectLedger, memoryBroker, type TestPawl } from "pawl/testing";
 import { expect, test } from "vitest";
 import { type Assessment, assessment } from "../../examples/assessment/assessment.ts";
 import { submissionLifecycle } from "../../examples/grading/submission.ts";

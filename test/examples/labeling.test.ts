@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { GivenLabel } from "pawl";
+import type { GivenLabel } from "pawl/quality";
 import { expect, test } from "vitest";
 import { courseOf, labelBy, team } from "../../examples/labeling/labelers.ts";
 import { messages, pictures } from "../../examples/labeling/queues.ts";

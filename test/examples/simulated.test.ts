@@ -1,5 +1,5 @@
-import { type AnyLifecycle, memoryBroker } from "pawl";
-import { EffectLedger, type SimulateOptions, type SimulationReport, simulate } from "pawl/testing";
+import type { AnyLifecycle } from "pawl";
+import { EffectLedger, memoryBroker, type SimulateOptions, type SimulationReport, simulate } from "pawl/testing";
 import { expect, test } from "vitest";
 import { type Assessment, assessment } from "../../examples/assessment/assessment.ts";
 import { submissionLifecycle } from "../../examples/grading/submission.ts";

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Channel, type ChannelModel, connect } from "amqplib";
-import { createPawl, type DeadLetterSource, memoryBroker, type Pawl } from "pawl";
+import { createPawl, type DeadLetterSource, type Pawl } from "pawl";
 import { httpApp } from "pawl/http";
 import { type CallbackTaker, consumeCallbacks, deadLetterQueue, type Topology } from "pawl/rabbitmq";
+import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { onRabbitmq, rabbitmqUrl } from "../setup/suites.ts";

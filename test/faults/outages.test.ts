@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { lifecycle, type Pawl, webhooks } from "pawl";
+import { lifecycle, type Pawl } from "pawl";
+import { webhooks } from "pawl/webhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openOn, type PawlOptions } from "../../src/api/create.ts";

@@ -1,4 +1,5 @@
-import { fromDrizzle, fromKysely, fromPrisma, isPawlError, job, labelsToLabelStudio, queue } from "pawl";
+import { fromDrizzle, fromKysely, fromPrisma, isPawlError, job, queue } from "pawl";
+import { labelsToLabelStudio } from "pawl/formats";
 import { httpApp } from "pawl/http";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";

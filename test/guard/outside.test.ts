@@ -1,4 +1,5 @@
-import { constant, type DeadLetterArchive, job, memoryBroker, type RelayOptions } from "pawl";
+import { constant, type DeadLetterArchive, job, type RelayOptions } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { relaySettings } from "../../src/outbox/settings.ts";

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crowd, folderArchive, job, lifecycle, memoryMarketplace, queue, schedule } from "pawl";
+import { crowd, folderArchive, job, lifecycle, queue, schedule } from "pawl";
 import { httpApp } from "pawl/http";
-import { type TestPawl, testPawl } from "pawl/testing";
+import { memoryMarketplace, type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "../../src/http/routes/routes.ts";

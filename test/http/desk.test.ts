@@ -1,4 +1,5 @@
-import { type LabelRow, queue } from "pawl";
+import { queue } from "pawl";
+import type { LabelRow } from "pawl/formats";
 import { type HttpServer, serveHttp } from "pawl/http";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";

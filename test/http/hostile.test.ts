@@ -1,5 +1,6 @@
-import { createPawl, crowd, job, lifecycle, memoryMarketplace, type Pawl, queue, schedule, type Worker } from "pawl";
+import { createPawl, crowd, job, lifecycle, type Pawl, queue, schedule, type Worker } from "pawl";
 import { httpApp } from "pawl/http";
+import { memoryMarketplace } from "pawl/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { sql } from "../../src/store/port/db.ts";

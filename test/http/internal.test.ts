@@ -1,6 +1,6 @@
-import { createPawl, crowd, lifecycle, memoryMarketplace, queue } from "pawl";
+import { createPawl, crowd, lifecycle, queue } from "pawl";
 import { httpApp } from "pawl/http";
-import { type TestPawl, testPawl } from "pawl/testing";
+import { memoryMarketplace, type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { standingOf } from "../../src/api/internals.ts";

@@ -1,4 +1,5 @@
-import { constant, crowd, job, lifecycle, memoryBroker, memoryMarketplace, queue, schedule } from "pawl";
+import { constant, crowd, job, lifecycle, queue, schedule } from "pawl";
+import { memoryBroker, memoryMarketplace } from "pawl/testing";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 

@@ -1,6 +1,6 @@
-import { crowd, job, lifecycle, memoryMarketplace, queue, schedule } from "pawl";
+import { crowd, job, lifecycle, queue, schedule } from "pawl";
 import { httpApp } from "pawl/http";
-import { type TestPawl, testPawl } from "pawl/testing";
+import { memoryMarketplace, type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorCodes, PawlError } from "../../src/base/errors.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { crowd, job, lifecycle, memoryMarketplace, queue, schedule } from "pawl";
+import { crowd, job, lifecycle, queue, schedule } from "pawl";
 import { httpApp } from "pawl/http";
-import { type TestPawl, testPawl } from "pawl/testing";
+import { memoryMarketplace, type TestPawl, testPawl } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { namesIn, type Route, rightsFor } from "../../src/http/api/route.ts";

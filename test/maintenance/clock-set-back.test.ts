@@ -1,4 +1,5 @@
-import { type Alert, constant, job, lifecycle, memoryBroker } from "pawl";
+import { type Alert, constant, job, lifecycle } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";

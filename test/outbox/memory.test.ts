@@ -1,4 +1,4 @@
-import { memoryBroker } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { Arrivals } from "./arrivals.ts";
 import { type Arrived, aMessage, brokerConformance } from "./conformance.ts";

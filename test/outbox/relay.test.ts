@@ -3,11 +3,11 @@ import {
   BrokerAway,
   createPawl,
   lifecycle,
-  memoryBroker,
   PermanentError,
   type RelayOptions,
   TransientError,
 } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../src/store/port/db.ts";

@@ -7,7 +7,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { verifyWebhook, type WebhookEndpoint, type WebhooksOptions } from "pawl";
+import { verifyWebhook, type WebhookEndpoint, type WebhooksOptions } from "pawl/webhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Resolve } from "../../src/outbox/brokers/webhooks/guard.ts";
 import { WebhooksBroker } from "../../src/outbox/brokers/webhooks/webhooks.ts";

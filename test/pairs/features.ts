@@ -1,13 +1,5 @@
-import {
-  type AnyLifecycle,
-  exponential,
-  type Instance,
-  job,
-  memoryBroker,
-  PermanentError,
-  queue,
-  type Step,
-} from "pawl";
+import { type AnyLifecycle, exponential, type Instance, job, PermanentError, queue, type Step } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { TestPawl, TestPawlOptions, TestWorker } from "../../src/testing/test-pawl.ts";

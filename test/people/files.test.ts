@@ -1,4 +1,5 @@
-import { labelsToCsv, labelsToJsonl, labelsToLabelStudio, queue, samplesFromJsonl } from "pawl";
+import { queue } from "pawl";
+import { labelsToCsv, labelsToJsonl, labelsToLabelStudio, samplesFromJsonl } from "pawl/formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../src/store/port/db.ts";

@@ -1,4 +1,5 @@
-import { job, lifecycle, memoryBroker, schedule } from "pawl";
+import { job, lifecycle, schedule } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../src/api/create.ts";

@@ -1,4 +1,5 @@
-import { type Crowd, type CrowdDefinition, crowd, lifecycle, type MemoryMarketplace, memoryMarketplace } from "pawl";
+import { type Crowd, type CrowdDefinition, crowd, lifecycle } from "pawl";
+import { type MemoryMarketplace, memoryMarketplace } from "pawl/testing";
 import { z } from "zod";
 import type { TestPawl, TestPawlOptions } from "../../src/testing/test-pawl.ts";
 import type { Store } from "./each-store.ts";

@@ -1,5 +1,5 @@
-import { constant, lifecycle, memoryBroker } from "pawl";
-import { type CrashEverywhereOptions, crashEverywhere, EffectLedger, type TestPawl } from "pawl/testing";
+import { constant, lifecycle } from "pawl";
+import { type CrashEverywhereOptions, crashEverywhere, EffectLedger, memoryBroker, type TestPawl } from "pawl/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 

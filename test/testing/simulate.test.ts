@@ -1,5 +1,5 @@
-import { isPawlError, job, lifecycle, memoryBroker, type PawlError } from "pawl";
-import { EffectLedger, type SimulationReport, simulate } from "pawl/testing";
+import { isPawlError, job, lifecycle, type PawlError } from "pawl";
+import { EffectLedger, memoryBroker, type SimulationReport, simulate } from "pawl/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 

@@ -1,4 +1,5 @@
-import { job, memoryBroker } from "pawl";
+import { job } from "pawl";
+import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { eachStore } from "../support/each-store.ts";

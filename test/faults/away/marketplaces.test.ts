@@ -1,5 +1,6 @@
-import { crowd, type Decided, type Marketplace, memoryMarketplace, type Pawl } from "pawl";
+import { crowd, type Decided, type Marketplace, type Pawl } from "pawl";
 import { mturk } from "pawl/mturk";
+import { memoryMarketplace } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { TransientError } from "../../../src/base/step-errors.ts";

@@ -1,4 +1,5 @@
-import { constant, lifecycle, webhooks } from "pawl";
+import { constant, lifecycle } from "pawl";
+import { webhooks } from "pawl/webhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { sql } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AlertSink, verifyWebhook, type WebhooksOptions, webhookAlerts } from "pawl";
+import type { AlertSink } from "pawl";
+import { verifyWebhook, type WebhooksOptions, webhookAlerts } from "pawl/webhooks";
 import { Deliveries } from "./deliveries.ts";
 
 /** What a webhook of the outbox says in these tests. */

@@ -6,10 +6,10 @@ import {
   type InstanceRef,
   job,
   lifecycle,
-  memoryMarketplace,
   queue,
   type WaitingFor,
 } from "pawl";
+import { memoryMarketplace } from "pawl/testing";
 import { expect } from "vitest";
 import { z } from "zod";
 import { beat } from "../../../src/kernel/tasks/workers.ts";
