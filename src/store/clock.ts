@@ -15,11 +15,11 @@ export async function noteTime(db: Executor): Promise<SeenTime> {
     with clock as materialized (select pawl.now() as now),
     noted as (
       insert into pawl.clock as known (one, high) select true, clock.now from clock
-      where not exists (select from pawl.clock as each where each.high > clock.now - ${staleSeconds}::int * interval '1 second')
+      where not exists (select from pawl.clock as each where each.one and each.high > clock.now - ${staleSeconds}::int * interval '1 second')
       on conflict (one) do update set high = excluded.high where excluded.high > known.high
     )
     select pawl.ms(coalesce(before.high, clock.now)) as high_ms, pawl.ms(clock.now) as now_ms
-    from clock left join pawl.clock as before on true`);
+    from clock left join pawl.clock as before on before.one`);
   return seen!;
 }
 
@@ -31,10 +31,10 @@ export async function takeSetBack(tx: Tx, toleranceMs: number): Promise<SeenTime
   const [taken] = await tx.rows<SeenTime>(sql`
     with behind as materialized (
       select known.high from pawl.clock as known
-      where known.high > pawl.now() + ${toleranceMs}::float8 * interval '1 millisecond'
+      where known.one and known.high > pawl.now() + ${toleranceMs}::float8 * interval '1 millisecond'
       for update
     )
-    update pawl.clock as known set high = pawl.now() from behind
+    update pawl.clock as known set high = pawl.now() from behind where known.one
     returning pawl.ms(behind.high) as high_ms, pawl.ms(known.high) as now_ms`);
   return taken;
 }

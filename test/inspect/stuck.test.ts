@@ -200,8 +200,8 @@ eachStore((store) => {
     await worker(t, [lane, "parcel@1/limited"]);
     expect((await stuck(t)).sort()).toEqual(["ready_too_long parcel@1/limited 1", `ready_too_long ${lane} 1`]);
     const texts = (await attention(t)).toSorted();
-    expect(texts[0]).toContain("as many steps run as its limit of 1 allows");
-    expect(texts[1]).toContain("breaker `llm` is not closed: an outage");
+    expect(texts[0]).toContain("the limit of 1 running at a time is reached");
+    expect(texts[1]).toContain("breaker `llm` is open: an outage");
     expect(await alerted(t, sink)).toEqual(["ready_too_long", "ready_too_long"]);
   });
 
