@@ -126,15 +126,17 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
   }, 60_000);
 
   test("marketplaces are asked for their balance and compared with what is known here; exit codes tell what is unknown", async () => {
-    const [balance, unknown, astray, nobody] = await Promise.all([
+    const [balance, unknown, astray, repaired, nobody] = await Promise.all([
       project.json("crowd", "balance"),
       project.pawl("crowd", "balance", "mturk"),
       project.pawl("crowd", "reconcile"),
+      project.pawl("crowd", "reconcile", "--repair"),
       project.pawl("crowd", "show", "receipts/r-99"),
     ]);
     expect(balance).toEqual([{ marketplace: "memory", balance: null }]);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("known: memory") });
-    expect(astray).toMatchObject({ code: 0, stdout: "Nothing went astray.\n" });
+    for (const one of [astray, repaired])
+      expect(one).toMatchObject({ code: 0, stdout: "Nothing went astray.\n", stderr: "" });
     expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining("named by its id.\n") });
   }, 60_000);
 });

@@ -72,7 +72,9 @@ test("a posting that no job knows of is listed, and closed when asked", async ()
   expect(await say("reconcileCrowds", { marketplace: "here" })).toMatchObject([
     { kind: "posting", posting, jobId: id, mended: false },
   ]);
-  expect(await say("reconcileCrowds", { marketplace: "here", mend: true })).toMatchObject([{ posting, mended: true }]);
+  expect(await say("reconcileCrowds", { marketplace: "here", repair: true })).toMatchObject([
+    { posting, mended: true },
+  ]);
   expect(here.workers.openJobs().map((one) => one.id)).toEqual([own]);
   expect(await say("closeCrowdJob", { id })).toMatchObject({ state: "closing" });
 });
@@ -82,7 +84,7 @@ test.each([
   ["option_invalid", "askCrowd", { crowd: "recipes", content: 1 }, "`recipes` is not among"],
   ["option_invalid", "crowdJobs", { crowd: "bills", state: "runing" }, 'Did you mean "running"?'],
   ["option_invalid", "crowdJob", {}, "`crowdJob` needs `id`"],
-  ["option_invalid", "rejectSubmission", { id: "x" }, "`feedback` is needed"],
+  ["option_invalid", "rejectSubmission", { id: "x" }, "needs `feedback`"],
   ["option_invalid", "marketplaceBalance", { marketplace: "nowhere" }, "known: here, there"],
   ["instance_unknown", "crowdJob", { crowd: "receipts", key: "z" }, "was not asked with the key `z`"],
   ["instance_unknown", "crowdJob", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no crowd job"],

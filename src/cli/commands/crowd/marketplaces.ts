@@ -8,7 +8,7 @@ import { reached } from "../reached.ts";
 
 interface Reconciling {
   readonly marketplace?: string;
-  readonly mend?: boolean;
+  readonly repair?: boolean;
 }
 
 /** What concerns a marketplace as a whole. */
@@ -23,7 +23,7 @@ export function addCrowdMarketplaces(crowd: Command, act: Act): void {
     .description("compare the marketplaces with what is known here; exits with 1 when something went astray")
     .option("--marketplace <name>", "this one only")
     .option(
-      "--mend",
+      "--repair",
       "close postings that their job does not know, and let jobs whose posting is gone look for themselves",
     )
     .action(act<Reconciling>((context, options) => reached(context, (pawl) => reconcile(context, pawl, options))));
@@ -35,13 +35,13 @@ async function balance({ terminal }: Context, pawl: Reached, marketplace: string
 }
 
 async function reconcile({ terminal }: Context, pawl: Reached, options: Reconciling): Promise<number> {
-  const { marketplace, mend } = options;
-  const lists = await inEach(pawl, marketplace, (each) => pawl.call("reconcileCrowds", { marketplace: each, mend }));
+  const { marketplace, repair } = options;
+  const lists = await inEach(pawl, marketplace, (each) => pawl.call("reconcileCrowds", { marketplace: each, repair }));
   const found = lists.flat();
   if (terminal.json) printJson(terminal, found);
   else if (found.length === 0) terminal.print("Nothing went astray.");
   else printTable(terminal, found, astrayColumns);
-  if (found.length > 0 && options.mend !== true && terminal.isTty) terminal.note("  Set it right: --mend");
+  if (found.length > 0 && repair !== true && terminal.isTty) terminal.note("  Repair them: --repair");
   return found.every(({ mended }) => mended) ? exitCodes.ok : exitCodes.failed;
 }
 
