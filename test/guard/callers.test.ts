@@ -75,9 +75,19 @@ describe("a transaction of the user's own", () => {
     expect(isPawlError(outcome), `${how}: ${String((outcome as Error)?.stack ?? outcome)}`).toBe(true);
   }
   const sql = { raw: (text: string) => text, join: (list: unknown[]) => list, param: (value: unknown) => value };
+  const execute = async () => {
+    throw new Error("The database does not understand it.");
+  };
+  const drizzle = (broken: Partial<typeof sql>) => fromDrizzle({ execute }, { ...sql, ...broken });
   breaking("TransactionLike.query", (how, broken) => refused(how, { query: broken }));
   breaking("fromKysely(trx).executeQuery", (how, broken) => refused(how, fromKysely({ executeQuery: broken })));
   breaking("fromDrizzle(transaction).execute", (how, broken) => refused(how, fromDrizzle({ execute: broken }, sql)));
+  breaking("fromDrizzle(sql).raw", (how, raw) => refused(how, drizzle({ raw })));
+  breaking("fromDrizzle(sql).join", (how, join) => refused(how, drizzle({ join })));
+  breaking("fromDrizzle(sql).param", async (_, param) => {
+    await expect(drizzle({ param }).query("select $1", [1])).rejects.toThrow();
+    await othersGoOn();
+  });
   breaking("fromPrisma(transaction).$queryRawUnsafe", (how, broken) =>
     refused(how, fromPrisma({ $queryRawUnsafe: broken })),
   );

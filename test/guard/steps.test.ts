@@ -1,10 +1,10 @@
 import { type Alert, constant, job, lifecycle } from "pawl";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import type { Worker } from "../../src/worker/work.ts";
 import { KeptLog } from "../support/kept-log.ts";
-import { type Broken, breaking, fails, type Way } from "./ways.ts";
+import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 
 // Functions that a worker calls as an attempt: what they do is the outcome of the attempt, and others go on beside them.
 
@@ -49,9 +49,13 @@ const resets = ({ breaks }: { breaks: string }) =>
 
 const errand = job("errand", {
   payload: data,
-  run: (step) => act(step.data.breaks),
+  run: (step) => (isHook(step.data) ? undefined : act(step.data.breaks)),
+  on: { done: { before: ({ data }) => hook("before", data), after: ({ data }) => hook("after", data) } },
   retry: once,
 });
+const isHook = ({ breaks }: { breaks: string }) => /^(before|after): /.test(breaks);
+const hook = (name: string, { breaks }: { breaks: string }) =>
+  breaks.startsWith(`${name}: `) ? act(breaks.slice(name.length + 2)) : undefined;
 
 let t: TestPawl;
 let worker: Worker;
@@ -158,4 +162,19 @@ breaking("Recovery.reset.run", async (how, breaks) => {
   await expect.poll(() => called.has(key), { timeout: 10_000 }).toBe(true);
   if (fails(how)) await expect.poll(async () => (await stateOf(key)).failure?.error, { timeout: 10_000 }).toBeDefined();
   await othersGoOn();
+});
+
+describe("hooks of a job's end", () => {
+  async function hooked(where: string, how: Way, breaks: Broken): Promise<void> {
+    const key = `${where} ${++count}`;
+    acts.set(key, breaks);
+    const { id } = await t.pawl.enqueue(errand, { breaks: `${where}: ${key}` }, { key });
+    const isDone = async () => (await t.pawl.get(errand, { id }))!.state === "done";
+    const isTold = () => log.lines.some(({ fields }) => JSON.stringify(fields).includes(id));
+    if (where === "after" || how.startsWith("returns")) await expect.poll(isDone, { timeout: 10_000 }).toBe(true);
+    else await expect.poll(isTold, { timeout: 10_000 }).toBe(true);
+    await othersGoOn();
+  }
+  breaking("JobHooks.before", (how, breaks) => impatiently(() => hooked("before", how, breaks), 1_000));
+  breaking("JobHooks.after", (how, breaks) => hooked("after", how, breaks));
 });
