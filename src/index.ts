@@ -43,9 +43,11 @@ export type {
   JournalEntry,
   Progress,
   ReceivedCallback,
+  ReceiveResult,
   ScheduleStatus,
   SendResult,
   StartedInstance,
+  StartResult,
 } from "./api/results.ts";
 export type { Schedules } from "./api/schedules.ts";
 export type { Workers } from "./api/workers.ts";

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Executor } from "../store/port/db.ts";
@@ -84,11 +85,17 @@ export class Access {
    * ```
    */
   async createToken(options: TokenOptions): Promise<Token & { readonly secret: string }> {
-    const visitor = checkedVisitor(options);
-    const lastsMs = options.expiresIn === undefined ? null : durationMs(options.expiresIn, "expiresIn");
+    const { expiresIn, actor, ...who } = checkedOptions(
+      options,
+      [...visitorKeys, "expiresIn", "actor"],
+      "access.createToken",
+    );
+    const visitor = checkedVisitor(who);
+    const lastsMs = expiresIn === undefined ? null : durationMs(expiresIn, "expiresIn");
+    const by = textOrNull(actor, "The actor");
     const { secret, row } = await this.#insert("token", visitor, lastsMs);
     const { name, role } = visitor;
-    this.#log({ token: row.id, name, role, actor: options.actor ?? null }, "Access token created.");
+    this.#log({ token: row.id, name, role, actor: by }, "Access token created.");
     return { ...tokenOf(row), secret };
   }
 
@@ -98,9 +105,10 @@ export class Access {
   }
 
   /** Takes a token back: it and the sessions that it opened count no more. */
-  async revokeToken(id: string, { actor }: { readonly actor?: string | undefined } = {}): Promise<void> {
+  async revokeToken(id: string, options: { readonly actor?: string | undefined } = {}): Promise<void> {
+    const actor = textOrNull(checkedOptions(options, ["actor"], "access.revokeToken").actor, "The actor");
     if (isId(id) && (await deleteToken(this.#kernel.db, id, "token"))) {
-      this.#log({ token: id, actor: actor ?? null }, "Access token revoked.");
+      this.#log({ token: id, actor }, "Access token revoked.");
       return;
     }
     throw new PawlError("token_unknown", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
@@ -113,9 +121,10 @@ export class Access {
   }
 
   /** Ends a session: its browser has to sign in anew, and its live streams end within seconds. */
-  async revokeSession(id: string, { actor }: { readonly actor?: string | undefined } = {}): Promise<void> {
+  async revokeSession(id: string, options: { readonly actor?: string | undefined } = {}): Promise<void> {
+    const actor = textOrNull(checkedOptions(options, ["actor"], "access.revokeSession").actor, "The actor");
     if (isId(id) && (await deleteToken(this.#kernel.db, id, "session"))) {
-      this.#log({ session: id, actor: actor ?? null }, "Session revoked.");
+      this.#log({ session: id, actor }, "Session revoked.");
       return;
     }
     throw new PawlError("token_unknown", `There is no session with the id ${JSON.stringify(id)}.`, { session: id });
@@ -129,7 +138,8 @@ export class Access {
 
   /** A code that signs somebody in once, within a quarter of an hour. */
   async createSignInCode(options: Omit<TokenOptions, "expiresIn">): Promise<string> {
-    return (await this.#insert("code", checkedVisitor(options), codeMs)).secret;
+    const who = checkedOptions(options, [...visitorKeys, "actor"], "access.createSignInCode");
+    return (await this.#insert("code", checkedVisitor(who), codeMs)).secret;
   }
 
   /**
@@ -196,7 +206,9 @@ function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-function checkedVisitor(options: Omit<TokenOptions, "expiresIn">): Principal {
+const visitorKeys = ["name", "role", "labeler"];
+
+function checkedVisitor(options: Omit<TokenOptions, "expiresIn" | "actor">): Principal {
   const name = checkedText(options.name, "`name`");
   if (!isRole(options.role)) {
     throw new PawlError("option_invalid", `\`role\` must be one of ${roles.join(", ")}.`, { role: options.role });

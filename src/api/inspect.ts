@@ -64,7 +64,8 @@ export class Inspect {
   async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
     refuseInside(this.#kernel, "inspect.search");
     const wanted = checkedText(text, "What is searched for");
-    const limit = checkedLimit(options.limit ?? 20);
+    const { limit: given = 20 } = checkedOptions(options, ["limit"], "inspect.search");
+    const limit = checkedLimit(given);
     const lifecycles = [...this.#kernel.lifecycles.keys()];
     const rows = isId(wanted)
       ? (await readInstances(this.#kernel.db, [wanted])).filter(({ lifecycle }) => lifecycles.includes(lifecycle))
@@ -84,7 +85,8 @@ export class Inspect {
   ): Promise<Instance<L>[]> {
     refuseInside(this.#kernel, "inspect.oldest");
     const { name, states } = knownLifecycle(this.#kernel, lifecycle);
-    const limit = checkedLimit(options.limit ?? 10);
+    const { limit: given = 10 } = checkedOptions(options, ["limit"], "inspect.oldest");
+    const limit = checkedLimit(given);
     const known = knownStates(this.#kernel, lifecycle, state);
     const isHere = (lane: string) => {
       const { lifecycle, part } = purposeOf(this.#kernel, lane);
@@ -113,6 +115,6 @@ export class Inspect {
    */
   verify(options: VerifyOptions = {}): Promise<Violation[]> {
     refuseInside(this.#kernel, "inspect.verify");
-    return verify(this.#kernel.db, options);
+    return verify(this.#kernel.db, checkedOptions(options, ["slice", "most"], "inspect.verify"));
   }
 }

@@ -1,6 +1,6 @@
 import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { checkedLimit } from "../base/options.ts";
+import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { Permission } from "../definition/decide/permissions.ts";
 import { isInternal } from "../definition/internal.ts";
@@ -47,12 +47,13 @@ export class Instances {
     instance: InstanceRef,
     options: CallOptions = {},
   ): Promise<Instance<L> | undefined> {
-    return this.#verbs.inTurn(options.tx, async () => {
-      const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), options.tx);
+    const { tx } = checkedOptions(options, ["tx"], "get");
+    return this.#verbs.inTurn(tx, async () => {
+      const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx);
       if (row === undefined) return undefined;
       const found = shownInstance(this.#kernel, lifecycle, snapshotOf(row));
       if (row.outcome !== null) return found;
-      const word = await readProgress(options.tx === undefined ? this.#kernel.db : adoptTx(options.tx), row.id);
+      const word = await readProgress(tx === undefined ? this.#kernel.db : adoptTx(tx), row.id);
       if (word === undefined) return found;
       return { ...found, progress: { fraction: word.fraction, note: word.note, at: new Date(word.at_ms) } };
     });
@@ -79,17 +80,19 @@ export class Instances {
     instance: InstanceRef,
     options: CallOptions & { actor?: string } = {},
   ): Promise<Permission[]> {
-    const row = await this.#verbs.inTurn(options.tx, () =>
-      this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), options.tx),
+    const { tx, actor } = checkedOptions(options, ["tx", "actor"], "allowedEvents");
+    const row = await this.#verbs.inTurn(tx, () =>
+      this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx),
     );
     if (row === undefined) throw noInstance(lifecycle, instance);
     if (isInternal(row.lifecycle)) return [];
-    return this.#verbs.permitted(row, options.actor ?? null);
+    return this.#verbs.permitted(row, textOrNull(actor, "The actor"));
   }
 
   /** Instances of a lifecycle, newest first. */
   async list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L> = {}): Promise<Instance<L>[]> {
-    return this.#verbs.inTurn(options.tx, () => this.#list(lifecycle, options));
+    const given = checkedOptions(options, ["tx", "state", "parent", "failure", "limit", "after"], "list");
+    return this.#verbs.inTurn(given.tx, () => this.#list(lifecycle, given));
   }
 
   async #list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L>): Promise<Instance<L>[]> {
@@ -126,10 +129,10 @@ export class Instances {
     instance: InstanceRef,
     options: CallOptions & { limit?: number } = {},
   ): Promise<Children> {
-    const { limit = 100 } = options;
-    return this.#verbs.inTurn(options.tx, async () => {
-      const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
-      const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), options.tx);
+    const { tx, limit = 100 } = checkedOptions(options, ["tx", "limit"], "children");
+    return this.#verbs.inTurn(tx, async () => {
+      const db = tx === undefined ? this.#kernel.db : adoptTx(tx);
+      const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx);
       if (row === undefined) throw noInstance(lifecycle, instance);
       const first = await readFirstChildren(db, row, checkedLimit(limit));
       return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.#kernel, child)) };
@@ -142,22 +145,22 @@ export class Instances {
     instance: InstanceRef,
     options: WaitOptions<L> = {},
   ): Promise<Instance<L>> {
-    const until =
-      options.until === undefined ? undefined : new Set(knownStates(this.#kernel, lifecycle, options.until));
+    const { until, timeout = "60s", signal } = checkedOptions(options, ["until", "timeout", "signal"], "wait");
     const row = await waitFor(this.#kernel, {
       read: () => this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), undefined),
       missing: () => noInstance(lifecycle, instance),
-      until,
-      timeoutMs: durationMs(options.timeout ?? "60s", "timeout"),
-      signal: options.signal,
+      until: until === undefined ? undefined : new Set(knownStates(this.#kernel, lifecycle, until)),
+      timeoutMs: durationMs(timeout, "timeout"),
+      signal: checkedSignal(signal),
     });
     return shownInstance(this.#kernel, lifecycle, snapshotOf(row));
   }
 
   /** The moves of an instance, in their order. */
   async journal(lifecycle: AnyLifecycle, instance: InstanceRef, options: CallOptions = {}): Promise<JournalEntry[]> {
-    return this.#verbs.inTurn(options.tx, async () => {
-      const { db, row } = await this.#rowOf(lifecycle, instance, options);
+    const { tx } = checkedOptions(options, ["tx"], "journal");
+    return this.#verbs.inTurn(tx, async () => {
+      const { db, row } = await this.#rowOf(lifecycle, instance, tx);
       return (await readMoves(db, row.id, 0, 100_000)).map(entryOf);
     });
   }
@@ -168,14 +171,15 @@ export class Instances {
     instance: InstanceRef,
     options: CallOptions = {},
   ): Promise<(JournalEntry | AttemptEntry)[]> {
-    return this.#verbs.inTurn(options.tx, async () => {
-      const { db, row } = await this.#rowOf(lifecycle, instance, options);
+    const { tx } = checkedOptions(options, ["tx"], "history");
+    return this.#verbs.inTurn(tx, async () => {
+      const { db, row } = await this.#rowOf(lifecycle, instance, tx);
       const moves = await readMoves(db, row.id, 0, 100_000);
       return historyOf(row.lifecycle, moves, await readAttempts(db, row.id, 100_000));
     });
   }
 
-  async #rowOf(lifecycle: AnyLifecycle, instance: InstanceRef, { tx }: CallOptions) {
+  async #rowOf(lifecycle: AnyLifecycle, instance: InstanceRef, tx: CallOptions["tx"]) {
     const db = tx === undefined ? this.#kernel.db : adoptTx(tx);
     const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx);
     if (row === undefined) throw noInstance(lifecycle, instance);
@@ -187,4 +191,9 @@ export class Instances {
     const name = await this.#verbs.lifecycleOf(refOf({ id }));
     return name === undefined ? undefined : this.#kernel.lifecycles.get(name);
   }
+}
+
+function checkedSignal(given: unknown): AbortSignal | undefined {
+  if (given === undefined || given instanceof AbortSignal) return given;
+  throw new PawlError("option_invalid", "`signal` must be the signal of an AbortController.");
 }

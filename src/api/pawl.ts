@@ -1,6 +1,6 @@
 import { Access } from "../access/access.ts";
 import { PawlError } from "../base/errors.ts";
-import { checkedOptions } from "../base/options.ts";
+import { checkedOptions, refuseMore } from "../base/options.ts";
 import { Crowds } from "../crowd/crowds.ts";
 import { DeadLetters } from "../dead-letters/dead-letters.ts";
 import { Operations } from "../dead-letters/operations.ts";
@@ -45,14 +45,17 @@ import type {
   WaitOptions,
 } from "./options.ts";
 import { Receives } from "./receives.ts";
+import { orRefusal } from "./refusal.ts";
 import type {
   AttemptEntry,
   Children,
   Instance,
   JournalEntry,
   ReceivedCallback,
+  ReceiveResult,
   SendResult,
   StartedInstance,
+  StartResult,
 } from "./results.ts";
 import { Schedules } from "./schedules.ts";
 import { Sends } from "./sends.ts";
@@ -144,11 +147,25 @@ export class Pawl {
   }
 
   /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
-  start<L extends AnyLifecycle>(
+  start<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L> & StartCallOptions): Promise<StartedInstance<L>>;
+  async start<L extends AnyLifecycle>(
     lifecycle: L,
     options: StartOptions<L> & StartCallOptions,
+    ...stray: readonly unknown[]
   ): Promise<StartedInstance<L>> {
+    refuseMore(stray, "start", startRemedy);
     return this.#starts.start(lifecycle, options);
+  }
+
+  /** Like `start`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
+  tryStart<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L> & StartCallOptions): Promise<StartResult<L>>;
+  async tryStart<L extends AnyLifecycle>(
+    lifecycle: L,
+    options: StartOptions<L> & StartCallOptions,
+    ...stray: readonly unknown[]
+  ): Promise<StartResult<L>> {
+    refuseMore(stray, "tryStart", startRemedy);
+    return orRefusal(async () => ({ ok: true, instance: await this.#starts.start(lifecycle, options) }));
   }
 
   /**
@@ -228,6 +245,22 @@ export class Pawl {
     ...rest: ReceiveArguments<L, Event>
   ): Promise<ReceivedCallback> {
     return this.#receives.receive(lifecycle, instance, event, ...rest);
+  }
+
+  /**
+   * Like `receive`, but a refusal is a value: `{ ok: false, error }`. A callback that was stored and does not count is no refusal:
+   * its answer says `accepted: false`.
+   */
+  tryReceive<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: ReceiveArguments<L, Event>
+  ): Promise<ReceiveResult> {
+    return orRefusal(async () => ({
+      ok: true,
+      callback: await this.#receives.receive(lifecycle, instance, event, ...rest),
+    }));
   }
 
   /** The instance, or undefined when there is none. */
@@ -392,3 +425,5 @@ export class Pawl {
     await this.close();
   }
 }
+
+const startRemedy = "Everything is given in its second one: start(lifecycle, { key, data, tx, actor, reason }).";

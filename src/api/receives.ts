@@ -1,6 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
-import { checkedOptions, textOrNull } from "../base/options.ts";
+import { checkedOptions, refuseMore, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { takesPayload } from "../definition/decide/decide.ts";
 import { refuseInternal } from "../definition/internal.ts";
@@ -38,7 +38,9 @@ export class Receives {
     ...rest: ReceiveArguments<L, Event>
   ): Promise<ReceivedCallback> {
     const known = knownLifecycle(this.#kernel, lifecycle);
-    const [payload, options] = takesPayload(known, event) || rest.length > 1 ? rest : [undefined, rest[0]];
+    const given: readonly unknown[] = rest;
+    const [payload, options, ...stray] = takesPayload(known, event) || given.length > 1 ? given : [undefined, given[0]];
+    refuseMore(stray, "receive", "It takes a lifecycle, an instance, an event, its payload and options.");
     return this.store(lifecycle, instance, event, { payload, error: null }, options as ReceiveOptions);
   }
 

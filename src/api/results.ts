@@ -64,6 +64,14 @@ export type SendResult<L extends AnyLifecycle = AnyLifecycle> =
   | { readonly ok: true; readonly instance: Instance<L> }
   | { readonly ok: false; readonly error: PawlError };
 
+export type StartResult<L extends AnyLifecycle = AnyLifecycle> =
+  | { readonly ok: true; readonly instance: StartedInstance<L> }
+  | { readonly ok: false; readonly error: PawlError };
+
+export type ReceiveResult =
+  | { readonly ok: true; readonly callback: ReceivedCallback }
+  | { readonly ok: false; readonly error: PawlError };
+
 /** How a schedule stands. */
 export interface ScheduleStatus {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import { checkedOptions, textOrNull } from "../base/options.ts";
+import { checkedOptions, refuseMore, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { takesPayload } from "../definition/decide/decide.ts";
 import { refuseInternal } from "../definition/internal.ts";
@@ -19,6 +19,7 @@ import {
   type SendItem,
   type SendOptions,
 } from "./options.ts";
+import { orRefusal } from "./refusal.ts";
 import type { Instance, SendResult } from "./results.ts";
 import { shownInstance } from "./shown-instance.ts";
 
@@ -54,12 +55,7 @@ export class Sends {
     event: Event,
     ...rest: SendArguments<L, Event>
   ): Promise<SendResult<L>> {
-    try {
-      return { ok: true, instance: await this.send(lifecycle, instance, event, ...rest) };
-    } catch (error) {
-      if (error instanceof PawlError && error.fault === "request") return { ok: false, error };
-      throw error;
-    }
+    return orRefusal(async () => ({ ok: true, instance: await this.send(lifecycle, instance, event, ...rest) }));
   }
 
   /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
@@ -115,10 +111,23 @@ export class Sends {
 
   /** An event without a payload takes its options at once. */
   #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
-    const [payload, options] =
-      takesPayload(knownLifecycle(this.#kernel, lifecycle), event) || rest.length > 1 ? rest : [undefined, rest[0]];
+    const takes = takesPayload(knownLifecycle(this.#kernel, lifecycle), event);
+    const [payload, options, ...stray] = takes || rest.length > 1 ? rest : [undefined, rest[0]];
+    refuseMore(stray, "send", "It takes a lifecycle, an instance, an event, its payload and options.");
+    if (event === "fail" && rest.length === 1) refuseOptionsAsPayload(payload);
     return { payload, options: checkedOptions(options as SendOptions, sendKeys, "send") };
   }
+}
+
+/** `fail` may be sent without a payload, so that options which follow it at once would be taken for one, and lost. */
+function refuseOptionsAsPayload(payload: unknown): void {
+  if (typeof payload !== "object" || payload === null) return;
+  const keys = Object.keys(payload);
+  if (!keys.every((key) => sendKeys.includes(key)) || keys.every((key) => key === "reason")) return;
+  throw new PawlError(
+    "option_invalid",
+    `\`send\` of \`fail\` was given options (${keys.map((key) => `\`${key}\``).join(", ")}) in the place of its payload. Give the payload first, or undefined: send(lifecycle, instance, "fail", undefined, options).`,
+  );
 }
 
 const itemKeys = ["to", "event", "payload"];

@@ -27,6 +27,12 @@ function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(", ");
 }
 
+/** Refuses what stands behind the last argument of a call: options given there would silently not be followed. */
+export function refuseMore(stray: readonly unknown[], call: string, remedy: string): void {
+  if (stray.length === 0) return;
+  throw invalid(`\`${call}\` was given ${stray.length} argument${stray.length === 1 ? "" : "s"} too many. ${remedy}`);
+}
+
 /** How many a page holds. */
 export function checkedLimit(limit: unknown): number {
   if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= 1_000) return limit as number;

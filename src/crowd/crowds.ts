@@ -1,5 +1,5 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
-import { causeOf, checkedId, checkedLimit } from "../base/options.ts";
+import { causeOf, checkedId, checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
@@ -110,7 +110,8 @@ export class Crowds {
   /** Asks a crowd. A key that is taken gives back the job that has it, with `created: false`. */
   async ask(crowd: CrowdRef, options: AskOptions): Promise<CrowdJob & { readonly created: boolean }> {
     const family = this.#family(crowd);
-    const { content, key, tx, ...call } = options ?? ({} as Partial<AskOptions>);
+    const keys = ["content", "key", "tx", ...callKeys];
+    const { content, key, tx, ...call } = checkedOptions<Partial<AskOptions>>(options, keys, "crowd.ask");
     const start = {
       lifecycle: family.job,
       key: key === undefined ? null : checkedText(key, "The key", "key_invalid"),
@@ -125,7 +126,7 @@ export class Crowds {
 
   /** The jobs of a crowd, newest first. */
   async jobs(crowd: CrowdRef, options: CrowdPageOptions<CrowdJobState> = {}): Promise<CrowdJob[]> {
-    const rows = await this.#find(this.#family(crowd).job, options);
+    const rows = await this.#find(this.#family(crowd).job, checkedOptions(options, pageKeys, "crowd.jobs"));
     return rows.map(jobShown);
   }
 
@@ -145,6 +146,7 @@ export class Crowds {
     of: CrowdRef | { readonly job: string },
     options: CrowdPageOptions<SubmissionState> = {},
   ): Promise<CrowdSubmission[]> {
+    checkedOptions(options, pageKeys, "crowd.submissions");
     if (typeof of === "object" && of !== null && "job" in of) {
       const id = checkedId(of.job, "crowd job");
       const found = await this.#read(id, "job");
@@ -167,24 +169,32 @@ export class Crowds {
 
   /** Approves what waits for a decision, or what its check could not decide; the marketplace is told next. */
   async approve(submission: string, options: DecideOptions = {}): Promise<CrowdSubmission> {
-    const feedback = feedbackOf(options.feedback, false);
-    return this.#decide(submission, "approve", { feedback }, options);
+    const { feedback, ...by } = checkedOptions(options, ["feedback", ...callKeys], "crowd.approve");
+    return this.#decide(submission, "approve", { feedback: feedbackOf(feedback, false) }, by);
   }
 
   /** Rejects it. Its worker is told why. */
   async reject(submission: string, options: DecideOptions & { readonly feedback: string }): Promise<CrowdSubmission> {
-    const feedback = feedbackOf(options?.feedback, true);
-    return this.#decide(submission, "reject", { feedback }, options);
+    const { feedback, ...by } = checkedOptions(options, ["feedback", ...callKeys], "crowd.reject");
+    return this.#decide(submission, "reject", { feedback: feedbackOf(feedback, true) }, by);
   }
 
   /** Lets the crowd's own check look once more at what it could not decide. */
   async retry(submission: string, options: CrowdCallOptions = {}): Promise<CrowdSubmission> {
-    return this.#decide(submission, "retry", undefined, options);
+    return this.#decide(submission, "retry", undefined, checkedOptions(options, callKeys, "crowd.retry"));
   }
 
   /** Says that something may have happened to a job: it looks at the marketplace now. */
   async sync(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
-    return jobShown(await this.#send(checkedId(job, "crowd job"), "job", "notice", undefined, options));
+    return jobShown(
+      await this.#send(
+        checkedId(job, "crowd job"),
+        "job",
+        "notice",
+        undefined,
+        checkedOptions(options, callKeys, "crowd.sync"),
+      ),
+    );
   }
 
   /**
@@ -206,7 +216,15 @@ export class Crowds {
 
   /** Takes a job back: nobody new may begin, and what was begun is decided and paid. */
   async close(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
-    return jobShown(await this.#send(checkedId(job, "crowd job"), "job", "close", undefined, options));
+    return jobShown(
+      await this.#send(
+        checkedId(job, "crowd job"),
+        "job",
+        "close",
+        undefined,
+        checkedOptions(options, callKeys, "crowd.close"),
+      ),
+    );
   }
 
   /**
@@ -214,7 +232,15 @@ export class Crowds {
    * published is closed there, and what was submitted stays undecided. Prefer `close`, which pays what was begun.
    */
   async discard(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
-    return jobShown(await this.#send(checkedId(job, "crowd job"), "job", "discard", undefined, options));
+    return jobShown(
+      await this.#send(
+        checkedId(job, "crowd job"),
+        "job",
+        "discard",
+        undefined,
+        checkedOptions(options, callKeys, "crowd.discard"),
+      ),
+    );
   }
 
   /**
@@ -223,7 +249,8 @@ export class Crowds {
    * @throws `idempotency_conflict` when another amount or reason was given under the same key before.
    */
   async bonus(submission: string, options: BonusOptions): Promise<{ readonly id: string; readonly created: boolean }> {
-    const { amount, reason, key, actor } = options ?? ({} as Partial<BonusOptions>);
+    const keys = ["amount", "key", ...callKeys];
+    const { amount, reason, key, actor } = checkedOptions<Partial<BonusOptions>>(options, keys, "crowd.bonus");
     const id = checkedId(submission, "submission");
     const found = await this.#read(id, "submission");
     if (found === undefined) throw unknown("submission", id);
@@ -260,12 +287,12 @@ export class Crowds {
     options: { readonly marketplace?: string; readonly repair?: boolean } = {},
   ): Promise<ReconcileIssue[]> {
     refuseInside(this.#kernel, "reconcile");
+    const { marketplace, repair } = checkedOptions(options, ["marketplace", "repair"], "crowd.reconcile");
     const all = [...this.#families.values()];
-    const wanted =
-      options.marketplace === undefined ? all : all.filter((one) => one.crowd.marketplace === options.marketplace);
-    if (options.marketplace !== undefined) this.#onMarketplace(options.marketplace);
+    const wanted = marketplace === undefined ? all : all.filter((one) => one.crowd.marketplace === marketplace);
+    if (marketplace !== undefined) this.#onMarketplace(marketplace);
     return reconcile(this.#kernel, wanted, {
-      repair: options.repair === true,
+      repair: repair === true,
       sync: async (id) => void (await this.sync(id, { reason: "Its posting is gone." })),
     });
   }
@@ -363,6 +390,9 @@ function refuseOtherBonus(
     { submission, paid: paid.amount, wanted: wanted.amount },
   );
 }
+
+const callKeys = ["actor", "reason"];
+const pageKeys = ["state", "limit", "after"];
 
 /** A call that somebody waits for. */
 function soon(): { readonly signal: AbortSignal } {

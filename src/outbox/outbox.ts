@@ -1,5 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { decideDead } from "../kernel/outbox.ts";
@@ -92,41 +93,39 @@ export class Outbox {
   /** Messages, the oldest first: those that are to be sent and the dead ones unless told otherwise. */
   async messages(filter: MessageFilter = {}): Promise<StoredMessage[]> {
     refuseInside(this.#kernel, "outbox.messages");
-    const wanted = [filter.status ?? (["pending", "dead"] as const)].flat();
+    const given = checkedOptions(filter, ["status", "type", "limit"], "outbox.messages");
+    const wanted = [given.status ?? (["pending", "dead"] as const)].flat();
     const stray = wanted.find((status) => !statuses.includes(status));
     if (stray !== undefined) {
       throw new PawlError("option_invalid", `\`status\` is one of ${statuses.join(", ")}, not \`${String(stray)}\`.`);
     }
-    const limit = filter.limit ?? 100;
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
-      throw new PawlError("option_invalid", "`limit` must be a whole number from 1 to 1,000.");
-    }
-    const type = filter.type === undefined ? null : checkedText(filter.type, "`type`");
+    const limit = checkedLimit(given.limit ?? 100);
+    const type = given.type === undefined ? null : checkedText(given.type, "`type`");
     return (await readMessages(this.#kernel.db, { statuses: wanted, type, limit })).map(storedMessageOf);
   }
 
   /** Lets dead messages be tried anew, with all their attempts and in their old place; gives back how many. */
   requeue(which: DeadMessages): Promise<number> {
     refuseInside(this.#kernel, "outbox.requeue");
-    return decideDead(this.#kernel, deadFilterOf(which), "requeue");
+    return decideDead(this.#kernel, deadFilterOf(which, "outbox.requeue"), "requeue");
   }
 
   /** Gives dead messages up for good, so that those behind them go on; gives back how many. */
   discard(which: DeadMessages): Promise<number> {
     refuseInside(this.#kernel, "outbox.discard");
-    return decideDead(this.#kernel, deadFilterOf(which), "discard");
+    return decideDead(this.#kernel, deadFilterOf(which, "outbox.discard"), "discard");
   }
 }
 
-function deadFilterOf(which: DeadMessages): { ids: readonly string[] | null; type: string | null } {
-  const given = which as { id?: unknown; type?: unknown; all?: unknown } | undefined;
-  if (given?.id !== undefined) {
+function deadFilterOf(which: DeadMessages, call: string): { ids: readonly string[] | null; type: string | null } {
+  const given: { id?: unknown; type?: unknown; all?: unknown } = checkedOptions(which, ["id", "type", "all"], call);
+  if (given.id !== undefined) {
     const ids = [given.id].flat();
     if (ids.every(isId)) return { ids, type: null };
     throw new PawlError("option_invalid", "`id` must be the id of a message, or a list of them.");
   }
-  if (given?.type !== undefined) return { ids: null, type: checkedText(given.type, "`type`") };
-  if (given?.all === true) return { ids: null, type: null };
+  if (given.type !== undefined) return { ids: null, type: checkedText(given.type, "`type`") };
+  if (given.all === true) return { ids: null, type: null };
   throw new PawlError("option_invalid", "Say which dead messages are meant: { id }, { type } or { all: true }.");
 }
 

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { cleanText, storableText } from "../base/json.ts";
-import { checkedLimit, textOrNull } from "../base/options.ts";
+import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { Saying } from "./review/review.ts";
@@ -69,7 +69,7 @@ export function labelerOf(given: unknown): string {
 }
 
 export function doingOf(actor: unknown, options: { reason?: string; idempotencyKey?: string } = {}): Doing {
-  const { reason, idempotencyKey } = options ?? {};
+  const { reason, idempotencyKey } = options;
   return {
     actor: checkedText(actor, "Who does it"),
     reason: textOrNull(reason, "The reason"),
@@ -79,8 +79,8 @@ export function doingOf(actor: unknown, options: { reason?: string; idempotencyK
 
 const longestComment = 5_000;
 
-export function sayingOf(options: ReviewOptions | undefined): Saying {
-  const { actor, comment } = options ?? ({} as Partial<ReviewOptions>);
+export function sayingOf(options: ReviewOptions | undefined, call: string): Saying {
+  const { actor, comment } = checkedOptions<Partial<ReviewOptions>>(options, ["actor", "comment"], call);
   if (comment === undefined || comment === null) return { actor: checkedText(actor, "Who reviews it"), comment: null };
   if (typeof comment !== "string" || comment.length > longestComment) {
     throw new PawlError("option_invalid", `A comment must be a text of at most ${longestComment} characters.`);

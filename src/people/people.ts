@@ -1,5 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import { causeOf, checkedId, textOrNull } from "../base/options.ts";
+import { causeOf, checkedId, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
@@ -194,7 +194,8 @@ export class People {
     readonly active?: boolean;
   }): Promise<Labeler> {
     const db = this.#db("upsertLabeler");
-    const { id, name, skills = null, active = null } = labeler ?? {};
+    const keys = ["id", "name", "skills", "active"];
+    const { id, name, skills = null, active = null } = checkedOptions(labeler, keys, "people.upsertLabeler");
     if (skills !== null && !Array.isArray(skills)) {
       throw new PawlError("option_invalid", "`skills` must be a list of texts.");
     }
@@ -224,12 +225,13 @@ export class People {
 
   /** Adds many; all of them are checked before any is written. With `tx` they are part of your own transaction. */
   async addMany(queue: QueueRef, given: readonly NewSample[], options: AddOptions = {}): Promise<AddedSample[]> {
-    return this.#verbs.inTurn(options.tx, async () => {
-      const reading = this.#verbs.reading("people.add", options.tx);
-      const known = await this.#queues.known(nameOf(queue), options.tx === undefined ? undefined : reading);
-      const cause = causeOf(options);
+    const { tx, ...by } = checkedOptions(options, addKeys, "people.add");
+    return this.#verbs.inTurn(tx, async () => {
+      const reading = this.#verbs.reading("people.add", tx);
+      const known = await this.#queues.known(nameOf(queue), tx === undefined ? undefined : reading);
+      const cause = causeOf(by);
       const starts = await newSamples(this.#kernel, known, given, cause);
-      return (await this.#verbs.startMany(starts, options.tx)).map((one) => {
+      return (await this.#verbs.startMany(starts, tx)).map((one) => {
         if (!one.ok) throw one.error;
         const { id, key } = one.instance.model;
         return { id, key: sampleKeyOf(key), created: one.created };
@@ -249,7 +251,10 @@ export class People {
   /** The labeler begins: from now on the time runs, until the `deadline` of the answer. */
   async start(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("start");
-    return this.#work.start(checkedId(assignmentId, "assignment"), doingOf(labeler, options));
+    return this.#work.start(
+      checkedId(assignmentId, "assignment"),
+      doingOf(labeler, checkedOptions(options, callKeys, "people.start")),
+    );
   }
 
   /**
@@ -264,7 +269,11 @@ export class People {
     options: PeopleCallOptions = {},
   ): Promise<Submitted> {
     this.#db("submit");
-    return this.#work.submit(checkedId(assignmentId, "assignment"), label, doingOf(labeler, options));
+    return this.#work.submit(
+      checkedId(assignmentId, "assignment"),
+      label,
+      doingOf(labeler, checkedOptions(options, callKeys, "people.submit")),
+    );
   }
 
   /** The labeler does not label it; somebody else gets it. */
@@ -274,13 +283,20 @@ export class People {
     options: PeopleCallOptions & { reason?: string } = {},
   ): Promise<Assignment> {
     this.#db("skip");
-    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "skip", doingOf(labeler, options));
+    return this.#work.giveBack(
+      checkedId(assignmentId, "assignment"),
+      "skip",
+      doingOf(labeler, checkedOptions(options, [...callKeys, "reason"], "people.skip")),
+    );
   }
 
   /** The labeler is still at it: its time begins again. */
   async extend(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("extend");
-    return this.#work.extend(checkedId(assignmentId, "assignment"), doingOf(labeler, options));
+    return this.#work.extend(
+      checkedId(assignmentId, "assignment"),
+      doingOf(labeler, checkedOptions(options, callKeys, "people.extend")),
+    );
   }
 
   /**
@@ -289,7 +305,7 @@ export class People {
    */
   async desk(labeler: string, options: { readonly since?: Date } = {}): Promise<LabelersDesk> {
     this.#db("desk");
-    return this.#desk.look(labelerOf(labeler), momentOf(options.since));
+    return this.#desk.look(labelerOf(labeler), momentOf(checkedOptions(options, ["since"], "people.desk").since));
   }
 
   /** An assignment of his own with its sample and all that he needs for it. */
@@ -321,14 +337,16 @@ export class People {
    * ```
    */
   async assign(sampleRef: SampleRef, options: LeadOptions & { readonly to: string }): Promise<Assignment> {
+    const { to, ...by } = checkedOptions(options, ["to", ...leadKeys], "people.assign");
     const { id } = await this.#sample(this.#db("assign"), sampleRef);
-    return assignSample(this.#kernel, id, labelerOf(options?.to), doingOf(options?.actor, options));
+    return assignSample(this.#kernel, id, labelerOf(to), doingOf(by.actor, by));
   }
 
   /** A lead takes an assignment back: it expires now, and costs neither its labeler nor its sample a try. */
   async release(assignmentId: string, options: LeadOptions & PeopleCallOptions): Promise<Assignment> {
     this.#db("release");
-    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "release", doingOf(options?.actor, options));
+    const by = checkedOptions(options, [...leadKeys, ...callKeys], "people.release");
+    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "release", doingOf(by.actor, by));
   }
 
   /** Lets everything in a queue expire whose time is over, and gives back what did. Happens by itself every second, too. */
@@ -343,13 +361,13 @@ export class People {
    */
   async accept(labelId: string, options: ReviewOptions): Promise<Label> {
     this.#db("accept");
-    return this.#reviews.accept(checkedId(labelId, "label"), sayingOf(options));
+    return this.#reviews.accept(checkedId(labelId, "label"), sayingOf(options, "people.accept"));
   }
 
   /** A lead rejects a label: it counts no more, and its labeler finds the sample on his desk again, as a revision. */
   async reject(labelId: string, options: ReviewOptions): Promise<Rejected> {
     this.#db("reject");
-    return this.#reviews.reject(checkedId(labelId, "label"), sayingOf(options));
+    return this.#reviews.reject(checkedId(labelId, "label"), sayingOf(options, "people.reject"));
   }
 
   /**
@@ -357,15 +375,17 @@ export class People {
    * labels did not agree, for so many labels more.
    */
   async reopen(sampleRef: SampleRef, options: LeadOptions & { readonly attempts?: number }): Promise<Sample> {
+    const { attempts, ...by } = checkedOptions(options, ["attempts", ...leadKeys], "people.reopen");
     const { id } = await this.#sample(this.#db("reopen"), sampleRef);
-    await this.#leads.reopen(id, options?.attempts, doingOf(options?.actor, options));
+    await this.#leads.reopen(id, attempts, doingOf(by.actor, by));
     return this.sample(id);
   }
 
   /** A lead takes a sample out of its queue for good. Whoever has it in hand loses it. */
   async close(sampleRef: SampleRef, options: LeadOptions): Promise<Sample> {
+    const by = checkedOptions(options, leadKeys, "people.close");
     const { id } = await this.#sample(this.#db("close"), sampleRef);
-    await this.#leads.close(id, doingOf(options?.actor, options));
+    await this.#leads.close(id, doingOf(by.actor, by));
     return this.sample(id);
   }
 
@@ -392,6 +412,7 @@ export class People {
     options: PageOptions & { readonly labeler?: string; readonly status?: Assignment["status"] } = {},
   ): Promise<Assignment[]> {
     const db = this.#db("assignments");
+    checkedOptions(options, [...pageKeys, "labeler", "status"], "people.assignments");
     const { name } = await this.#queues.get(db, nameOf(queue));
     const status = oneOf(options.status, [...assignment.states.keys()] as Assignment["status"][], "status");
     const page = { queue: name, status, ...pageOf(options) };
@@ -422,6 +443,7 @@ export class People {
   /** The samples of a queue, newest first; those in one state, if asked. */
   async samples(queue: QueueRef, options: PageOptions & { readonly state?: SampleState } = {}): Promise<Sample[]> {
     const db = this.#db("samples");
+    checkedOptions(options, [...pageKeys, "state"], "people.samples");
     const { name } = await this.#queues.get(db, nameOf(queue));
     const state = oneOf(options.state, [...sample.states.keys()] as SampleState[], "state");
     const page = { queue: name, ...pageOf(options) };
@@ -431,6 +453,7 @@ export class People {
   /** The labels of a queue, newest first; with `late: true` those that came late and wait for a lead's word. */
   async labels(queue: QueueRef, options: PageOptions & { readonly late?: boolean } = {}): Promise<Label[]> {
     const db = this.#db("labels");
+    checkedOptions(options, [...pageKeys, "late"], "people.labels");
     const { name } = await this.#queues.get(db, nameOf(queue));
     const find = options.late === true ? findLateLabels : findLabels;
     return (await find(db, { queue: name, ...pageOf(options) })).map(labelOf);
@@ -445,7 +468,7 @@ export class People {
    */
   async metrics(queue: QueueRef, options: MetricsOptions = {}): Promise<Metrics> {
     const db = this.#db("metrics");
-    const span = await this.#span(db, queue, options);
+    const span = await this.#span(db, queue, checkedOptions(options, spanKeys, "people.metrics"));
     const before = (await sumsBefore(db, span)).reduce<Earlier | undefined>(
       (sum, one) => (sum === undefined ? one : sumOf(sum, one)),
       undefined,
@@ -456,7 +479,7 @@ export class People {
   /** The same for each labeler. */
   async metricsByLabeler(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { labeler: string })[]> {
     const db = this.#db("metricsByLabeler");
-    const span = await this.#span(db, queue, options);
+    const span = await this.#span(db, queue, checkedOptions(options, spanKeys, "people.metricsByLabeler"));
     const before = new Map((await sumsBefore(db, span)).map((row) => [row.labeler, row]));
     const rows = await sumsByLabeler(db, span);
     return rows.map((row) => ({ labeler: row.labeler, ...metricsOf(row, before.get(row.labeler)) }));
@@ -468,7 +491,7 @@ export class People {
    */
   async metricsByHour(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { hour: Date })[]> {
     const db = this.#db("metricsByHour");
-    const span = await this.#span(db, queue, options);
+    const span = await this.#span(db, queue, checkedOptions(options, spanKeys, "people.metricsByHour"));
     let before: Earlier | undefined;
     for (const row of await sumsBefore(db, span)) before = before === undefined ? row : sumOf(before, row);
     const hours: (Metrics & { hour: Date })[] = [];
@@ -493,7 +516,8 @@ export class People {
     lines: AsyncIterable<ImportedLine>,
     options: AddOptions = {},
   ): Promise<Imported> {
-    return importSamples(lines, (batch) => this.addMany(queue, batch, options));
+    const given = checkedOptions(options, addKeys, "people.importSamples");
+    return importSamples(lines, (batch) => this.addMany(queue, batch, given));
   }
 
   /**
@@ -511,8 +535,9 @@ export class People {
   ): AsyncGenerator<LabelRow> {
     const db = this.#db("exportLabels");
     const { name } = await this.#queues.get(db, nameOf(queue));
-    const { beforeId: afterId } = pageOf(options);
-    const { late = false, skipped = false } = options;
+    const keys = ["after", "late", "skipped"];
+    const { late = false, skipped = false, after } = checkedOptions(options, keys, "people.exportLabels");
+    const { beforeId: afterId } = pageOf({ after });
     yield* exportLabels(db, name, { late, skipped, afterId: afterId ?? undefined });
   }
 
@@ -553,6 +578,12 @@ export class People {
     return this.#kernel.db;
   }
 }
+
+const callKeys = ["idempotencyKey"];
+const leadKeys = ["actor", "reason"];
+const addKeys = ["tx", ...leadKeys];
+const pageKeys = ["limit", "after"];
+const spanKeys = ["labeler", "from", "to"];
 
 function labelerShown({ id, name, skills, active, created_ms }: LabelerRow): Labeler {
   return { id, name, skills, active, createdAt: new Date(created_ms) };

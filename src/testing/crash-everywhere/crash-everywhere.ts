@@ -1,9 +1,9 @@
 import { type Duration, durationMs } from "../../base/duration.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { settleWithin } from "../../kernel/time-limit.ts";
 import { EffectLedger } from "../effect-ledger.ts";
-import { refuseUnknownOptions } from "../known-options.ts";
 import { TestBench } from "../test-bench.ts";
 import { checkTestPawlOptions, type TestPawl, type TestPawlOptions, testPawlOptionNames } from "../test-pawl.ts";
 import { CrashFaults, type CrashPoint, comesAfterUserCode, crashPointName, readCrashPoint } from "./crash-point.ts";
@@ -85,7 +85,7 @@ const ownOptions = [
  * do not fit, and for a scenario that fails without a crash.
  */
 export async function crashEverywhere(options: CrashEverywhereOptions): Promise<CrashReport> {
-  const settings = checkedOptions(options);
+  const settings = settingsOf(options);
   const bench = await TestBench.open(options);
   try {
     return await new CrashRuns(bench, settings).all();
@@ -102,8 +102,8 @@ interface Settings extends CrashEverywhereOptions {
   readonly onlyPoint: CrashPoint | undefined;
 }
 
-function checkedOptions(given: CrashEverywhereOptions): Settings {
-  refuseUnknownOptions(given, [...ownOptions, ...testPawlOptionNames], "crashEverywhere");
+function settingsOf(given: CrashEverywhereOptions): Settings {
+  checkedOptions(given, [...ownOptions, ...testPawlOptionNames], "crashEverywhere");
   checkTestPawlOptions(given, "crashEverywhere");
   const { scenario, effects, repeatable, only } = given;
   if (typeof scenario !== "function")

@@ -1,8 +1,8 @@
 import { PawlError } from "../../base/errors.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { validate } from "../../definition/decide/validate.ts";
 import type { AnyLifecycle, DataOf } from "../../definition/language/face.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import { refuseUnknownOptions } from "../known-options.ts";
 import { checkExits } from "./check-exits.ts";
 import { checkLoops } from "./check-loops.ts";
 import { checkRecoveries } from "./check-recoveries.ts";
@@ -39,7 +39,7 @@ export interface ExploreOptions<L extends AnyLifecycle = AnyLifecycle> {
  */
 export function explore<L extends AnyLifecycle>(lifecycle: L, options: ExploreOptions<L> = {}): Exploration {
   const model = checkedLifecycle(lifecycle);
-  refuseUnknownOptions(options, ["data"], "explore");
+  checkedOptions(options, ["data"], "explore");
   const samples = checkedSamples(model, options.data ?? []);
   const gathered = new Findings();
   const deadline = deadlineTiming(model, samples, gathered);

@@ -1,5 +1,6 @@
 import { durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { takesPayload } from "../../definition/decide/decide.ts";
 import { validate } from "../../definition/decide/validate.ts";
 import { acceptLate, builtInEvents, type LifecycleModel } from "../../definition/model.ts";
@@ -7,7 +8,6 @@ import { suggest } from "../../definition/read/fault.ts";
 import { acceptsNothing } from "../../definition/read/read.ts";
 import { EffectLedger } from "../effect-ledger.ts";
 import { declaredStates, exitsOf } from "../explore/exits.ts";
-import { refuseUnknownOptions } from "../known-options.ts";
 import { checkTestPawlOptions, type TestPawlOptions, testPawlOptionNames } from "../test-pawl.ts";
 import { type ActKind, actKinds, defaultWeights } from "./act.ts";
 
@@ -58,7 +58,7 @@ const ownOptions = [
 type Untyped = TestPawlOptions & Readonly<Partial<Record<(typeof ownOptions)[number], unknown>>>;
 
 export function checkedSettings(options: unknown): Settings {
-  refuseUnknownOptions(options, [...ownOptions, ...testPawlOptionNames], "simulate");
+  checkedOptions(options as object, [...ownOptions, ...testPawlOptionNames], "simulate");
   const given = options as Untyped;
   checkTestPawlOptions(given, "simulate");
   const lifecycles = new Map(given.lifecycles.map((one) => [one.name, one as LifecycleModel]));
