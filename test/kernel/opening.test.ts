@@ -39,14 +39,8 @@ describe("what createPawl is given", () => {
   test("lifecycles that are missing, doubled or something else are refused before anything is opened", async () => {
     const mail = job("mail", { run: () => {} });
     const essays = queue("essays", { label: z.object({ score: z.number() }), overlap: 1 });
-    for (const given of [
-      undefined,
-      null,
-      {},
-      { lifecycles: undefined },
-      { lifecycles: door },
-      { lifecycles: "door" },
-    ]) {
+    await refused(null, "option_invalid", "takes an object with `database`");
+    for (const given of [undefined, {}, { lifecycles: undefined }, { lifecycles: door }, { lifecycles: "door" }]) {
       await refused(given, "option_invalid", "createPawl needs `lifecycles`: a list");
     }
     for (const other of [undefined, null, "door", {}, { name: "door" }, essays, lifecycle]) {

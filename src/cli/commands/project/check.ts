@@ -46,7 +46,8 @@ async function crowdsOf(config: LoadedConfig): Promise<readonly AnyCrowd[]> {
   const { readDeclared } = await import("../../../api/create.ts");
   const { invalid } = await import("../../project/load-config.ts");
   try {
-    return readDeclared(config).crowds;
+    const { lifecycles, schedules, queues, crowds, marketplaces } = config;
+    return readDeclared({ lifecycles, schedules, queues, crowds, marketplaces }).crowds;
   } catch (error) {
     throw invalid(config.path, "cannot be used as it is", messageOf(error), error);
   }
