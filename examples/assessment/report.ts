@@ -48,9 +48,7 @@ function figuresOf(result: Result): string[] {
 /** What failed, how often, and what a retry would do, for each that is left. */
 function namedOf({ explained, unsettled }: Result, columns: number): string[] {
   const lines = explained.flatMap(({ key, sentences }) => {
-    const [failed, often] = sentences;
-    const text = [failed!.replace(/^`attempt` "[^"]*"/, "It"), often, sentences.at(-1)].join(" ");
-    return ["", `  ${yellow(key)}`, ...wrapped(text, columns - 4).map((line) => `    ${line}`)];
+    return ["", `  ${yellow(key)}`, ...wrapped(sentences.join(" "), columns - 4).map((line) => `    ${line}`)];
   });
   return [...lines, ...unsettled.flatMap(({ key, state }) => ["", `  ${red(key)}  still stands in ${state}.`])];
 }

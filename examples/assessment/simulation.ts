@@ -180,7 +180,8 @@ export class Simulation {
       failures += journal.filter(({ from, to }) => to === "failed" && from !== "failed").length;
       recoveries += journal.filter(({ from, to }) => from === "failed" && to !== "failed").length;
       if (!waiting.has(id)) continue;
-      explained.push({ key: key!, sentences: (await this.#pawl.explain(attempt, { id })).sentences });
+      const { recovery } = await this.#pawl.explain(attempt, { id });
+      explained.push({ key: key!, sentences: recovery!.sentences });
     }
     return {
       attempts: attempts.length,

@@ -242,5 +242,5 @@ test("the simulation shows its way, ends by itself, and explains what it could n
   expect(run.stdout).toMatch(/^ {2}20 attempts: \d+ processed, \d+ left to a person, and explained\.$/m);
   expect(run.stdout).toMatch(/^ {2}faults injected +\d+$/m);
   expect(run.stdout).toMatch(/^ {2}moves in the journal +\d+ {2}verified$/m);
-  expect(run.stdout.replace(/\s+/g, " ")).toContain("A retry now would be refused: the candidate is still working.");
+  expect(run.stdout.replace(/\s+/g, " ")).toContain("A recovery now would be refused: the candidate is still working.");
 }, 120_000);

@@ -1,14 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  type Broker,
-  constant,
-  type DeadLetterArchive,
-  type DeadLetterSource,
-  job,
-  type RelayOptions,
-} from "pawl";
+import { type Broker, constant, type DeadLetterArchive, type DeadLetterSource, job, type RelayOptions } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

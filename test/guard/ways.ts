@@ -49,10 +49,14 @@ export function breaking(name: string, run: (how: Way, broken: Broken) => unknow
   });
 }
 
-/** Runs `work` while timers of ten seconds (or `longMs`) or more end soon: time limits for functions that never settle. */
+/**
+ * Runs `work` while timers of ten seconds (or `longMs`) or more end soon: time limits for functions that never settle. The longer
+ * one still ends later: the limit of a hook before that of its transaction.
+ */
 export async function impatiently<T>(work: () => Promise<T>, longMs = 10_000): Promise<T> {
   const real = globalThis.setTimeout;
-  const soon = (act: () => void, ms = 0, ...given: unknown[]) => real(act, ms >= longMs ? 50 : ms, ...(given as []));
+  const soon = (act: () => void, ms = 0, ...given: unknown[]) =>
+    real(act, ms >= longMs ? ms / 500 : ms, ...(given as []));
   globalThis.setTimeout = Object.assign(soon, real) as typeof setTimeout;
   try {
     return await work();

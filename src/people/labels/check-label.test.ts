@@ -135,11 +135,11 @@ describe("a label of a JSON Schema", () => {
   test("that takes long is refused while many such labels wait", async () => {
     const trap = queue("trap", { label: { type: "string", pattern: "^(a+)+$" } });
     const short = queue("short", { label: { type: "string", pattern: "^(b+)+$" } });
-    await faultsOf(trap, `${"a".repeat(50)}!`); // From now on its labels are for the thread.
-    const all = Array.from({ length: 34 }, () => faultsOf(trap, "a"));
+    await faultsOf(trap, `${"a".repeat(50)}!`); // Its next labels are for the thread.
+    const all = Array.from({ length: 1_002 }, () => faultsOf(trap, "a"));
     const outcomes = await Promise.all(all);
-    expect(outcomes.filter((faults) => faults.length === 0)).toHaveLength(33); // One in work, and those that wait.
-    expect(outcomes.at(-1)![0]).toMatch(/32 labels that take long wait to be checked/);
+    expect(outcomes.filter((faults) => faults.length === 0)).toHaveLength(1_001); // One in work, and those that wait.
+    expect(outcomes.at(-1)![0]).toMatch(/1000 labels that take long wait to be checked/);
     expect(await faultsOf(short, "b")).toEqual([]);
   });
 });

@@ -100,7 +100,7 @@ async function againstSchema(queue: LabelForm, label: unknown): Promise<CheckedL
 
 /** Compiled once for each queue or crowd. */
 const validators = new WeakMap<LabelForm, Promise<ValidateFunction>>();
-/** Forms that a label took too long for: all their labels are validated in the thread from then on. */
+/** Forms that a label took too long for: their labels are validated in the thread until one of them is quick there. */
 const slow = new WeakSet<LabelForm>();
 const thread = new ThreadValidator();
 
@@ -116,7 +116,9 @@ async function jsonSchemaFaults(form: LabelForm, label: unknown): Promise<readon
       slow.add(form);
     }
   }
-  return thread.validate(form.form, label, sayMs);
+  const faults = await thread.validate(form.form, label, sayMs);
+  slow.delete(form); // It may have been the process that was slow, or that one label.
+  return faults;
 }
 
 function validatorOf(form: LabelForm): Promise<ValidateFunction> {

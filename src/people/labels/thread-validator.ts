@@ -4,8 +4,8 @@ import { threadFile } from "../../store/port/thread-file.ts";
 import type { LabelFault } from "./label-faults.ts";
 import type { FromThread, ToThread } from "./validation-messages.ts";
 
-/** How many labels may wait for the thread. */
-const maxWaiting = 32;
+/** How many labels may wait for the thread: many workers may submit at once, and a pause of the process makes labels seem slow. */
+const maxWaiting = 1_000;
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
 

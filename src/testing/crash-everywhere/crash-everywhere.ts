@@ -103,7 +103,7 @@ interface Settings extends CrashEverywhereOptions {
 }
 
 function settingsOf(given: CrashEverywhereOptions): Settings {
-  checkedOptions(given, [...ownOptions, ...testPawlOptionNames], "crashEverywhere");
+  checkedOptions(given ?? null, [...ownOptions, ...testPawlOptionNames], "crashEverywhere");
   checkTestPawlOptions(given, "crashEverywhere");
   const { scenario, effects, repeatable, only } = given;
   if (typeof scenario !== "function")

@@ -58,8 +58,11 @@ const ownOptions = [
 type Untyped = TestPawlOptions & Readonly<Partial<Record<(typeof ownOptions)[number], unknown>>>;
 
 export function checkedSettings(options: unknown): Settings {
-  checkedOptions(options as object, [...ownOptions, ...testPawlOptionNames], "simulate");
-  const given = options as Untyped;
+  const given = checkedOptions(
+    (options ?? null) as object,
+    [...ownOptions, ...testPawlOptionNames],
+    "simulate",
+  ) as Untyped;
   checkTestPawlOptions(given, "simulate");
   const lifecycles = new Map(given.lifecycles.map((one) => [one.name, one as LifecycleModel]));
   const callbacks = checkedSendable(lifecycles, "callbacks", given.callbacks);
