@@ -15,11 +15,6 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   }
 }
 
-/** Reports a listener that failed where there is no log: as a warning of the process. */
-export function warnOfListener(name: string): (error: unknown) => void {
-  return (error) => process.emitWarning(`The listener \`${name}\` failed: ${messageOf(error)}`, "PawlWarning");
-}
-
 /** Nobody waits for this promise: its rejection must not end the process. */
 export function ignoreRejection(value: unknown): void {
   if (isThenable(value)) Promise.resolve(value).catch(() => {});

@@ -47,9 +47,9 @@ function openQueue(queue: DeadLetterSource, given: Parameters<DeadLetterSource["
     logFailure(given.log, error);
     return { stop: async () => {} };
   }
-  const { stop } = opened as Repeated;
+  const source = opened as Repeated;
   return {
-    stop: () => settleWithin(stopLimitMs, `Closing the dead-letter queue \`${queue.name}\``, () => stop.call(opened)),
+    stop: () => settleWithin(stopLimitMs, `Closing the dead-letter queue \`${queue.name}\``, () => source.stop()),
   };
 }
 

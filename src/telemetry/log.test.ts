@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, isLog, test } from "vitest";
 import { PawlError } from "../base/errors.ts";
-import { errorFields, type Log, logFailure, makeLog } from "./log.ts";
+import { errorFields, isLog, type Log, logFailure, makeLog } from "./log.ts";
 
 test("an error is logged by its kind and its words, never by its details", () => {
   const error = new PawlError("data_invalid", "It was refused.", { data: "canary" }, { cause: new Error("canary") });
@@ -38,8 +38,12 @@ test("a logger of one's own is used as it is; options make a pino logger; false 
   const lines: string[] = [];
   (await makeLog({ ...own, info: (_: object, message: string) => lines.push(message) })).info({}, "a line");
   expect(lines).toEqual(["a line"]);
-  const pino = (await makeLog({ level: "error" })) as Log & { level: string; bindings(): object };
-  expect([pino.level, pino.bindings()]).toMatchObject(["error", { name: "pawl" }]);
-  expect(await makeLog(undefined)).toMatchObject({ level: "warn" });
+  const levels: number[] = [];
+  const logMethod = (_args: unknown, _method: unknown, level: number) => void levels.push(level);
+  const pino = await makeLog({ level: "error", hooks: { logMethod } });
+  pino.warn({}, "below its level");
+  pino.error({}, "at its level");
+  expect(levels).toEqual([50]);
+  expect(isLog(await makeLog(undefined))).toBe(true);
   expect((await makeLog(false)).error({}, "nobody hears it")).toBeUndefined();
 });

@@ -1,6 +1,5 @@
 import type { Pawl } from "../../api/pawl.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
-import { settleWithin } from "../../kernel/time-limit.ts";
 import type { Settings } from "../project/settings.ts";
 
 /** Long for examples in an embedded database. */
@@ -13,10 +12,16 @@ export async function seedPawl(pawl: Pawl, config: Pick<NonNullable<Settings["co
   for (const lifecycle of [...pawl.lifecycles, ...pawl.internalLifecycles]) {
     if (Object.keys(await pawl.inspect.counts(lifecycle)).length > 0) return;
   }
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`It did not settle within ${seedLimitMs} ms.`)), seedLimitMs);
+  });
   try {
-    await settleWithin(seedLimitMs, "It", () => seed(pawl));
+    await Promise.race([(async () => seed(pawl))(), tooLate]);
   } catch (error) {
     const message = `The \`seed\` of the config failed: ${messageOf(error)}`;
     throw new PawlError("config_invalid", message, { path: config.path }, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }

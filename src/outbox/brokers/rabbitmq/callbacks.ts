@@ -1,8 +1,9 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
-import { guardListener, refusePromise, warnOfListener } from "../../../base/guard.ts";
+import { guardListener, refusePromise } from "../../../base/guard.ts";
 import type { AnyLifecycle } from "../../../definition/language/face.ts";
 import { noteRejection } from "../../../kernel/callbacks/rejections.ts";
 import { kernelOf } from "../../../kernel/kernel-of.ts";
+import { warnOfListener } from "../../../telemetry/listener-warning.ts";
 import { errorFields, logFailure } from "../../../telemetry/log.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 

@@ -1,9 +1,10 @@
 import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
-import { guardListener, warnOfListener } from "../../../base/guard.ts";
+import { guardListener } from "../../../base/guard.ts";
 import { settleWithin } from "../../../kernel/time-limit.ts";
 import { exponential } from "../../../policy/retry.ts";
+import { warnOfListener } from "../../../telemetry/listener-warning.ts";
 import { Rest } from "../../../worker/rest.ts";
 import { maxBodyBytes } from "./bounds.ts";
 import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";

@@ -1,8 +1,9 @@
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
-import { guardListener, warnOfListener } from "../../../base/guard.ts";
+import { guardListener } from "../../../base/guard.ts";
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
+import { warnOfListener } from "../../../telemetry/listener-warning.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { Endpoints } from "./endpoints.ts";
 import { Guard, type GuardOptions, type Resolve } from "./guard.ts";
