@@ -1,4 +1,4 @@
-import { expect, isLog, test } from "vitest";
+import { expect, test } from "vitest";
 import { PawlError } from "../base/errors.ts";
 import { errorFields, isLog, type Log, logFailure, makeLog } from "./log.ts";
 
