@@ -57,7 +57,7 @@ describe("a function of the user's", () => {
     },
     {
       given: { start: { essay: never } },
-      expected: "`start.essay` of `simulate` did not settle within 300 ms of real time",
+      expected: "`start.essay` of `simulate` did not settle within 1000 ms of real time",
     },
     {
       given: { start: { essay: ({ random }: { random: { pick(list: unknown[]): unknown } }) => random.pick([]) } },
@@ -77,7 +77,7 @@ describe("a function of the user's", () => {
     },
     { given: { beforeEach: angry }, expected: "`beforeEach` of `simulate` threw: out of ink" },
     { given: { beforeEach: never }, expected: "`beforeEach` of `simulate` did not settle" },
-    { given: { invariant: never }, expected: "The invariant did not settle within 300 ms of real time" },
+    { given: { invariant: never }, expected: "The invariant did not settle within 1000 ms of real time" },
     {
       given: { invariant: { "all is well": () => 7 } },
       expected: 'The invariant "all is well" returned 7. Return true',
@@ -85,7 +85,7 @@ describe("a function of the user's", () => {
     { given: { invariant: () => "" }, expected: 'The invariant returned "". Return true' },
     {
       given: { steps: { "essay/reading": never } },
-      expected: "The step of `essay/reading` did not settle within 300 ms",
+      expected: "The step of `essay/reading` did not settle within 1000 ms",
     },
     {
       given: { steps: { "essay/reading": () => 7 } },
@@ -98,7 +98,7 @@ describe("a function of the user's", () => {
   ])(
     "is reported with its place and the seed: $expected",
     async ({ given, expected }) => {
-      const { code, message, invariant } = await refusal({ ...sound, timeout: 300, ...given });
+      const { code, message, invariant } = await refusal({ ...sound, timeout: 1_000, ...given });
       expect(message).toContain(expected);
       expect(message).toMatch(/To repeat it: seed: \d+, runs: 1$/);
       expect([code, invariant]).toEqual(["simulation_failed", null]);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { chance } from "../../chance.ts";
@@ -51,6 +52,7 @@ export async function startCodeChecker(trouble: Trouble, slownessMs = 100): Prom
   const scored: Scored[] = [];
   const busy = new Set<Promise<void>>();
   const stopped = new AbortController();
+  setMaxListeners(0, stopped.signal); // Every run that rests listens.
 
   function keepBusy(work: Promise<void>): void {
     const done = work.finally(() => busy.delete(done));
