@@ -13,9 +13,9 @@ test("R71 unless told otherwise letters are kept for seven days, ten thousand of
 
 test.each([
   [[]],
-  [{ keep: "soon" }],
-  [{ keepMost: -1 }],
-  [{ keepMost: 1.5 }],
+  [{ retention: "soon" }],
+  [{ maxRetained: -1 }],
+  [{ maxRetained: 1.5 }],
   [{ alertOver: "many" }],
   [{ archive: {} }],
   [{ archive: "/tmp" }],

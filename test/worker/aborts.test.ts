@@ -26,11 +26,11 @@ const letter = lifecycle("letter", {
 });
 
 /** No renewal comes in a test's time: what is noticed is noticed by itself. */
-const unrenewed = { lease: 3_600_000 };
+const unrenewed = { leaseDuration: 3_600_000 };
 
 eachStoreAndPooler((store) => {
   /** A worker in the middle of a step, and what the step's signal is told. */
-  async function begin(t: TestPawl, work: { grace?: number; lease?: number } = {}) {
+  async function begin(t: TestPawl, work: { shutdownGrace?: number; leaseDuration?: number } = {}) {
     const { id } = await t.pawl.start(letter, {});
     const told = new Promise<PawlError>((resolve) => {
       steps.told = resolve as (reason: unknown) => void;
@@ -84,7 +84,7 @@ eachStoreAndPooler((store) => {
 
   test("a worker that stops aborts steps that outlive their grace time", async () => {
     await using t = await open();
-    const { told, worker } = await begin(t, { grace: 0 });
+    const { told, worker } = await begin(t, { shutdownGrace: 0 });
     await worker.stop();
     expect((await told).details).toMatchObject({ reason: "stopping" });
   });

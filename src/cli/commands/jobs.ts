@@ -75,7 +75,7 @@ async function show(
   which: { key: string } | { id: string },
 ): Promise<void> {
   const instance = await instanceNamed(pawl, job, which);
-  const history = await pawl.call("journal", { ...instance, attempts: true });
+  const history = await pawl.call("history", instance);
   const status = await pawl.call("job", { job, ...which });
   const one = await pawl.call("get", instance);
   if (terminal.json) {
