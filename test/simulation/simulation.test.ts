@@ -6,7 +6,7 @@ import { type Run, run } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
 /** How many worlds are run, and from which seed on. */
-const runs = Number(process.env.PAWL_TEST_SIMULATION ?? 6);
+const runs = Number(process.env.PAWL_TEST_SIMULATION ?? 3);
 const firstSeed = Number(process.env.PAWL_SEED ?? 1);
 const coverage = new Coverage();
 
