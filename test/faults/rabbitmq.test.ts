@@ -136,13 +136,13 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     const { hostname, port } = new URL(broker.url);
     const proxy = new TcpProxy({ host: hostname, port: Number(port) });
     const url = await proxy.listen(broker.url);
-    const { queue } = await relayTo({ url, confirmTimeout: "500ms" });
+    const { queue } = await relayTo({ url, confirmTimeout: "2s" });
     await store.db.script("insert into public.counters (id) values ('a')");
     await writeSome(pawl, "a", 1);
     await until(isEmpty);
     proxy.blackhole = true;
     await writeSome(pawl, "a", 2);
-    await until(() => failures.some((one) => one.includes("did not confirm within 500 ms")));
+    await until(() => failures.some((one) => one.includes("did not confirm within 2000 ms")));
     expect((await pawl.outbox.messages())[0]).toMatchObject({ status: "pending", retryCount: 0 });
     proxy.blackhole = false;
     proxy.cutAll();
