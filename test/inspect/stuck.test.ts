@@ -264,7 +264,9 @@ eachStore((store) => {
     ];
     expect((await stuck(t)).sort()).toEqual(found.sort());
     await t.maintain();
-    expect((await stuck(t)).filter((one) => one.startsWith("overdue"))).toEqual([]);
+    // After a jump of the database's clock a process spares leases for one lease duration of its own time.
+    const isSpared = (one: string) => one === `overdue ${lane} 1`;
+    expect((await stuck(t)).filter((one) => one.startsWith("overdue") && !isSpared(one))).toEqual([]);
   });
 
   test("Y2 Y3 Y4 K1 what throws ends as a dead letter, what goes on refusing is named, and each alerts once", async () => {
