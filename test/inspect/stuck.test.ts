@@ -264,7 +264,7 @@ eachStore((store) => {
     ];
     expect((await stuck(t)).sort()).toEqual(found.sort());
     await t.maintain();
-    // After a jump of the database's clock a process spares leases for one lease duration of its own time.
+    // A process that begins within one lease duration of its server's start spares leases at first (LeaseExpiry).
     const isSpared = (one: string) => one === `overdue ${lane} 1`;
     expect((await stuck(t)).filter((one) => one.startsWith("overdue") && !isSpared(one))).toEqual([]);
   });
