@@ -16,6 +16,13 @@ test("an id is a UUID of version 7 that begins with the time", () => {
   expect(isId(id)).toBe(true);
 });
 
+test("eight bits of an id are the number of its database, 0, and the other bits of its end are random", () => {
+  const newId = idMaker(() => 5);
+  const ids = Array.from({ length: 2_000 }, newId);
+  expect(new Set(ids.map((id) => id.slice(21, 23)))).toEqual(new Set(["00"]));
+  for (const at of [20, 24, 29, 35]) expect(new Set(ids.map((id) => id[at])).size).toBe(16);
+});
+
 test("an id that follows from two others is a UUID, the same each time, and another one for other ids", () => {
   const [one, other] = ["0195a1c0-0000-7000-8000-000000000000", "0195a1c0-0000-7000-8000-000000000001"];
   expect(derivedId(one, other)).toBe(derivedId(one, other));

@@ -15,16 +15,24 @@ export function derivedId(one: string, other: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
+/**
+ * The number of the database that an id belongs to, so that it can be found by its ids once there are several. It takes the
+ * second byte of the tail: the last two digits of the fourth group.
+ */
+const cell = 0;
 const tailBytes = 8;
 const pool = Buffer.alloc(tailBytes * 512);
 let tails = "";
 let used = 0;
 
-/** The random end of an id: its 16 digits, with the variant and a hyphen. Many are made at once, since asking for a few bytes is dear. */
+/** The end of an id: its 16 digits, with the variant, the cell and a hyphen; the rest is random. Many are made at once, since asking for a few bytes is dear. */
 function randomTail(): string {
   if (used === tails.length) {
     randomFillSync(pool);
-    for (let at = 0; at < pool.length; at += tailBytes) pool[at] = (pool[at]! & 0x3f) | 0x80;
+    for (let at = 0; at < pool.length; at += tailBytes) {
+      pool[at] = (pool[at]! & 0x3f) | 0x80;
+      pool[at + 1] = cell;
+    }
     tails = pool.toString("hex");
     used = 0;
   }
