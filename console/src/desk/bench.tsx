@@ -5,13 +5,13 @@ import { Empty } from "../parts/empty.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { Countdown } from "./countdown.tsx";
 import { Footer } from "./footer.tsx";
-import { Form } from "./form.tsx";
-import { Help } from "./help.tsx";
-import { Instructions } from "./instructions.tsx";
+import { Form } from "./form/form.tsx";
+import { Help } from "./keys/help.tsx";
+import { Press } from "./keys/press.ts";
 import { Labeling } from "./labeling.ts";
 import { Lost } from "./lost.tsx";
-import { Press } from "./press.ts";
-import { Sample } from "./sample.tsx";
+import { Instructions } from "./sample/instructions.tsx";
+import { Sample } from "./sample/sample.tsx";
 import { Skip } from "./skip.tsx";
 import { Top } from "./top.tsx";
 

@@ -1,7 +1,7 @@
 import type { AssignmentAnswer, DeskWorkAnswer } from "../../../src/http/contract.ts";
 import { Refused } from "../api.ts";
 import type { DeskApi } from "./api.ts";
-import { partsOf } from "./content.ts";
+import { partsOf } from "./sample/content.ts";
 
 type Work = Omit<DeskWorkAnswer, "now">;
 

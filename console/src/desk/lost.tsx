@@ -1,5 +1,5 @@
 import { copy } from "../copy.ts";
-import { hasSomething, labelOf } from "./entered.ts";
+import { hasSomething, labelOf } from "./form/entered.ts";
 import type { Labeling } from "./labeling.ts";
 
 const told: Readonly<Record<string, string>> = {

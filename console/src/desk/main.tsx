@@ -3,7 +3,7 @@ import { DeskApp } from "./app.tsx";
 import "../styles.css";
 import "../parts/parts.css";
 import "./desk.css";
-import "./form.css";
+import "./form/form.css";
 import "../theme.ts";
 
 render(<DeskApp />, document.getElementById("root")!);

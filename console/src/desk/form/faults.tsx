@@ -1,8 +1,8 @@
+import { idAt, type Press } from "../keys/press.ts";
+import type { Labeling } from "../labeling.ts";
 import { at, type Fault, hasSomething, type Path, pointerOf } from "./entered.ts";
 import type { Option } from "./fields.ts";
 import { chosen } from "./groups.ts";
-import type { Labeling } from "./labeling.ts";
-import { idAt, type Press } from "./press.ts";
 
 /** What a field needs of the form around it. */
 export interface FormAround {

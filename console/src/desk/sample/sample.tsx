@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { DeskWorkAnswer } from "../../../src/http/contract.ts";
-import { JsonView } from "../parts/json.tsx";
+import type { DeskWorkAnswer } from "../../../../src/http/contract.ts";
+import { JsonView } from "../../parts/json.tsx";
 import { isLead, type Part, partsOf } from "./content.ts";
 
 type Kind<Name extends Part["kind"]> = Extract<Part, { readonly kind: Name }>;

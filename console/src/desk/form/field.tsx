@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
+import { idAt } from "../keys/press.ts";
 import { blank, pointerOf } from "./entered.ts";
 import { Faults, isWrong, valueAt } from "./faults.tsx";
 import type { FieldOf } from "./fields.ts";
 import { type FieldProps, Named, titleOf } from "./named.tsx";
-import { idAt } from "./press.ts";
 import { Question } from "./question.tsx";
 
 /** One field of the form, whichever kind it is. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { countdown, lasting, midnight } from "../times.ts";
 import { partsOf } from "./content.ts";
-import { countdown, lasting, midnight } from "./times.ts";
 
 const kindsOf = (data: unknown) => partsOf(data).map(({ kind }) => kind);
 

@@ -1,10 +1,10 @@
+import { type Bound, shownKey } from "../keys/keys.ts";
+import { idAt } from "../keys/press.ts";
 import { pointerOf } from "./entered.ts";
 import { choose, Faults, isWrong, valueAt } from "./faults.tsx";
 import type { FieldOf } from "./fields.ts";
 import { digitOf } from "./groups.ts";
-import { type Bound, shownKey } from "./keys.ts";
 import { type FieldProps, Named } from "./named.tsx";
-import { idAt } from "./press.ts";
 
 /** A question with its answers. Digits go to the one that has the focus, and the one after it when it is answered. */
 export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>) {

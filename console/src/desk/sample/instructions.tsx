@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals";
-import type { Labeling } from "./labeling.ts";
+import type { Labeling } from "../labeling.ts";
 
 /** How to judge; and where a label is to be corrected, what was wrong with it. */
 export function Instructions({ labeling, open }: { readonly labeling: Labeling; readonly open: Signal<boolean> }) {

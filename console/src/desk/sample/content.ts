@@ -1,4 +1,4 @@
-import { isSchema, wordsOf } from "./fields.ts";
+import { isSchema, wordsOf } from "../form/fields.ts";
 
 /** Somebody's turn in a conversation. */
 interface Turn {

@@ -1,9 +1,9 @@
 import { type Signal, signal } from "@preact/signals";
-import { read, write } from "../kept.ts";
-import { pointerOf } from "./entered.ts";
-import { after, type Group, groupsIn, pressed } from "./groups.ts";
+import { read, write } from "../../kept.ts";
+import { pointerOf } from "../form/entered.ts";
+import { after, type Group, groupsIn, pressed } from "../form/groups.ts";
+import type { Labeling } from "../labeling.ts";
 import { type Bound, boundTo, digitIn, type Keys, readKeys, rebound, usualKeys } from "./keys.ts";
-import type { Labeling } from "./labeling.ts";
 
 /** The id in the page of what belongs to a place of the form. */
 export function idAt(pointer: string, what = "field"): string {
