@@ -1,11 +1,11 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { operatingPages } from "./operating.tsx";
-import { Instance } from "./pages/instance.tsx";
-import { Instances } from "./pages/instances.tsx";
-import { Lifecycle } from "./pages/lifecycle.tsx";
+import { Instance } from "./pages/instance/instance.tsx";
+import { Instances } from "./pages/instances/instances.tsx";
+import { Lifecycle } from "./pages/lifecycle/lifecycle.tsx";
 import { NotFound } from "./pages/not-found.tsx";
-import { Overview } from "./pages/overview.tsx";
+import { Overview } from "./pages/overview/overview.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { findSession, session } from "./session.ts";
 import { Shell } from "./shell.tsx";

@@ -1,24 +1,29 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { ExplanationAnswer, InstanceAnswer, JournalAnswer, PermittedAnswer } from "../../../src/http/contract.ts";
-import { get, part } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { lifecycleNamed } from "../known.ts";
-import { watchInstance } from "../live.ts";
-import { Diagram } from "../parts/diagram.tsx";
-import { Facts } from "../parts/facts.tsx";
-import { Id } from "../parts/id.tsx";
-import { JsonView } from "../parts/json.tsx";
-import { StatePill } from "../parts/state-pill.tsx";
-import { Time } from "../parts/time.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { useRefreshed } from "../refreshed.ts";
-import { may } from "../session.ts";
+import type {
+  ExplanationAnswer,
+  InstanceAnswer,
+  JournalAnswer,
+  PermittedAnswer,
+} from "../../../../src/http/contract.ts";
+import { get, part } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { lifecycleNamed } from "../../known.ts";
+import { watchInstance } from "../../live.ts";
+import { Diagram } from "../../parts/diagram.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Id } from "../../parts/id.tsx";
+import { JsonView } from "../../parts/json.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { useRefreshed } from "../../refreshed.ts";
+import { may } from "../../session.ts";
+import { StartDialog } from "../instances/start-dialog.tsx";
 import { Explanation } from "./explanation.tsx";
 import { pathOf } from "./history.ts";
 import { InstanceActions } from "./instance-actions.tsx";
 import { Callbacks, Children } from "./instance-side.tsx";
-import { StartDialog } from "./start-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
 import "./instance.css";
 

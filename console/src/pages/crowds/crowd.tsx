@@ -1,16 +1,16 @@
-import type { CrowdAnswer } from "../../../src/http/contract.ts";
-import { get } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
-import { Tabs } from "../parts/tabs.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { useFilters } from "../url.ts";
-import { Jobs } from "./crowds/jobs.tsx";
-import { Submissions } from "./crowds/submissions.tsx";
+import type { CrowdAnswer } from "../../../../src/http/contract.ts";
+import { get } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { Tabs } from "../../parts/tabs.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { useFilters } from "../../url.ts";
+import { Crumb } from "../crumb.tsx";
 import { among, Ribbon } from "./crowds.tsx";
-import { Crumb } from "./crumb.tsx";
-import "./operating.css";
+import { Jobs } from "./jobs.tsx";
+import { Submissions } from "./submissions.tsx";
+import "../operating.css";
 
 /** One crowd: what its workers have submitted, and the jobs that it was asked to do. */
 export function Crowd({ name }: { readonly name: string }) {

@@ -1,9 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
-import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../src/http/contract.ts";
-import { Empty } from "../parts/empty.tsx";
-import { StatePill } from "../parts/state-pill.tsx";
-import { Time } from "../parts/time.tsx";
-import { length, now } from "../times.ts";
+import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../../src/http/contract.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { Time } from "../../parts/time.tsx";
+import { length, now } from "../../times.ts";
 import { type Change, type Entry, errorIn, isFailure, only, type Shown, type Visit, visitsOf } from "./history.ts";
 
 const kinds: readonly (readonly [Shown, string])[] = [

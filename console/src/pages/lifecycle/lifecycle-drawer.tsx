@@ -1,20 +1,20 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceAnswer, LaneAnswer, LifecycleAnswer, StateAnswer } from "../../../src/http/contract.ts";
-import { get, part, post } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { countIn } from "../known.ts";
-import { Dialog, typedIn } from "../parts/dialog.tsx";
-import { Drawer } from "../parts/drawer.tsx";
-import { Facts } from "../parts/facts.tsx";
-import { Id } from "../parts/id.tsx";
-import { StatePill } from "../parts/state-pill.tsx";
-import { count } from "../parts/tile.tsx";
-import { Length, Time } from "../parts/time.tsx";
-import { tell } from "../parts/toast.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { useRefreshed } from "../refreshed.ts";
-import { may } from "../session.ts";
+import type { InstanceAnswer, LaneAnswer, LifecycleAnswer, StateAnswer } from "../../../../src/http/contract.ts";
+import { get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { countIn } from "../../known.ts";
+import { Dialog, typedIn } from "../../parts/dialog.tsx";
+import { Drawer } from "../../parts/drawer.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Id } from "../../parts/id.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { count } from "../../parts/tile.tsx";
+import { Length, Time } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { useRefreshed } from "../../refreshed.ts";
+import { may } from "../../session.ts";
 
 export interface LifecycleDrawerProps {
   readonly lifecycle: LifecycleAnswer;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { countIn, isInternal, lifecycleNamed, lifecycles } from "../known.ts";
-import { Menu } from "../parts/menu.tsx";
-import { count } from "../parts/tile.tsx";
+import { countIn, isInternal, lifecycleNamed, lifecycles } from "../../known.ts";
+import { Menu } from "../../parts/menu.tsx";
+import { count } from "../../parts/tile.tsx";
 import "./instances.css";
 
 export interface InstanceFiltersProps {

@@ -1,10 +1,10 @@
 import { useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import type { StartedAnswer } from "../../../src/http/contract.ts";
-import { part, post } from "../api.ts";
-import { lifecycles } from "../known.ts";
-import { Dialog, jsonIn, typedIn } from "../parts/dialog.tsx";
-import { tell } from "../parts/toast.tsx";
+import type { StartedAnswer } from "../../../../src/http/contract.ts";
+import { part, post } from "../../api.ts";
+import { lifecycles } from "../../known.ts";
+import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
+import { tell } from "../../parts/toast.tsx";
 
 export interface StartDialogProps {
   readonly lifecycle: string;

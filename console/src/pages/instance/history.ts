@@ -1,4 +1,4 @@
-import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../src/http/contract.ts";
+import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../../src/http/contract.ts";
 
 /** One stay in a state: how it was entered, and all that happened until it was left. */
 export interface Visit {

@@ -2,9 +2,9 @@ import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { RateSample } from "../../../src/http/contract.ts";
-import { rates } from "../live.ts";
-import { isDark } from "../theme.ts";
+import type { RateSample } from "../../../../src/http/contract.ts";
+import { rates } from "../../live.ts";
+import { isDark } from "../../theme.ts";
 
 const height = 220;
 const mostSeconds = 15 * 60;

@@ -1,15 +1,15 @@
 import { useCallback, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { LifecycleAnswer } from "../../../src/http/contract.ts";
-import { apiUrl, get, part } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { copy, save } from "../copy.ts";
-import { countIn, lifecycleNamed } from "../known.ts";
-import { Diagram } from "../parts/diagram.tsx";
-import { Menu } from "../parts/menu.tsx";
-import { count } from "../parts/tile.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { commandOf, curlOf } from "../rows.ts";
+import type { LifecycleAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get, part } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { copy, save } from "../../copy.ts";
+import { countIn, lifecycleNamed } from "../../known.ts";
+import { Diagram } from "../../parts/diagram.tsx";
+import { Menu } from "../../parts/menu.tsx";
+import { count } from "../../parts/tile.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf, curlOf } from "../../rows.ts";
 import { LifecycleDrawer } from "./lifecycle-drawer.tsx";
 import "./lifecycle.css";
 

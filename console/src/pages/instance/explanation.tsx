@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { ExplanationAnswer } from "../../../src/http/contract.ts";
-import { part } from "../api.ts";
-import { Icon } from "../parts/icon.tsx";
-import { countdown, length, local, now, timeMode, utc } from "../times.ts";
+import type { ExplanationAnswer } from "../../../../src/http/contract.ts";
+import { part } from "../../api.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { countdown, length, local, now, timeMode, utc } from "../../times.ts";
 
 export interface ExplanationProps {
   readonly explanation: ExplanationAnswer;

@@ -1,19 +1,19 @@
-import type { DeadGroupAnswer } from "../../../src/http/contract.ts";
-import { get } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
-import { Choice } from "../parts/choice.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { count } from "../parts/tile.tsx";
-import { may } from "../session.ts";
-import { useFilters } from "../url.ts";
-import { Crumb } from "./crumb.tsx";
-import { DecideMany } from "./dead/decide-many.tsx";
-import { Groups } from "./dead/groups.tsx";
-import { Letters } from "./dead/letters.tsx";
-import { Tickets } from "./dead/tickets.tsx";
-import "./operating.css";
+import type { DeadGroupAnswer } from "../../../../src/http/contract.ts";
+import { get } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { count } from "../../parts/tile.tsx";
+import { may } from "../../session.ts";
+import { useFilters } from "../../url.ts";
+import { Crumb } from "../crumb.tsx";
+import { DecideMany } from "./decide-many.tsx";
+import { Groups } from "./groups.tsx";
+import { Letters } from "./letters.tsx";
+import { Tickets } from "./tickets.tsx";
+import "../operating.css";
 
 const tabs = [
   { id: "groups", name: "Groups" },

@@ -1,4 +1,4 @@
-import type { StateAnswer } from "../../../src/http/contract.ts";
+import type { StateAnswer } from "../../../../src/http/contract.ts";
 
 /** What standing in a state comes to. An instance in `failed` has not ended, and is not under way either. */
 export function standingOf({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AttemptAnswer, MoveAnswer } from "../../../src/http/contract.ts";
+import type { AttemptAnswer, MoveAnswer } from "../../../../src/http/contract.ts";
 import { errorIn, only, pathOf, visitsOf } from "./history.ts";
 
 function move(version: number, from: string | null, to: string, more: Partial<MoveAnswer> = {}): MoveAnswer {

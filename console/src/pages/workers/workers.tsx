@@ -1,16 +1,16 @@
-import type { WorkerAnswer } from "../../../src/http/contract.ts";
-import { apiUrl, get } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useFresh } from "../fresh.ts";
-import { Bar } from "../parts/bar.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { StatePill } from "../parts/state-pill.tsx";
-import { type Column, Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { commandOf } from "../rows.ts";
-import { Lanes } from "./workers/lanes.tsx";
-import "./operating.css";
+import type { WorkerAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useFresh } from "../../fresh.ts";
+import { Bar } from "../../parts/bar.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { Lanes } from "./lanes.tsx";
+import "../operating.css";
 
 /** Who works, on what, and what waits for them. */
 export function Workers() {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { lifecycles } from "../known.ts";
-import { may } from "../session.ts";
-import { StartDialog } from "./start-dialog.tsx";
+import { lifecycles } from "../../known.ts";
+import { may } from "../../session.ts";
+import { StartDialog } from "../instances/start-dialog.tsx";
 
 /** What to do where nothing has happened yet. */
 export function Guide() {

@@ -1,20 +1,20 @@
-import type { OpenSessionAnswer, TokenAnswer } from "../../../src/http/contract.ts";
-import { apiUrl, get, part, remove } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Id } from "../parts/id.tsx";
-import { StatePill } from "../parts/state-pill.tsx";
-import { type Column, Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { tell } from "../parts/toast.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { commandOf } from "../rows.ts";
-import { may } from "../session.ts";
-import { NewLink, NewToken, ShowOnce } from "./access/give-out.tsx";
-import "./operating.css";
+import type { OpenSessionAnswer, TokenAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get, part, remove } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Id } from "../../parts/id.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { tell } from "../../parts/toast.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { may } from "../../session.ts";
+import { NewLink, NewToken, ShowOnce } from "./give-out.tsx";
+import "../operating.css";
 
 /** Who may come in, and as what. */
 export function Access() {

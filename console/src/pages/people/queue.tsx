@@ -1,24 +1,24 @@
-import type { QueueAnswer, QueueLoadAnswer } from "../../../src/http/contract.ts";
-import { act } from "../acting.ts";
-import { get, part, post } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
-import { StatePill } from "../parts/state-pill.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { count, Tile } from "../parts/tile.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { may } from "../session.ts";
-import { useFilters } from "../url.ts";
-import { Crumb } from "./crumb.tsx";
-import { exportLabels } from "./people/export.ts";
-import { InHand } from "./people/in-hand.tsx";
-import { Labelers } from "./people/labelers.tsx";
-import { Labels } from "./people/labels.tsx";
-import { Samples } from "./people/samples.tsx";
-import { Settings } from "./people/settings.tsx";
-import { percent, seconds } from "./people/shares.tsx";
-import "./operating.css";
+import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
+import { act } from "../../acting.ts";
+import { get, part, post } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useDialog } from "../../dialogs.tsx";
+import { useFresh } from "../../fresh.ts";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { count, Tile } from "../../parts/tile.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { may } from "../../session.ts";
+import { useFilters } from "../../url.ts";
+import { Crumb } from "../crumb.tsx";
+import { exportLabels } from "./export.ts";
+import { InHand } from "./in-hand.tsx";
+import { Labelers } from "./labelers.tsx";
+import { Labels } from "./labels.tsx";
+import { Samples } from "./samples.tsx";
+import { Settings } from "./settings.tsx";
+import { percent, seconds } from "./shares.tsx";
+import "../operating.css";
 
 /** One queue: what is in it, who works on it, and how well. */
 export function Queue({ name }: { readonly name: string }) {

@@ -1,14 +1,14 @@
 import { Link } from "wouter-preact";
-import type { BalanceAnswer, CrowdAnswer } from "../../../src/http/contract.ts";
-import { apiUrl, get, part } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useFresh } from "../fresh.ts";
-import { Empty } from "../parts/empty.tsx";
-import { type Column, Table } from "../parts/table.tsx";
-import { count, Tile } from "../parts/tile.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { commandOf } from "../rows.ts";
-import "./operating.css";
+import type { BalanceAnswer, CrowdAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get, part } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useFresh } from "../../fresh.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { count, Tile } from "../../parts/tile.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import "../operating.css";
 
 /** The crowds that are asked, and where. */
 export function Crowds() {

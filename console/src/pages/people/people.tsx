@@ -1,16 +1,16 @@
 import { Link } from "wouter-preact";
-import type { QueueAnswer, QueueLoadAnswer } from "../../../src/http/contract.ts";
-import { apiUrl, get } from "../api.ts";
-import { useAsked } from "../asked.ts";
-import { useFresh } from "../fresh.ts";
-import { Empty } from "../parts/empty.tsx";
-import { StatePill } from "../parts/state-pill.tsx";
-import { type Column, Table } from "../parts/table.tsx";
-import { count, Tile } from "../parts/tile.tsx";
-import { Trouble } from "../parts/trouble.tsx";
-import { commandOf } from "../rows.ts";
-import { percent, seconds } from "./people/shares.tsx";
-import "./operating.css";
+import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
+import { apiUrl, get } from "../../api.ts";
+import { useAsked } from "../../asked.ts";
+import { useFresh } from "../../fresh.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { StatePill } from "../../parts/state-pill.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { count, Tile } from "../../parts/tile.tsx";
+import { Trouble } from "../../parts/trouble.tsx";
+import { commandOf } from "../../rows.ts";
+import { percent, seconds } from "./shares.tsx";
+import "../operating.css";
 
 type Row = QueueAnswer & QueueLoadAnswer;
 
