@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
-import { operatingPages } from "./operating.tsx";
 import { Instance } from "./pages/instance/instance.tsx";
 import { Instances } from "./pages/instances/instances.tsx";
 import { Lifecycle } from "./pages/lifecycle/lifecycle.tsx";
@@ -8,7 +7,8 @@ import { NotFound } from "./pages/not-found.tsx";
 import { Overview } from "./pages/overview/overview.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { findSession, session } from "./session.ts";
-import { Shell } from "./shell.tsx";
+import { operatingPages } from "./shell/operating.tsx";
+import { Shell } from "./shell/shell.tsx";
 
 /** Where the console is mounted: the path of the page's `<base>`. */
 const base = new URL(document.baseURI).pathname.replace(/\/$/, "");

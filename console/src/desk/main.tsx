@@ -4,6 +4,6 @@ import "../styles.css";
 import "../parts/parts.css";
 import "./desk.css";
 import "./form/form.css";
-import "../theme.ts";
+import "../preferences/theme.ts";
 
 render(<DeskApp />, document.getElementById("root")!);

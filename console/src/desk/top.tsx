@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { Icon } from "../parts/icon.tsx";
+import { theme, turnTheme } from "../preferences/theme.ts";
 import { may, session, signOut } from "../session.ts";
-import { theme, turnTheme } from "../theme.ts";
 import { labeler } from "./labeler.ts";
 
 const icons = { system: "system", light: "sun", dark: "moon" } as const;

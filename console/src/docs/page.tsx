@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, messageOf } from "../api.ts";
-import icon from "../icon.svg";
 import { Icon } from "../parts/icon.tsx";
 import { Toasts } from "../parts/toast.tsx";
+import { theme, turnTheme } from "../preferences/theme.ts";
 import { findSession, session } from "../session.ts";
-import { theme, turnTheme } from "../theme.ts";
+import icon from "../shell/icon.svg";
 import { type ApiDocument, findOperations, type Operation, operationsOf } from "./document.ts";
 import { OperationCard } from "./operation.tsx";
 import { Path, Words } from "./words.tsx";

@@ -10,7 +10,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Id } from "../parts/id.tsx";
 import { StatePill } from "../parts/state-pill.tsx";
-import { type Column, Table } from "../parts/table.tsx";
+import { type Column, Table } from "../parts/table/table.tsx";
 import { count } from "../parts/tile.tsx";
 import { Time } from "../parts/time.tsx";
 import { Trouble } from "../parts/trouble.tsx";

@@ -7,7 +7,7 @@ import { useFresh } from "../fresh.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Id } from "../parts/id.tsx";
 import { StatePill, type Tone } from "../parts/state-pill.tsx";
-import { type Column, Table } from "../parts/table.tsx";
+import { type Column, Table } from "../parts/table/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { commandOf } from "../rows.ts";

@@ -1,4 +1,4 @@
-import { length, local, now, relative, timeMode, utc } from "../times.ts";
+import { length, local, now, relative, timeMode, utc } from "../preferences/times.ts";
 
 /** A moment, written as the switch in the top bar says; the other ways are told on hovering. */
 export function Time({ at }: { readonly at: string | null | undefined }) {

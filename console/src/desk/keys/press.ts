@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
-import { read, write } from "../../kept.ts";
+import { read, write } from "../../preferences/kept.ts";
 import { pointerOf } from "../form/entered.ts";
 import { after, type Group, groupsIn, pressed } from "../form/groups.ts";
 import type { Labeling } from "../labeling.ts";

@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { tell } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";

@@ -4,7 +4,7 @@ import { apiUrl, get, part } from "../../api.ts";
 import { useAsked } from "../../asked.ts";
 import { useFresh } from "../../fresh.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";

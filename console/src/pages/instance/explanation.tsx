@@ -3,7 +3,7 @@ import { Link } from "wouter-preact";
 import type { ExplanationAnswer } from "../../../../src/http/contract.ts";
 import { part } from "../../api.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { countdown, length, local, now, timeMode, utc } from "../../times.ts";
+import { countdown, length, local, now, timeMode, utc } from "../../preferences/times.ts";
 
 export interface ExplanationProps {
   readonly explanation: ExplanationAnswer;

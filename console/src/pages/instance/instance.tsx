@@ -10,7 +10,7 @@ import { get, part } from "../../api.ts";
 import { useAsked } from "../../asked.ts";
 import { lifecycleNamed } from "../../known.ts";
 import { watchInstance } from "../../live.ts";
-import { Diagram } from "../../parts/diagram.tsx";
+import { Diagram } from "../../parts/diagram/diagram.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";

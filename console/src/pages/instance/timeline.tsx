@@ -3,7 +3,7 @@ import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../../src/h
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { length, now } from "../../times.ts";
+import { length, now } from "../../preferences/times.ts";
 import { type Change, type Entry, errorIn, isFailure, only, type Shown, type Visit, visitsOf } from "./history.ts";
 
 const kinds: readonly (readonly [Shown, string])[] = [

@@ -7,7 +7,7 @@ import { usePaged } from "../../paged.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { useRefreshed } from "../../refreshed.ts";

@@ -5,7 +5,7 @@ import { apiUrl, get, part } from "../../api.ts";
 import { useAsked } from "../../asked.ts";
 import { copy, save } from "../../copy.ts";
 import { countIn, lifecycleNamed } from "../../known.ts";
-import { Diagram } from "../../parts/diagram.tsx";
+import { Diagram } from "../../parts/diagram/diagram.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Trouble } from "../../parts/trouble.tsx";

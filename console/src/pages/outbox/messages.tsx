@@ -4,7 +4,7 @@ import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import type { Column } from "../../parts/table.tsx";
+import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 
 type Decide = (meant: { decision: "requeue" | "discard"; meant: { id: readonly string[] } }) => void;

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { RateSample } from "../../../../src/http/contract.ts";
 import { rates } from "../../live.ts";
-import { isDark } from "../../theme.ts";
+import { isDark } from "../../preferences/theme.ts";
 
 const height = 220;
 const mostSeconds = 15 * 60;

@@ -6,7 +6,7 @@ import { useFresh } from "../../fresh.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";

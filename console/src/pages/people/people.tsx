@@ -5,7 +5,7 @@ import { useAsked } from "../../asked.ts";
 import { useFresh } from "../../fresh.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";

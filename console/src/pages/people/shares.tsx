@@ -1,4 +1,4 @@
-import { length } from "../../times.ts";
+import { length } from "../../preferences/times.ts";
 
 /** A share as people read it; a dash where there is nothing to count. */
 export function percent(share: number | null | undefined): string {

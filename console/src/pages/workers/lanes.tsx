@@ -9,7 +9,7 @@ import { useFresh } from "../../fresh.ts";
 import { isInternal, lifecycles } from "../../known.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Length, Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";

@@ -5,7 +5,7 @@ import { useFresh } from "../../fresh.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";

@@ -1,18 +1,18 @@
 import { Route } from "wouter-preact";
 import { later } from "./later.tsx";
 
-const Dead = later(async () => (await import("./pages/dead/dead.tsx")).Dead);
-const DeadGroup = later(async () => (await import("./pages/dead/dead.tsx")).DeadGroup);
-const Operations = later(async () => (await import("./pages/operations.tsx")).Operations);
-const Workers = later(async () => (await import("./pages/workers/workers.tsx")).Workers);
-const Breakers = later(async () => (await import("./pages/breakers.tsx")).Breakers);
-const Outbox = later(async () => (await import("./pages/outbox/outbox.tsx")).Outbox);
-const Schedules = later(async () => (await import("./pages/schedules.tsx")).Schedules);
-const People = later(async () => (await import("./pages/people/people.tsx")).People);
-const Queue = later(async () => (await import("./pages/people/queue.tsx")).Queue);
-const Crowds = later(async () => (await import("./pages/crowds/crowds.tsx")).Crowds);
-const Crowd = later(async () => (await import("./pages/crowds/crowd.tsx")).Crowd);
-const Access = later(async () => (await import("./pages/access/access.tsx")).Access);
+const Dead = later(async () => (await import("../pages/dead/dead.tsx")).Dead);
+const DeadGroup = later(async () => (await import("../pages/dead/dead.tsx")).DeadGroup);
+const Operations = later(async () => (await import("../pages/operations.tsx")).Operations);
+const Workers = later(async () => (await import("../pages/workers/workers.tsx")).Workers);
+const Breakers = later(async () => (await import("../pages/breakers.tsx")).Breakers);
+const Outbox = later(async () => (await import("../pages/outbox/outbox.tsx")).Outbox);
+const Schedules = later(async () => (await import("../pages/schedules.tsx")).Schedules);
+const People = later(async () => (await import("../pages/people/people.tsx")).People);
+const Queue = later(async () => (await import("../pages/people/queue.tsx")).Queue);
+const Crowds = later(async () => (await import("../pages/crowds/crowds.tsx")).Crowds);
+const Crowd = later(async () => (await import("../pages/crowds/crowd.tsx")).Crowd);
+const Access = later(async () => (await import("../pages/access/access.tsx")).Access);
 
 /** The pages for whoever looks after what runs. */
 export const operatingPages = [

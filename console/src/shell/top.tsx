@@ -1,12 +1,12 @@
 import { Link, useLocation, useRoute } from "wouter-preact";
+import { lifecycles } from "../known.ts";
+import { liveness, paused } from "../live.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { theme, turnTheme } from "../preferences/theme.ts";
+import { timeMode, turnTimes } from "../preferences/times.ts";
+import { session, signOut } from "../session.ts";
 import icon from "./icon.svg";
-import { lifecycles } from "./known.ts";
-import { liveness, paused } from "./live.ts";
-import { Icon } from "./parts/icon.tsx";
-import { Menu } from "./parts/menu.tsx";
-import { session, signOut } from "./session.ts";
-import { theme, turnTheme } from "./theme.ts";
-import { timeMode, turnTimes } from "./times.ts";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 const timeNames = { relative: "Ago", local: "Local", utc: "UTC" } as const;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { read, write } from "../kept.ts";
-import { compare } from "../rows.ts";
-import { Icon } from "./icon.tsx";
+import { read, write } from "../../preferences/kept.ts";
+import { compare } from "../../rows.ts";
+import { Icon } from "../icon.tsx";
 import { TableMenu } from "./table-menu.tsx";
 import type { Column, TableProps } from "./table-props.ts";
 

@@ -1,7 +1,7 @@
-import { copy, save } from "../copy.ts";
-import { csv, curlOf } from "../rows.ts";
-import { Icon } from "./icon.tsx";
-import { Menu } from "./menu.tsx";
+import { copy, save } from "../../copy.ts";
+import { csv, curlOf } from "../../rows.ts";
+import { Icon } from "../icon.tsx";
+import { Menu } from "../menu.tsx";
 import type { TableProps } from "./table-props.ts";
 
 interface TableMenuProps<Row> extends TableProps<Row> {

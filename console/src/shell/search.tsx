@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import type { InstanceAnswer } from "../../src/http/contract.ts";
-import { get } from "./api.ts";
-import { lifecycles } from "./known.ts";
-import { Icon, type IconName } from "./parts/icon.tsx";
+import type { InstanceAnswer } from "../../../src/http/contract.ts";
+import { get } from "../api.ts";
+import { lifecycles } from "../known.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
 import { places } from "./places.ts";
 
 interface Found {

@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { StateAnswer } from "../../../src/http/contract.ts";
+import type { StateAnswer } from "../../../../src/http/contract.ts";
 import { type DrawnNode, readDrawing } from "./drawing.ts";
 import "./diagram.css";
 

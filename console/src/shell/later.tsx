@@ -1,6 +1,6 @@
 import type { ComponentType, FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Trouble } from "./parts/trouble.tsx";
+import { Trouble } from "../parts/trouble.tsx";
 
 /** A page whose code is fetched when it is first opened, so that the console itself is there at once. */
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {

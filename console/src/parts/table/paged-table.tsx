@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { apiUrl, get, type Query } from "../api.ts";
-import { useFresh } from "../fresh.ts";
-import { usePaged } from "../paged.ts";
-import { useFilters } from "../url.ts";
+import { apiUrl, get, type Query } from "../../api.ts";
+import { useFresh } from "../../fresh.ts";
+import { usePaged } from "../../paged.ts";
+import { useFilters } from "../../url.ts";
+import { Trouble } from "../trouble.tsx";
 import { Table } from "./table.tsx";
 import type { Column, TableProps } from "./table-props.ts";
-import { Trouble } from "./trouble.tsx";
 
 const pageSize = 50;
 

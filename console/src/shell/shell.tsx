@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { findLifecycles } from "./known.ts";
-import { goLive } from "./live.ts";
-import { Icon } from "./parts/icon.tsx";
-import { Toasts } from "./parts/toast.tsx";
+import { findLifecycles } from "../known.ts";
+import { goLive } from "../live.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Toasts } from "../parts/toast.tsx";
+import { may, session } from "../session.ts";
 import { places } from "./places.ts";
 import { Search } from "./search.tsx";
-import { may, session } from "./session.ts";
 import { Top } from "./top.tsx";
 
 /** What stands around every page: the way to the others, the search, and who is signed in. */

@@ -1,6 +1,6 @@
-import type { SessionAnswer } from "../../src/http/contract.ts";
-import type { IconName } from "./parts/icon.tsx";
-import { may } from "./session.ts";
+import type { SessionAnswer } from "../../../src/http/contract.ts";
+import type { IconName } from "../parts/icon.tsx";
+import { may } from "../session.ts";
 
 /** A page of the console, and who may see it. */
 export interface Place {

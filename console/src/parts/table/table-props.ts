@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Cell } from "../rows.ts";
+import type { Cell } from "../../rows.ts";
 
 export interface Column<Row> {
   readonly name: string;
