@@ -238,8 +238,8 @@ export { constant, exponential, isNetworkError, type RetryPolicy } from "./polic
 export type { Tx } from "./store/port/db.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
 export type { Log, LogOption } from "./telemetry/log.ts";
-export type { AbortReason } from "./worker/abort.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove, WorkerState } from "./worker/states.ts";
+export type { AbortReason } from "./worker/steps/abort.ts";
 export type { Worker } from "./worker/work.ts";
 export { workerDiagram } from "./worker/worker-diagram.ts";

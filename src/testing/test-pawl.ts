@@ -32,7 +32,7 @@ import type { Db } from "../store/port/db.ts";
 import { migrate } from "../store/port/migrate.ts";
 import { Claims } from "../worker/claims.ts";
 import { Lanes } from "../worker/lanes.ts";
-import { type Handler, run } from "../worker/run.ts";
+import { type Handler, run } from "../worker/steps/run.ts";
 import { installTestClock, type TestClock } from "./clock.ts";
 import { PlantedFaults } from "./faults.ts";
 import { borrowMemoryStore, borrowPostgresStore, type TestStore } from "./stores.ts";

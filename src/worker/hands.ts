@@ -13,13 +13,13 @@ import type { Granting } from "../kernel/types/maker.ts";
 import type { Outcome, Report, Reported } from "../kernel/types/outcome.ts";
 import type { Taken } from "../kernel/types/taken.ts";
 import type { LeaseKeeper } from "../store/port/db.ts";
-import { Abort, abortedBy } from "./abort.ts";
-import { reportObserved, runObserved } from "./observed.ts";
 import { Pace, windowMs } from "./pace.ts";
-import type { Handler } from "./run.ts";
 import type { Settings } from "./settings.ts";
 import type { SlotState, WorkerStates } from "./states.ts";
-import { StuckSteps } from "./stuck-steps.ts";
+import { Abort, abortedBy } from "./steps/abort.ts";
+import { reportObserved, runObserved } from "./steps/observed.ts";
+import type { Handler } from "./steps/run.ts";
+import { StuckSteps } from "./steps/stuck-steps.ts";
 
 const firstPauseMs = 50;
 const markAfterMs = 50;

@@ -4,7 +4,7 @@ import { guardListener } from "../base/guard.ts";
 import { checkedOptions } from "../base/options.ts";
 import { failureListener, logFailure, type Log as TelemetryLog } from "../telemetry/log.ts";
 import type { WorkerMove } from "./states.ts";
-import type { Log } from "./step.ts";
+import type { Log } from "./steps/step.ts";
 
 export interface WorkOptions {
   /** How many steps run at once in this process; 16 unless given. */

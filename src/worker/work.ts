@@ -11,11 +11,11 @@ import { Claims } from "./claims.ts";
 import { Hands } from "./hands.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { freshMs, Lanes } from "./lanes.ts";
-import { takeObserved } from "./observed.ts";
 import { Rest } from "./rest.ts";
-import type { Handler } from "./run.ts";
 import { type Settings, settingsOf, type WorkOptions } from "./settings.ts";
 import { type LoopState, type SlotState, WorkerStates } from "./states.ts";
+import { takeObserved } from "./steps/observed.ts";
+import type { Handler } from "./steps/run.ts";
 import { pawlVersion } from "./version.ts";
 
 /** One round of what is looked after beside the steps: lapsed leases, scheduled tasks, due timers. */

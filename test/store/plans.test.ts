@@ -23,7 +23,7 @@ import { relaySettings } from "../../src/outbox/settings.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
-import { run } from "../../src/worker/run.ts";
+import { run } from "../../src/worker/steps/run.ts";
 import { everyStatementOfFailures, failing } from "../support/failure-statements.ts";
 import { asks, everyStatementOfBreakers } from "../support/statements/breaker-statements.ts";
 import { everyStatementOfCallbacks, graded } from "../support/statements/callback-statements.ts";

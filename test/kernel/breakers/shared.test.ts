@@ -11,7 +11,7 @@ import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { testPawl } from "../../../src/testing/test-pawl.ts";
 import { Claims } from "../../../src/worker/claims.ts";
 import { freshMs, Lanes } from "../../../src/worker/lanes.ts";
-import { run } from "../../../src/worker/run.ts";
+import { run } from "../../../src/worker/steps/run.ts";
 import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, grade, llm, some, speech, steps } from "../../support/essay.ts";

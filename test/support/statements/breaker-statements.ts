@@ -5,7 +5,7 @@ import { report } from "../../../src/kernel/tasks/report.ts";
 import type { Report } from "../../../src/kernel/types/outcome.ts";
 import { Claims } from "../../../src/worker/claims.ts";
 import { Lanes } from "../../../src/worker/lanes.ts";
-import { run } from "../../../src/worker/run.ts";
+import { run } from "../../../src/worker/steps/run.ts";
 
 /** Needs one dependency, and calls another that is away. */
 export const asks = job("asks", {

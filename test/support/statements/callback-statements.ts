@@ -5,7 +5,7 @@ import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import { take } from "../../../src/kernel/tasks/take.ts";
 import { postponeCallbacks, reopenCallbacks } from "../../../src/store/callbacks/callbacks.ts";
-import { run } from "../../../src/worker/run.ts";
+import { run } from "../../../src/worker/steps/run.ts";
 
 let token = "";
 

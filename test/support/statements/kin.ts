@@ -5,7 +5,7 @@ import { tellProgress } from "../../../src/kernel/tasks/progress.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import { take } from "../../../src/kernel/tasks/take.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
-import { run } from "../../../src/worker/run.ts";
+import { run } from "../../../src/worker/steps/run.ts";
 
 const kid = lifecycle("kid", {
   initial: "waiting",

@@ -1,8 +1,8 @@
-import type { Kernel } from "../kernel/kernel.ts";
-import { reportEach, type Unwritten } from "../kernel/tasks/report.ts";
-import type { Outcome, Report, Reported } from "../kernel/types/outcome.ts";
-import type { Taken } from "../kernel/types/taken.ts";
-import { markFailed, type Span } from "../telemetry/tracing.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { reportEach, type Unwritten } from "../../kernel/tasks/report.ts";
+import type { Outcome, Report, Reported } from "../../kernel/types/outcome.ts";
+import type { Taken } from "../../kernel/types/taken.ts";
+import { markFailed, type Span } from "../../telemetry/tracing.ts";
 import { type RunOptions, run } from "./run.ts";
 
 /** Claims tasks, as one span and one batch. */

@@ -1,4 +1,4 @@
-import type { Word } from "../kernel/tasks/progress.ts";
+import type { Word } from "../../kernel/tasks/progress.ts";
 
 /**
  * Passes on how far a step is: the first word at once, then the newest of each while, so that a tight loop does not

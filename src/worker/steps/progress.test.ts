@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Word } from "../kernel/tasks/progress.ts";
+import type { Word } from "../../kernel/tasks/progress.ts";
 import { Progress } from "./progress.ts";
 
 beforeEach(() => void vi.useFakeTimers());

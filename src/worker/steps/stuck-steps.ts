@@ -1,4 +1,4 @@
-import { timerMs } from "../base/duration.ts";
+import { timerMs } from "../../base/duration.ts";
 
 export interface StuckStepsOptions {
   /** How long a step may go on after its signal was aborted. */
