@@ -15,7 +15,7 @@ import {
   whole,
 } from "../api/schema.ts";
 import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
-import { assignment } from "./people-answer.ts";
+import { assignment } from "./answers/people-answer.ts";
 
 const labeler = about(text, "For whom; a labeler is always himself.");
 

@@ -4,10 +4,10 @@ import type { AnyLifecycle } from "../../definition/language/face.ts";
 import { builtInEvents } from "../../definition/model.ts";
 import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes } from "../api/route.ts";
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
+import { explanation } from "./answers/explanation-answer.ts";
+import { children, history, instance, journal, permitted, started } from "./answers/instance-answer.ts";
 import { actor, after, cause, page, repeat } from "./arguments.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
-import { explanation } from "./explanation-answer.ts";
-import { children, history, instance, journal, permitted, started } from "./instance-answer.ts";
 import { lifecycleNamed, statesOf, type Target, targetOf } from "./targets.ts";
 
 const sending = {

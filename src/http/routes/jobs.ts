@@ -14,8 +14,8 @@ import {
   whole,
 } from "../api/schema.ts";
 import type { JobAnswer } from "../contract.ts";
+import { started } from "./answers/instance-answer.ts";
 import { after, cause, page } from "./arguments.ts";
-import { started } from "./instance-answer.ts";
 import { jobNamed } from "./targets.ts";
 
 const jobStatus = oneOf("pending", "running", "done", "error");

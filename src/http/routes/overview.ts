@@ -1,7 +1,7 @@
 import { routesOf } from "../api/route.ts";
 import { about, flag, id, listOf, moment, named, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import type { OverviewAnswer, StuckAnswer } from "../contract.ts";
-import { instance } from "./instance-answer.ts";
+import { instance } from "./answers/instance-answer.ts";
 import { lifecycleNamed } from "./targets.ts";
 
 const need = shape<OverviewAnswer["needs"][number]>({

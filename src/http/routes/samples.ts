@@ -2,8 +2,16 @@ import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
 import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
+import {
+  assignment,
+  assignmentStatus,
+  label,
+  sample,
+  sampleHistory,
+  sampleState,
+  workMove,
+} from "./answers/people-answer.ts";
 import { actor, after, cause, page, repeat } from "./arguments.ts";
-import { assignment, assignmentStatus, label, sample, sampleHistory, sampleState, workMove } from "./people-answer.ts";
 
 type NewSample = Parameters<Pawl["people"]["add"]>[1];
 

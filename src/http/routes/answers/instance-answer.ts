@@ -16,8 +16,8 @@ import {
   text,
   whole,
   withMore,
-} from "../api/schema.ts";
-import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermittedAnswer } from "../contract.ts";
+} from "../../api/schema.ts";
+import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermittedAnswer } from "../../contract.ts";
 
 export const outcome = orNull(oneOf("success", "failure", "discarded"));
 

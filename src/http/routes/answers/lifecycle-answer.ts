@@ -1,8 +1,8 @@
-import type { Pawl } from "../../api/pawl.ts";
-import type { Asked } from "../../definition/decide/question.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
-import { acceptLate, discarded, type StateModel, type Timing } from "../../definition/model.ts";
-import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
+import type { Pawl } from "../../../api/pawl.ts";
+import type { Asked } from "../../../definition/decide/question.ts";
+import type { AnyLifecycle } from "../../../definition/language/face.ts";
+import { acceptLate, discarded, type StateModel, type Timing } from "../../../definition/model.ts";
+import type { LifecycleAnswer, StateAnswer } from "../../contract.ts";
 
 /** The lifecycles of this process with their states and instance counts; with `internal` also Pawl's own. */
 export async function lifecyclesOf(pawl: Pawl, internal: boolean): Promise<LifecycleAnswer[]> {

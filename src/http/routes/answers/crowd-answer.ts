@@ -13,8 +13,8 @@ import {
   shape,
   text,
   whole,
-} from "../api/schema.ts";
-import type { AstrayAnswer, CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../contract.ts";
+} from "../../api/schema.ts";
+import type { AstrayAnswer, CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../contract.ts";
 
 const verdict = oneOf("approved", "rejected");
 export const jobState = oneOf(

@@ -17,7 +17,7 @@ import {
   text,
   whole,
   withMore,
-} from "../api/schema.ts";
+} from "../../api/schema.ts";
 import type {
   AssignmentAnswer,
   LabelAnswer,
@@ -28,7 +28,7 @@ import type {
   SampleHistoryAnswer,
   SubmittedAnswer,
   WorkMoveAnswer,
-} from "../contract.ts";
+} from "../../contract.ts";
 
 export const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
 export const sampleState = oneOf("open", "agreed", "exhausted", "unassignable", "withdrawn", "closed");

@@ -12,8 +12,8 @@ import {
   shape,
   text,
   whole,
-} from "../api/schema.ts";
-import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer } from "../contract.ts";
+} from "../../api/schema.ts";
+import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer } from "../../contract.ts";
 
 const share = orNull(number);
 const rates = { completionRate: share, skipRate: share, expireRate: share };

@@ -13,8 +13,8 @@ import {
   shape,
   text,
   whole,
-} from "../api/schema.ts";
-import type { ExplanationAnswer } from "../contract.ts";
+} from "../../api/schema.ts";
+import type { ExplanationAnswer } from "../../contract.ts";
 import { blockers, outcome } from "./instance-answer.ts";
 
 type Recovery = NonNullable<ExplanationAnswer["recovery"]>;
