@@ -132,7 +132,7 @@ class Worker extends WorkerProcess {
         if (what === "held") missing.delete(words[0]!);
         if (missing.size === 0) resolve();
       },
-      "test/faults/assessment-child.ts",
+      "test/faults/processes/assessment-child.ts",
     );
     this.#missing = missing;
     this.#holdsAll = promise;

@@ -15,7 +15,7 @@ const points: FaultPoint[] = ["transaction.written", "transaction.committed", ..
 /** A worker in a process of its own, until it has killed itself at this point. */
 async function dieAt(point: FaultPoint, url: string): Promise<void> {
   const env = { PAWL_VICTIM_URL: url, PAWL_FAULT: `${point}:crash:1` };
-  expect(await new WorkerProcess(env, () => {}, "test/faults/family-child.ts").ended, point).toBe("SIGKILL");
+  expect(await new WorkerProcess(env, () => {}, "test/faults/processes/family-child.ts").ended, point).toBe("SIGKILL");
 }
 
 onPostgres("a worker that is killed on the way", () => {

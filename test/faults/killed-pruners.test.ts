@@ -21,7 +21,9 @@ onPostgres("a process that dies while it deletes", () => {
       // Each takes the turn of one of the two states with it; between them comes what was discarded.
       for (const point of pointsMet("a pruner")) {
         const env = { PAWL_VICTIM_URL: store.url!, PAWL_FAULT: `${point}:crash:${point === "prune.after" ? 2 : 1}` };
-        expect(await new WorkerProcess(env, () => {}, "test/faults/pruner-child.ts").ended, point).toBe("SIGKILL");
+        expect(await new WorkerProcess(env, () => {}, "test/faults/processes/pruner-child.ts").ended, point).toBe(
+          "SIGKILL",
+        );
         expect(await check(store.db)).toEqual([]);
       }
       expect(await pawl.list(leaf)).toHaveLength(1);

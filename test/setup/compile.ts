@@ -11,12 +11,12 @@ const programs = [
   "src/people/labels/validation-thread.ts",
   "src/store/pglite/thread.ts",
   "src/store/postgres/lease-thread.ts",
-  "test/faults/assessment-child.ts",
-  "test/faults/child.ts",
-  "test/faults/family-child.ts",
-  "test/faults/pruner-child.ts",
+  "test/faults/processes/assessment-child.ts",
+  "test/faults/processes/child.ts",
+  "test/faults/processes/family-child.ts",
+  "test/faults/processes/pruner-child.ts",
   "test/faults/relays/relay-child.ts",
-  "test/faults/worker-child.ts",
+  "test/faults/processes/worker-child.ts",
   "test/schedules/keeper-child.ts",
 ];
 

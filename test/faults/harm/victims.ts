@@ -21,7 +21,7 @@ export class Victims {
   async live(env: Record<string, string>, death: Death, ledger: Ledger): Promise<Died> {
     const fault = "at" in death ? { PAWL_FAULT: `${death.at}:crash:${death.nth}` } : {};
     // Only compiled quickly, not well: it does not live long enough for more.
-    const child = spawn(process.execPath, ["--liftoff-only", compiled("test/faults/child.ts")], {
+    const child = spawn(process.execPath, ["--liftoff-only", compiled("test/faults/processes/child.ts")], {
       env: { ...process.env, ...env, ...fault },
       stdio: ["pipe", "pipe", "pipe"],
     });

@@ -20,7 +20,11 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<NodeJS.Signals | null>;
 
-  constructor(env: Record<string, string>, hear: (said: Said) => void, program = "test/faults/worker-child.ts") {
+  constructor(
+    env: Record<string, string>,
+    hear: (said: Said) => void,
+    program = "test/faults/processes/worker-child.ts",
+  ) {
     const file = compiled(program);
     const { NODE_OPTIONS: _, ...rest } = process.env;
     this.#child = spawn(process.execPath, [file], {

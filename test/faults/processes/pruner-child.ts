@@ -1,8 +1,8 @@
-import { openOn } from "../../src/api/create.ts";
-import { prune } from "../../src/kernel/upkeep/prune.ts";
-import { openPostgres } from "../../src/store/postgres/open.ts";
-import { faultsFrom } from "../../src/testing/faults.ts";
-import { leaf } from "./worlds/leaf.ts";
+import { openOn } from "../../../src/api/create.ts";
+import { prune } from "../../../src/kernel/upkeep/prune.ts";
+import { openPostgres } from "../../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../../src/testing/faults.ts";
+import { leaf } from "../worlds/leaf.ts";
 
 /** Deletes what has outlived its time, and dies over it. */
 const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL! });

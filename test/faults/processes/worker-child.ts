@@ -1,9 +1,9 @@
-import { openOn } from "../../src/api/create.ts";
-import { openPostgres } from "../../src/store/postgres/open.ts";
-import { faultsFrom } from "../../src/testing/faults.ts";
-import type { WorkOptions } from "../../src/worker/settings.ts";
-import { say } from "./harm/say.ts";
-import { lifecycles, outside } from "./worlds/relay.ts";
+import { openOn } from "../../../src/api/create.ts";
+import { openPostgres } from "../../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../../src/testing/faults.ts";
+import type { WorkOptions } from "../../../src/worker/settings.ts";
+import { say } from "../harm/say.ts";
+import { lifecycles, outside } from "../worlds/relay.ts";
 
 /** A worker process that is made to be killed and stopped. What its steps do is written before they go on. */
 const { PAWL_VICTIM_URL: url = "", PAWL_FAULT: fault, ...given } = process.env;

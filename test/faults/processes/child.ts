@@ -1,14 +1,14 @@
-import { openOn } from "../../src/api/create.ts";
-import { verify } from "../../src/inspect/verify/verify.ts";
-import type { Faults } from "../../src/kernel/faults.ts";
-import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
-import { openPglite } from "../../src/store/pglite/open.ts";
-import { openPostgres } from "../../src/store/postgres/open.ts";
-import { faultsFrom } from "../../src/testing/faults.ts";
-import { callUntil } from "./harm/callers.ts";
-import { Random } from "./harm/random.ts";
-import { say } from "./harm/say.ts";
-import { createBooked, errand } from "./worlds/errand.ts";
+import { openOn } from "../../../src/api/create.ts";
+import { verify } from "../../../src/inspect/verify/verify.ts";
+import type { Faults } from "../../../src/kernel/faults.ts";
+import { lanesOf } from "../../../src/kernel/lanes/lanes.ts";
+import { openPglite } from "../../../src/store/pglite/open.ts";
+import { openPostgres } from "../../../src/store/postgres/open.ts";
+import { faultsFrom } from "../../../src/testing/faults.ts";
+import { callUntil } from "../harm/callers.ts";
+import { Random } from "../harm/random.ts";
+import { say } from "../harm/say.ts";
+import { createBooked, errand } from "../worlds/errand.ts";
 
 /**
  * A program that is made to be killed. It opens a Pawl, looks whether the last one left everything in order, and then
