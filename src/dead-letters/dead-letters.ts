@@ -8,6 +8,7 @@ import type { CallOptions, StartCallOptions } from "../kernel/types/call-options
 import type { Verbs } from "../kernel/verbs.ts";
 import { type DeadLetterView, readDeadLetters, readLetterGroups, readLettersOfKind } from "../views/dead-letters.ts";
 import { archivedFiles, archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
+import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import {
   ageOf,
   type DeadLetterFilter,
@@ -110,7 +111,7 @@ export class DeadLetters {
     } = checkedOptions(options, ["data", "restart", ...callKeys], "deadLetters.requeue");
     return this.#verbs.inTurn(tx, async () => {
       const letter = await this.#openLetter(id, tx);
-      await this.#verbs.requeue({ letter, data, restart, ...causeOf(by) }, tx);
+      await requeueLetter(this.#kernel, this.#verbs, { letter, data, restart, ...causeOf(by) }, tx);
       return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
     });
   }
@@ -120,7 +121,7 @@ export class DeadLetters {
     const { tx, ...by } = checkedOptions(options, callKeys, "deadLetters.discard");
     return this.#verbs.inTurn(tx, async () => {
       const letter = await this.#openLetter(id, tx);
-      await this.#verbs.discardLetter(letter, causeOf(by), tx);
+      await discardLetter(this.#kernel, this.#verbs, letter, causeOf(by), tx);
       return letterOf((await this.#verbs.deadLetter(letter.id, tx))!);
     });
   }

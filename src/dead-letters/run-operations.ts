@@ -10,6 +10,7 @@ import { readInstances } from "../store/move/instances.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
 import type { LetterFilter } from "../store/recovery/letter-filter.ts";
 import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
+import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import {
   abortOperation,
   insertOperation,
@@ -146,8 +147,9 @@ async function decideAll(
   const deciding = open.map(async (letter) => {
     if (isSent(letter)) return;
     try {
-      if (operation.decision === "discard") await verbs.discardLetter(letter, by, undefined);
-      else await verbs.requeue({ letter, data: undefined, restart: operation.restart, ...by }, undefined);
+      if (operation.decision === "discard") await discardLetter(kernel, verbs, letter, by, undefined);
+      else
+        await requeueLetter(kernel, verbs, { letter, data: undefined, restart: operation.restart, ...by }, undefined);
     } catch (error) {
       refusals.set(letter.id, asPawlError(error));
     }

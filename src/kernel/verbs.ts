@@ -17,7 +17,7 @@ import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.
 import { sendAll, sendAllIn, sendIn } from "./move/send.ts";
 import { planStart, planStarts, startAll } from "./move/start.ts";
 import { requeueDied } from "./recovery/broker-letters.ts";
-import { decidedError, decideMessage, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
+import { decidedError, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
 import type { Ref } from "./refs.ts";
 import { settleWithin } from "./time-limit.ts";
 import type { Planned, Start, Started } from "./types/planned.ts";
@@ -159,7 +159,6 @@ export class Verbs {
   async requeue(requeue: Requeue, tx: unknown): Promise<void> {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "requeue");
-    if (requeue.letter.kind === "message") return decideMessage(kernel, requeue.letter, "requeue", requeue, tx);
     if (requeue.letter.kind === "broker") return this.#writing(tx, (db) => requeueDied(kernel, db, requeue));
     if (requeue.letter.kind === "effect") return this.#writing(tx, (db) => requeueTask(kernel, db, requeue));
     const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
@@ -170,7 +169,6 @@ export class Verbs {
   async discardLetter(letter: DeadLetterView, by: Decider, tx: unknown): Promise<void> {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "discard");
-    if (letter.kind === "message") return decideMessage(kernel, letter, "discard", by, tx);
     const isDone = await this.#writing(tx, (db) => markDiscarded(db, letter.id, by));
     if (!isDone) throw decidedError(letter.id);
   }

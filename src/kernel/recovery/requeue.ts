@@ -9,7 +9,6 @@ import { type Decider, requeueEffect } from "../../store/recovery/dead-letters.t
 import type { DeadLetterView } from "../../views/dead-letters.ts";
 import { nameOf } from "../errors.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
-import { type Decision, decideDead } from "../outbox.ts";
 import type { Send } from "../types/send.ts";
 
 /** How a person wants work that was given up to be taken up again. */
@@ -34,22 +33,6 @@ export async function requeueTask(
   const task = { id: kernel.newId(), lane: laneFor(kernel, letter) };
   if (!(await requeueEffect(db, letter.id, task, by))) throw decidedError(letter.id);
   kernel.signals.hint(task.lane);
-}
-
-/** A message is sent once more, or given up so that those behind it go on. That takes the lease of its shard for a moment. */
-export async function decideMessage(
-  kernel: Kernel,
-  letter: DeadLetterView,
-  decision: Decision,
-  { actor, reason, ...given }: Decider & Partial<Pick<Requeue, "data" | "restart">>,
-  tx: unknown,
-): Promise<void> {
-  if (tx !== undefined || given.data !== undefined || given.restart === true) {
-    const message = `Dead letter ${letter.id} is about the message \`${letter.origin}\`: it is sent again as it was, or given up, and not within a transaction.`;
-    throw new PawlError("option_invalid", message, { deadLetter: letter.id });
-  }
-  const decided = await decideDead(kernel, { ids: [letter.task_id!], type: null }, decision, { actor, reason });
-  if (decided === 0) throw decidedError(letter.id);
 }
 
 /** That of today's definition; letters to other instances go by their receivers'. */

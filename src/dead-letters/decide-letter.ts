@@ -1,0 +1,42 @@
+import { PawlError } from "../base/errors.ts";
+import { type Kernel, refuseInside } from "../kernel/kernel.ts";
+import { decidedError, type Requeue } from "../kernel/recovery/requeue.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { type Decision, decideDead } from "../kernel/outbox.ts";
+import type { Decider } from "../store/recovery/dead-letters.ts";
+import type { DeadLetterView } from "../views/dead-letters.ts";
+
+/** Requeues what one dead letter is about: a message by the outbox, everything else by the kernel. */
+export function requeueLetter(kernel: Kernel, verbs: Verbs, requeue: Requeue, tx: unknown): Promise<void> {
+  if (requeue.letter.kind !== "message") return verbs.requeue(requeue, tx);
+  return decideMessage(kernel, requeue.letter, "requeue", requeue, tx);
+}
+
+/** Discards what one dead letter is about. */
+export function discardLetter(
+  kernel: Kernel,
+  verbs: Verbs,
+  letter: DeadLetterView,
+  by: Decider,
+  tx: unknown,
+): Promise<void> {
+  if (letter.kind !== "message") return verbs.discardLetter(letter, by, tx);
+  return decideMessage(kernel, letter, "discard", by, tx);
+}
+
+/** A message is sent once more, or discarded so that those behind it go on. That takes the lease of its shard for a moment. */
+async function decideMessage(
+  kernel: Kernel,
+  letter: DeadLetterView,
+  decision: Decision,
+  { actor, reason, ...given }: Decider & Partial<Pick<Requeue, "data" | "restart">>,
+  tx: unknown,
+): Promise<void> {
+  if (tx === undefined) refuseInside(kernel, decision);
+  if (tx !== undefined || given.data !== undefined || given.restart === true) {
+    const message = `Dead letter ${letter.id} is about the message \`${letter.origin}\`: it is sent again as it was, or given up, and not within a transaction.`;
+    throw new PawlError("option_invalid", message, { deadLetter: letter.id });
+  }
+  const decided = await decideDead(kernel, { ids: [letter.task_id!], type: null }, decision, { actor, reason });
+  if (decided === 0) throw decidedError(letter.id);
+}
