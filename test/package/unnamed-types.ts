@@ -44,7 +44,7 @@ export const unnamed: readonly string[] = [
   "pawl views/history AttemptRow",
   "pawl views/history MoveRow",
   "pawl views/outbox MessageView",
-  "pawl worker/step Log",
+  "pawl worker/steps/step Log",
   "pawl worker/work Company",
   "pawl worker/work Maintain",
   "pawl/quality policy/agreement/schema-shape Schema",
