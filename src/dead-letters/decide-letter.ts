@@ -2,7 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { decidedError, type Requeue } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { type Decision, decideDead } from "../kernel/outbox.ts";
+import { type Decision, decideDead } from "../outbox/dead-messages.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 

@@ -1,10 +1,10 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
+import { readOutboxLag } from "../outbox/views/outbox.ts";
 import type { Readings } from "../telemetry/catalogue.ts";
 import { readUndeliveredAlerts } from "../views/alerts.ts";
 import { listBreakers } from "../views/breakers.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
-import { readOutboxLag } from "../views/outbox.ts";
 import { countInstances } from "./counts.ts";
 import type { StuckReason } from "./explain/explanation.ts";
 import { findStuck, stuckReasons, summary } from "./stuck/find-stuck.ts";

@@ -3,10 +3,10 @@ import { compute } from "../base/guard.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { MessageOutcome, ReadyMessage } from "../kernel/outbox.ts";
 import { requeuedTo } from "../kernel/recovery/broker-letters.ts";
 import { nextAttemptMs, pauseOf } from "../policy/retry.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "./broker.ts";
+import type { MessageOutcome, ReadyMessage } from "./dead-messages.ts";
 import type { RelaySettings } from "./settings.ts";
 
 /** A broker that does not settle by itself is not waited for much longer. */

@@ -3,8 +3,8 @@ import { isId } from "../base/ids.ts";
 import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
-import { decideDead } from "../kernel/outbox.ts";
-import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "../views/outbox.ts";
+import { decideDead } from "./dead-messages.ts";
+import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "./views/outbox.ts";
 
 /** How far behind the relays are. */
 export interface OutboxLag {

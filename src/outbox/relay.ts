@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Kernel } from "../kernel/kernel.ts";
-import { promoteDue, pruneSent } from "../kernel/outbox.ts";
 import { outboxTopic } from "../kernel/signals.ts";
+import { promoteDue, pruneSent } from "./dead-messages.ts";
 import { Delivery } from "./delivery.ts";
 import { type Round, relayRound } from "./round.ts";
 import { type RelayOptions, type RelaySettings, relaySettings } from "./settings.ts";

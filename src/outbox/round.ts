@@ -1,7 +1,7 @@
 import { isPawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { type MessageOutcome, readReady, type ShardLease, settle, shardCount, takeShards } from "../kernel/outbox.ts";
 import { pause } from "../kernel/pause.ts";
+import { type MessageOutcome, readReady, type ShardLease, settle, shardCount, takeShards } from "./dead-messages.ts";
 import type { Delivery } from "./delivery.ts";
 import type { RelaySettings } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import type { Broker, Pawl } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/api/create.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { promoteDue } from "../../src/kernel/outbox.ts";
+import { promoteDue } from "../../src/outbox/dead-messages.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";

@@ -1,5 +1,5 @@
-import { type Executor, sql, textArray } from "../port/db.ts";
-import type { Decider } from "./dead-letters.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
+import type { Decider } from "../../store/recovery/dead-letters.ts";
 
 /** Which dead messages are meant: these, those of a type, or all; never more than a page at a time. */
 export interface DeadFilter {

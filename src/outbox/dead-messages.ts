@@ -1,5 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { PawlError } from "../base/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { pause } from "../kernel/pause.ts";
+import { outboxTopic } from "../kernel/signals.ts";
+import type { Decider } from "../store/recovery/dead-letters.ts";
+import {
+  type DeadFilter,
+  type DeadMessage,
+  discardMessages,
+  readDeadMessages,
+  requeueMessages,
+} from "./store/dead-messages.ts";
 import {
   leaseShards,
   leaseTheseShards,
@@ -11,18 +22,7 @@ import {
   type ShardLease,
   settleMessages,
   shardCount,
-} from "../store/outbox.ts";
-import type { Decider } from "../store/recovery/dead-letters.ts";
-import {
-  type DeadFilter,
-  type DeadMessage,
-  discardMessages,
-  readDeadMessages,
-  requeueMessages,
-} from "../store/recovery/dead-messages.ts";
-import type { Kernel } from "./kernel.ts";
-import { pause } from "./pause.ts";
-import { outboxTopic } from "./signals.ts";
+} from "./store/outbox.ts";
 
 export { type MessageOutcome, type ReadyMessage, type ShardLease, shardCount };
 

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/port/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** How much of one type waits to be sent, and how much was given up. */
 export interface OutboxTypeView {

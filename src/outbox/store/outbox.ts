@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "./port/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** The right to send the messages of some shards, until a time. */
 export interface ShardLease {
