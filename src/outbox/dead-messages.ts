@@ -11,58 +11,7 @@ import {
   readDeadMessages,
   requeueMessages,
 } from "./store/dead-messages.ts";
-import {
-  leaseShards,
-  leaseTheseShards,
-  type MessageOutcome,
-  promoteMessages,
-  pruneMessages,
-  type ReadyMessage,
-  readReadyMessages,
-  type ShardLease,
-  settleMessages,
-  shardCount,
-} from "./store/outbox.ts";
-
-export { type MessageOutcome, type ReadyMessage, type ShardLease, shardCount };
-
-/** Messages that wait behind one that was sent are let go so many at a time. */
-const followersAtOnce = 100;
-
-/** Leases shards that have something to send; undefined when nothing is to be had. */
-export async function takeShards(
-  kernel: Kernel,
-  lease: { relay: string; atMost: number; leaseMs: number },
-): Promise<ShardLease | undefined> {
-  const taken = await leaseShards(kernel.db, lease);
-  if (kernel.faults !== undefined) await kernel.faults.at("relay.afterLock");
-  return taken;
-}
-
-/** What there is to send in leased shards. A statement of its own, after the one that leased them. */
-export function readReady(kernel: Kernel, lease: ShardLease, limit: number): Promise<ReadyMessage[]> {
-  return readReadyMessages(kernel.db, lease.shards, limit);
-}
-
-/**
- * Writes down what became of messages, and gives their shards back. False when the lease was lost: then another relay
- * sends them again. Said twice it changes nothing: after a lost reply the caller simply repeats it.
- */
-export async function settle(kernel: Kernel, lease: ShardLease, outcomes: readonly MessageOutcome[]): Promise<boolean> {
-  const { held } = await settleMessages(kernel.db, lease.token, outcomes, followersAtOnce);
-  if (kernel.faults !== undefined) await kernel.faults.at("relay.afterMark");
-  return held;
-}
-
-/** Lets messages go again whose pause is over. */
-export function promoteDue(kernel: Kernel, limit: number): Promise<number> {
-  return promoteMessages(kernel.db, limit);
-}
-
-/** Removes what was sent long ago. */
-export function pruneSent(kernel: Kernel, keepMs: number, limit: number): Promise<number> {
-  return pruneMessages(kernel.db, keepMs, limit);
-}
+import { followersAtOnce, leaseTheseShards, type ShardLease, settleMessages } from "./store/outbox.ts";
 
 export type Decision = "requeue" | "discard";
 

@@ -6,8 +6,8 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { requeuedTo } from "../kernel/recovery/broker-letters.ts";
 import { nextAttemptMs, pauseOf } from "../policy/retry.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "./broker.ts";
-import type { MessageOutcome, ReadyMessage } from "./dead-messages.ts";
 import type { RelaySettings } from "./settings.ts";
+import type { MessageOutcome, ReadyMessage } from "./store/outbox.ts";
 
 /** A broker that does not settle by itself is not waited for much longer. */
 const patienceMs = 500;

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Kernel } from "../kernel/kernel.ts";
 import { outboxTopic } from "../kernel/signals.ts";
-import { promoteDue, pruneSent } from "./dead-messages.ts";
 import { Delivery } from "./delivery.ts";
 import { type Round, relayRound } from "./round.ts";
 import { type RelayOptions, type RelaySettings, relaySettings } from "./settings.ts";
+import { promoteMessages, pruneMessages } from "./store/outbox.ts";
 
 const promoteAtOnce = 500;
 const pruneAtOnce = 1_000;
@@ -109,11 +109,11 @@ export class Relay {
     const now = performance.now();
     if (now - this.#promotedAt >= this.#settings.pollMs) {
       this.#promotedAt = now;
-      while ((await promoteDue(this.#kernel, promoteAtOnce)) === promoteAtOnce);
+      while ((await promoteMessages(this.#kernel.db, promoteAtOnce)) === promoteAtOnce);
     }
     const { keepMs } = this.#settings;
     if (keepMs === null || now - this.#prunedAt < pruneEveryMs) return;
     this.#prunedAt = now;
-    while (!this.#stopping && (await pruneSent(this.#kernel, keepMs, pruneAtOnce)) === pruneAtOnce);
+    while (!this.#stopping && (await pruneMessages(this.#kernel.db, keepMs, pruneAtOnce)) === pruneAtOnce);
   }
 }

@@ -1,9 +1,17 @@
 import { isPawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { pause } from "../kernel/pause.ts";
-import { type MessageOutcome, readReady, type ShardLease, settle, shardCount, takeShards } from "./dead-messages.ts";
 import type { Delivery } from "./delivery.ts";
 import type { RelaySettings } from "./settings.ts";
+import {
+  followersAtOnce,
+  leaseShards,
+  type MessageOutcome,
+  readReadyMessages,
+  type ShardLease,
+  settleMessages,
+  shardCount,
+} from "./store/outbox.ts";
 
 /** What a round did; `held` is false when its lease was gone at the end, and its messages are sent again. */
 export interface Round {
@@ -23,11 +31,12 @@ export async function relayRound(
 ): Promise<Round | undefined> {
   const begun = performance.now();
   const atMost = Math.ceil(shardCount / settings.concurrency);
-  const lease = await takeShards(kernel, { relay, atMost, leaseMs: settings.leaseMs });
+  const lease = await leaseShards(kernel.db, { relay, atMost, leaseMs: settings.leaseMs });
+  if (kernel.faults !== undefined) await kernel.faults.at("relay.afterLock");
   if (lease === undefined) return undefined;
   let outcomes: readonly MessageOutcome[] = [];
   try {
-    const messages = await readReady(kernel, lease, settings.batch);
+    const messages = await readReadyMessages(kernel.db, lease.shards, settings.batch);
     outcomes = await delivery.send(messages, begun + settings.sendWithinMs);
   } catch (error) {
     await settle(kernel, lease, outcomes).catch(() => {}); // What was thrown first says more; the lease will lapse.
@@ -64,6 +73,16 @@ async function settleWhenAnswered(
       }
     }
   });
+}
+
+/**
+ * Records what became of messages, and gives their shards back. False when the lease was lost: then another relay sends
+ * them again. Recorded twice it changes nothing: after a lost reply the caller repeats it.
+ */
+async function settle(kernel: Kernel, lease: ShardLease, outcomes: readonly MessageOutcome[]): Promise<boolean> {
+  const { held } = await settleMessages(kernel.db, lease.token, outcomes, followersAtOnce);
+  if (kernel.faults !== undefined) await kernel.faults.at("relay.afterMark");
+  return held;
 }
 
 function isAway(error: unknown): boolean {

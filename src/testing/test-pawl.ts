@@ -24,10 +24,10 @@ import type { Outcome } from "../kernel/types/outcome.ts";
 import type { Taken } from "../kernel/types/taken.ts";
 import { prune } from "../kernel/upkeep/prune.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
-import { type MessageOutcome, promoteDue, pruneSent } from "../outbox/dead-messages.ts";
 import { Delivery } from "../outbox/delivery.ts";
 import { relayRound } from "../outbox/round.ts";
 import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
+import { type MessageOutcome, promoteMessages, pruneMessages } from "../outbox/store/outbox.ts";
 import type { Db } from "../store/port/db.ts";
 import { migrate } from "../store/port/migrate.ts";
 import { Claims } from "../worker/claims.ts";
@@ -356,8 +356,8 @@ export class TestPawl {
     if (outbox === undefined) throw new PawlError("option_invalid", "Give testPawl an `outbox` with brokers first.");
     const settings = relaySettings(outbox);
     const delivery = new Delivery(kernel, settings);
-    await promoteDue(kernel, 10_000);
-    if (settings.keepMs !== null) await pruneSent(kernel, settings.keepMs, 10_000);
+    await promoteMessages(kernel.db, 10_000);
+    if (settings.keepMs !== null) await pruneMessages(kernel.db, settings.keepMs, 10_000);
     for (const outcomes: MessageOutcome[] = []; ; ) {
       const round = await relayRound(kernel, settings, delivery, "test-relay");
       if (round === undefined) return outcomes.map(({ id, what }) => ({ id, what }));

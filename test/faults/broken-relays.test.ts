@@ -2,10 +2,10 @@ import type { Broker, Pawl } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOn } from "../../src/api/create.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { promoteDue } from "../../src/outbox/dead-messages.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
+import { promoteMessages } from "../../src/outbox/store/outbox.ts";
 import { type Db, type Executor, type Statement, sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
@@ -209,7 +209,7 @@ async function play(store: TestStore, breakage: Breakage, scene: BrokenRelay["sc
       fates: (...list) => void fates.push(...list),
       relay,
       relayAgain: async () => {
-        await promoteDue(kernel, 100);
+        await promoteMessages(kernel.db, 100);
         await relay();
       },
       otherRelay: () => relayAll(otherKernel, broker),

@@ -16,10 +16,11 @@ import { whyLost } from "../../src/kernel/tasks/why-lost.ts";
 import { beat, leave } from "../../src/kernel/tasks/workers.ts";
 import { prune } from "../../src/kernel/upkeep/prune.ts";
 import { maintain } from "../../src/maintenance/round.ts";
-import { decideDead, promoteDue, pruneSent } from "../../src/outbox/dead-messages.ts";
+import { decideDead } from "../../src/outbox/dead-messages.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
+import { promoteMessages, pruneMessages } from "../../src/outbox/store/outbox.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { Claims } from "../../src/worker/claims.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
@@ -60,10 +61,10 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
   }
   for (let turn = 0; turn < 3; turn++) {
     await relayRound(kernel, settings, new Delivery(kernel, settings), "r");
-    await promoteDue(kernel, 500);
+    await promoteMessages(kernel.db, 500);
   }
   await decideDead(kernel, { ids: null, type: "fails" }, "requeue");
-  await pruneSent(kernel, 365 * 86_400_000, 100);
+  await pruneMessages(kernel.db, 365 * 86_400_000, 100);
 }
 
 /** Every hot statement, really run, in batches and one by one. */

@@ -6,6 +6,9 @@ export interface ShardLease {
   readonly shards: readonly number[];
 }
 
+/** How many messages that wait behind one that was sent are released at a time. */
+export const followersAtOnce = 100;
+
 /** How many shards there are: the messages of an aggregate are all in one of them. */
 export const shardCount = 64;
 
