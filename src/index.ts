@@ -131,6 +131,7 @@ export type {
   ThrownError,
   Unanswered,
 } from "./definition/language/built-in.ts";
+export type { HookTransaction, Rate } from "./definition/language/definition-types.ts";
 export type {
   AnyLifecycle,
   DataOf,
@@ -139,8 +140,7 @@ export type {
   PayloadOf,
   StartDataOf,
   StateOf,
-} from "./definition/language/face.ts";
-export type { HookTransaction, Rate } from "./definition/language/language.ts";
+} from "./definition/language/public-types.ts";
 export type {
   Child,
   Effect,
@@ -181,12 +181,12 @@ export type {
 export type { Overview } from "./inspect/overview.ts";
 export type { StuckGroup, StuckInstance } from "./inspect/stuck/stuck-group.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
-export type { Breaker, BreakerFlip } from "./kernel/breakers/verbs.ts";
+export type { Breaker, BreakerFlip } from "./kernel/breakers/operate.ts";
 export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from "./kernel/events.ts";
-export type { ClosedLane, Lane } from "./kernel/lanes/show-lanes.ts";
+export type { ClosedLane, Lane } from "./kernel/lanes/list-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
-export type { AlertKind } from "./kernel/recovery/alert-of-letter.ts";
-export type { BrokerDeadMessage } from "./kernel/recovery/broker-letters.ts";
+export type { AlertKind } from "./kernel/recovery/alert-of-dead-letter.ts";
+export type { BrokerDeadMessage } from "./kernel/recovery/broker-dead-letters.ts";
 export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
 export type { WorkerInfo } from "./kernel/tasks/workers.ts";
@@ -241,5 +241,5 @@ export type { Log, LogOption } from "./telemetry/log.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove, WorkerState } from "./worker/states.ts";
 export type { AbortReason } from "./worker/steps/abort.ts";
-export type { Worker } from "./worker/work.ts";
+export type { Worker } from "./worker/worker.ts";
 export { workerDiagram } from "./worker/worker-diagram.ts";

@@ -67,7 +67,7 @@ describe("every block of code in README, guides and doc comments compiles as it 
       };
       const files = [
         join(root, "test/code-blocks/surroundings.ts"),
-        join(root, "src/definition/language/language.types.test.ts"),
+        join(root, "src/definition/language/definition-types.types.test.ts"),
         ...modules.map(({ name }) => `blocks/${name}.ts`),
       ];
       const config = join(folder, `tsconfig.${version}.json`);

@@ -1,5 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import type { AlertKind } from "../kernel/recovery/alert-of-letter.ts";
+import type { AlertKind } from "../kernel/recovery/alert-of-dead-letter.ts";
 
 /** Something that people are told, once a cause: exactly one is raised, and each sink hears it at least once. */
 export interface Alert {

@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { AlertKind } from "../kernel/recovery/alert-of-letter.ts";
+import type { AlertKind } from "../kernel/recovery/alert-of-dead-letter.ts";
 import { noteTold, type TakenAlert, takeDueAlerts, tidyAlerts } from "../kernel/recovery/alerts.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
-import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "../kernel/breakers/verbs.ts";
+import { type Breaker, type BreakerFlip, forceBreaker, showBreakers, showFlips } from "../kernel/breakers/operate.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { checkedBreaker } from "../policy/breaker.ts";
 import type { ForceBreakerOptions } from "./options.ts";

@@ -3,7 +3,7 @@ import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
 import { causeOf, checkedLimit, checkedOptions } from "../base/options.ts";
 import { refuseInternal } from "../definition/internal.ts";
-import type { AnyLifecycle, EventOf } from "../definition/language/face.ts";
+import type { AnyLifecycle, EventOf } from "../definition/language/public-types.ts";
 import { redeemToken, refuseSpent } from "../kernel/callbacks/tokens.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { refOf } from "../kernel/refs.ts";

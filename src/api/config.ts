@@ -3,7 +3,7 @@ import type { Duration } from "../base/duration.ts";
 import type { Marketplaces } from "../crowd/families.ts";
 import type { DeadLetterOptions } from "../dead-letters/settings.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import type { StuckAfterOptions } from "../kernel/stuck-after.ts";

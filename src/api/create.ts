@@ -12,7 +12,7 @@ import { ownPeople } from "../crowd/names.ts";
 import { type DeadLetterOptions, letterSettings } from "../dead-letters/settings.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 import { internalPrefix, isInternal } from "../definition/internal.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";

@@ -10,13 +10,13 @@ import type { AnyQueue } from "../definition/queue.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { driveMaintenance, drivePruning } from "../maintenance/drive.ts";
 import { maintain } from "../maintenance/round.ts";
+import { driveMaintenance, drivePruning } from "../maintenance/run-maintenance.ts";
 import { Relay } from "../outbox/relay.ts";
 import type { RelayOptions } from "../outbox/settings.ts";
 import { logFailure } from "../telemetry/log.ts";
 import type { WorkOptions } from "../worker/settings.ts";
-import { Worker } from "../worker/work.ts";
+import { Worker } from "../worker/worker.ts";
 
 /** What a Pawl stands on. */
 export interface Surroundings {

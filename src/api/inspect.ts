@@ -2,7 +2,7 @@ import { isId } from "../base/ids.ts";
 import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { isInternal } from "../definition/internal.ts";
-import type { AnyLifecycle, StateOf } from "../definition/language/face.ts";
+import type { AnyLifecycle, StateOf } from "../definition/language/public-types.ts";
 import { countInstances } from "../inspect/counts.ts";
 import { readAll } from "../inspect/gauges.ts";
 import { type Overview, showOverview } from "../inspect/overview.ts";

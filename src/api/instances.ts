@@ -4,7 +4,7 @@ import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { Permission } from "../definition/decide/permissions.ts";
 import { isInternal } from "../definition/internal.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { explainInstance } from "../inspect/explain/explain-instance.ts";
 import type { Explanation } from "../inspect/explain/explanation.ts";
 import { underTodaysName } from "../kernel/family/children.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { checkedLimit, checkedOptions } from "../base/options.ts";
 import type { AnyJob } from "../definition/job.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { refOf } from "../kernel/refs.ts";

@@ -1,9 +1,9 @@
 import { checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
-import { type LanesMeant, pauseLanes, resumeLanes } from "../kernel/lanes/pausing.ts";
-import { type Lane, showLanes } from "../kernel/lanes/show-lanes.ts";
+import { type Lane, showLanes } from "../kernel/lanes/list-lanes.ts";
+import { type LanesMeant, pauseLanes, resumeLanes } from "../kernel/lanes/pause-lanes.ts";
 import type { LanesOptions, PauseOptions, ResumeOptions } from "./options.ts";
 
 /** The lanes in which work waits: `pawl.lanes`. */

@@ -2,7 +2,7 @@ import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyJob, JobPayloadOf } from "../definition/job.ts";
-import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "../definition/language/face.ts";
+import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "../definition/language/public-types.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Aggregate } from "../kernel/move/publish.ts";

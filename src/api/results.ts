@@ -1,5 +1,5 @@
 import { PawlError } from "../base/errors.ts";
-import type { AnyLifecycle, DataOf, StateOf } from "../definition/language/face.ts";
+import type { AnyLifecycle, DataOf, StateOf } from "../definition/language/public-types.ts";
 import type { Child } from "../definition/language/step.ts";
 import type { Received } from "../kernel/callbacks/receive.ts";
 import { refOf } from "../kernel/refs.ts";

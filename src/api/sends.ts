@@ -3,7 +3,7 @@ import { checkedOptions, refuseMore, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { takesPayload } from "../definition/decide/decide.ts";
 import { refuseInternal } from "../definition/internal.ts";
-import type { AnyLifecycle, EventOf } from "../definition/language/face.ts";
+import type { AnyLifecycle, EventOf } from "../definition/language/public-types.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { type Kernel, knownLifecycle } from "../kernel/kernel.ts";
 import { refOf } from "../kernel/refs.ts";

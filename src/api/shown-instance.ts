@@ -1,8 +1,8 @@
 import { PawlError } from "../base/errors.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { type Kernel, knownLifecycle } from "../kernel/kernel.ts";
-import type { Started } from "../kernel/types/planned.ts";
 import type { Snapshot } from "../kernel/types/snapshot.ts";
+import type { Started } from "../kernel/types/start.ts";
 import { type Instance, instanceOf, type StartedInstance } from "./results.ts";
 
 /** An instance as a caller sees it: in its state by the name that it has today, also before the move that writes it so. */

@@ -1,5 +1,5 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import { declared } from "../definition/read/declared.ts";
 import type { Postings } from "../people/postings.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { Answer, Asker } from "../kernel/family/asking.ts";
+import type { Answer, Asker } from "../kernel/family/question-provider.ts";
 import { readStates } from "../views/states.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";

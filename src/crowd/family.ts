@@ -1,5 +1,5 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { Facts, Lifecycle } from "../definition/language/face.ts";
+import type { Facts, Lifecycle } from "../definition/language/public-types.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { exponential, type RetryPolicy } from "../policy/retry.ts";
 import type { BonusData, DisposalData, JobData, SubmissionData, Verdict } from "./data.ts";

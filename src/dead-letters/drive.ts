@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import { compute } from "../base/guard.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { keepDied } from "../kernel/recovery/broker-letters.ts";
+import { keepDied } from "../kernel/recovery/broker-dead-letters.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";

@@ -4,7 +4,7 @@ import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
 import { checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { StartCallOptions } from "../kernel/types/call-options.ts";
 import type { RestoreWhich } from "./archive.ts";
 import type { LetterFilter } from "./run-operations.ts";

@@ -2,13 +2,13 @@ import { isPawlError, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { type Kernel, lifecycleOf } from "../kernel/kernel.ts";
-import type { KeptBody, KeptMessage } from "../kernel/recovery/broker-letters.ts";
+import type { KeptBody, KeptMessage } from "../kernel/recovery/broker-dead-letters.ts";
 import { eventFor, unknownLifecycle } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { decideDead } from "../outbox/dead-messages.ts";
 import { readInstances } from "../store/move/instances.ts";
+import type { LetterFilter } from "../store/recovery/dead-letter-filter.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
-import type { LetterFilter } from "../store/recovery/letter-filter.ts";
 import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import {

@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../base/duration.ts";
 import type { Failure } from "./language/built-in.ts";
-import type { Lifecycle } from "./language/face.ts";
+import type { HookTransaction, Rate } from "./language/definition-types.ts";
 import type { Input, NoData, Output } from "./language/inferred.ts";
-import type { HookTransaction, Rate } from "./language/language.ts";
+import type { Lifecycle } from "./language/public-types.ts";
 import type { Effect, GiveUp, RetryLater, Work } from "./language/step.ts";
 import type { StorableFields } from "./language/storable.ts";
 import type { Context, RetryModel } from "./model.ts";

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Lifecycle } from "./language/face.ts";
+import type { Definition } from "./language/definition-types.ts";
 import type {
   AnyLabel,
   EventNames,
@@ -10,7 +10,7 @@ import type {
   Schemas,
   SharedBy,
 } from "./language/inferred.ts";
-import type { Definition } from "./language/language.ts";
+import type { Lifecycle } from "./language/public-types.ts";
 import { buildLifecycle } from "./read/build.ts";
 
 /**

@@ -7,17 +7,17 @@ import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/port/db.ts";
 import { logFailure } from "../telemetry/log.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import { BreakerBoard } from "./breakers/board.ts";
+import { BreakerBoard } from "./breakers/breaker-states.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import { Events } from "./events.ts";
-import type { Askers } from "./family/asking.ts";
+import type { Askers } from "./family/question-provider.ts";
 import type { Faults } from "./faults.ts";
-import { Others } from "./others.ts";
+import { Others } from "./notifier.ts";
 import { Signals } from "./signals.ts";
 import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
 import { Timetable } from "./timetable.ts";
-import type { Beside } from "./types/beside.ts";
+import type { Beside } from "./types/companion-table.ts";
 
 /** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */
 export interface Kernel {

@@ -10,18 +10,18 @@ import { adoptTx, forUser, inTurnOn, withinSavepoint } from "../store/port/forei
 import { type Decider, markDiscarded } from "../store/recovery/dead-letters.ts";
 import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
+import { Gatherer } from "./batcher.ts";
 import { type Arrival, type Received, receiveAll, receiveIn } from "./callbacks/receive.ts";
 import { modelOf } from "./commit/rows.ts";
-import { Gatherer } from "./gather.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import { sendAll, sendAllIn, sendIn } from "./move/send.ts";
 import { planStart, planStarts, startAll } from "./move/start.ts";
-import { requeueDied } from "./recovery/broker-letters.ts";
+import { requeueDied } from "./recovery/broker-dead-letters.ts";
 import { decidedError, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
 import type { Ref } from "./refs.ts";
 import { settleWithin } from "./time-limit.ts";
-import type { Planned, Start, Started } from "./types/planned.ts";
 import type { Send, Sent } from "./types/send.ts";
+import type { Planned, Start, Started } from "./types/start.ts";
 
 const batchSize = 500;
 /** All other calls wait for an embedded transaction. A server ends one that idles for as long by itself. */

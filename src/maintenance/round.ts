@@ -4,16 +4,16 @@ import { lookAtCallbacks } from "../kernel/callbacks/receive.ts";
 import { tidyRejections } from "../kernel/callbacks/rejections.ts";
 import { tidyTokens } from "../kernel/callbacks/tokens.ts";
 import { asPawlError } from "../kernel/errors.ts";
-import { lookAtParents } from "../kernel/family/join.ts";
+import { lookAtParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { tidyGates } from "../kernel/lanes/gates.ts";
-import { type Fired, fire } from "../kernel/move/fire.ts";
+import { type Fired, fire } from "../kernel/move/fire-timers.ts";
 import { releaseParked } from "../kernel/move/release.ts";
+import { promote } from "../kernel/tasks/claim.ts";
 import { reportLapsed } from "../kernel/tasks/report.ts";
-import { promote } from "../kernel/tasks/take.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
 import { watchClock } from "../kernel/upkeep/clock-set-back.ts";
-import { tidy } from "../kernel/upkeep/tidy.ts";
+import { tidy } from "../kernel/upkeep/roll-up-counts.ts";
 import { keepSchedules } from "../schedules/keep-schedules.ts";
 
 /** What one round of maintenance did. */

@@ -1,5 +1,5 @@
 import type { Aggregate } from "../kernel/move/publish.ts";
-import type { BrokerDeadMessage } from "../kernel/recovery/broker-letters.ts";
+import type { BrokerDeadMessage } from "../kernel/recovery/broker-dead-letters.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** A message on its way out. */

@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { Answer, Asker } from "../kernel/family/asking.ts";
+import type { Answer, Asker } from "../kernel/family/question-provider.ts";
 import { type SampleData, sample } from "./lifecycle/sample.ts";
 import { instanceKeyOf } from "./lifecycle/sample-key.ts";
 import { sampleDataOf } from "./samples.ts";

@@ -4,7 +4,7 @@ import { type AnyQueue, type QueueDefinition, queue } from "../definition/queue.
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import { isSchema } from "../definition/read/read.ts";
 import type { JsonSchema } from "../definition/schema/json-schema.ts";
-import { Gatherer } from "../kernel/gather.ts";
+import { Gatherer } from "../kernel/batcher.ts";
 import type { Executor } from "../store/port/db.ts";
 import { queueUnknown } from "./refusals.ts";
 import {

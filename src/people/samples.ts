@@ -7,7 +7,7 @@ import type { RankedSample } from "../definition/queue-settings.ts";
 import { shown } from "../definition/read/fault.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Start } from "../kernel/types/planned.ts";
+import type { Start } from "../kernel/types/start.ts";
 import { checkLabel, labelInvalid } from "./labels/check-label.ts";
 import { type SampleData, sample } from "./lifecycle/sample.ts";
 import { instanceKeyOf } from "./lifecycle/sample-key.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import { Gatherer } from "../kernel/gather.ts";
+import { Gatherer } from "../kernel/batcher.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { requestHash } from "../kernel/request-hash.ts";
 import type { Send } from "../kernel/types/send.ts";

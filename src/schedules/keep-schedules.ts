@@ -8,7 +8,7 @@ import { asPawlError } from "../kernel/errors.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { planStart, startAll } from "../kernel/move/start.ts";
 import type { Entry } from "../kernel/timetable.ts";
-import type { Planned, Start, Started } from "../kernel/types/planned.ts";
+import type { Planned, Start, Started } from "../kernel/types/start.ts";
 import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/port/db.ts";
 import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "./store/schedules.ts";

@@ -1,11 +1,11 @@
 import { broken, PawlError } from "../base/errors.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { suggest } from "../definition/read/fault.ts";
 import { readTiming } from "../definition/schedule/schedule.ts";
 import { ticksOf } from "../definition/schedule/ticks.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { planStart, startAll } from "../kernel/move/start.ts";
-import type { Started } from "../kernel/types/planned.ts";
+import type { Started } from "../kernel/types/start.ts";
 import { startOf } from "./keep-schedules.ts";
 import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "./store/schedules.ts";
 

@@ -1,6 +1,6 @@
 import type { Pawl } from "../api/pawl.ts";
 import type { Instance } from "../api/results.ts";
-import type { AnyLifecycle } from "../definition/language/face.ts";
+import type { AnyLifecycle } from "../definition/language/public-types.ts";
 
 /** An instance with the name that a person knows it by. */
 export interface NamedInstance {

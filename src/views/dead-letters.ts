@@ -1,5 +1,5 @@
 import { type Executor, part, sql, textArray } from "../store/port/db.ts";
-import { isMeant, type LetterFilter } from "../store/recovery/letter-filter.ts";
+import { isMeant, type LetterFilter } from "../store/recovery/dead-letter-filter.ts";
 
 export interface DeadLetterView {
   readonly id: string;

@@ -1,11 +1,11 @@
 import { keepBreakers, probePlace, rampOf } from "../kernel/breakers/breakers.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/lanes/closures.ts";
+import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/lanes/closed-lanes.ts";
 import { type Gate, gatesOf, probeGates } from "../kernel/lanes/gates.ts";
 import { lanesNamed, lanesOf } from "../kernel/lanes/lanes.ts";
 import { definitionsTopic } from "../kernel/register.ts";
-import type { ProbePlace } from "../kernel/tasks/take.ts";
-import type { Taken } from "../kernel/types/taken.ts";
+import type { ProbePlace } from "../kernel/tasks/claim.ts";
+import type { Taken } from "../kernel/types/claimed-task.ts";
 
 /**
  * How long the lanes that were read count: a process of an older version may register its definition, and start work in

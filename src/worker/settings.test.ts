@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { durationMs } from "../base/duration.ts";
 import { defaults, settingsOf, type WorkOptions } from "./settings.ts";
-import { errorWaitMs } from "./work.ts";
+import { errorWaitMs } from "./worker.ts";
 
 test("at default settings, the tasks of a worker that dies are taken over within 45 seconds", () => {
   const [leaseMs, pollMs, maintainEveryMs] = [

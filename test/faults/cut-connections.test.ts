@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { longestPauseMs, patienceMs } from "../../src/kernel/lost-reply.ts";
+import { longestPauseMs, patienceMs } from "../../src/kernel/retry-unknown-outcome.ts";
 import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";

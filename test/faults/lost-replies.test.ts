@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PawlError } from "../../src/base/errors.ts";
-import { fire } from "../../src/kernel/move/fire.ts";
+import { fire } from "../../src/kernel/move/fire-timers.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
+import type { Taken } from "../../src/kernel/types/claimed-task.ts";
 import type { Outcome } from "../../src/kernel/types/outcome.ts";
-import type { Taken } from "../../src/kernel/types/taken.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import { type Db, type Statement, sql } from "../../src/store/port/db.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";

@@ -3,7 +3,7 @@ import { type Alert, constant, job, lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
-import type { Worker } from "../../src/worker/work.ts";
+import type { Worker } from "../../src/worker/worker.ts";
 import { KeptLog } from "../support/kept-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 

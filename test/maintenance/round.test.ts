@@ -4,7 +4,7 @@ import type { FaultPoint } from "../../src/kernel/faults.ts";
 import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { Worker } from "../../src/worker/work.ts";
+import { Worker } from "../../src/worker/worker.ts";
 import { eachStore } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
 

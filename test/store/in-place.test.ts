@@ -1,9 +1,9 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import type { Kernel } from "../../src/kernel/kernel.ts";
+import { take } from "../../src/kernel/tasks/claim.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import { take } from "../../src/kernel/tasks/take.ts";
-import type { Taken } from "../../src/kernel/types/taken.ts";
+import type { Taken } from "../../src/kernel/types/claimed-task.ts";
 import { type Executor, sql } from "../../src/store/port/db.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import { eachStore } from "../support/each-store.ts";

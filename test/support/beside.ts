@@ -1,5 +1,5 @@
 import { openOn, type PawlOptions } from "../../src/api/create.ts";
-import type { AnyLifecycle } from "../../src/definition/language/face.ts";
+import type { AnyLifecycle } from "../../src/definition/language/public-types.ts";
 import type { AnySchedule } from "../../src/definition/schedule/schedule.ts";
 import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";

@@ -1,6 +1,6 @@
 import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
-import { lookAtParents } from "../../src/kernel/family/join.ts";
+import { lookAtParents } from "../../src/kernel/family/check-parents.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { releaseParked } from "../../src/kernel/move/release.ts";
 

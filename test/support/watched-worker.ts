@@ -1,6 +1,6 @@
 import type { Pawl, WorkerMove } from "pawl";
 import type { WorkOptions } from "../../src/worker/settings.ts";
-import type { Worker } from "../../src/worker/work.ts";
+import type { Worker } from "../../src/worker/worker.ts";
 
 /** A worker whose moves are recorded, and a way to wait for one of them. */
 export class WatchedWorker {

@@ -1,8 +1,8 @@
 import { job } from "pawl";
 import { expect, test, vi } from "vitest";
+import { take } from "../../src/kernel/tasks/claim.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import { take } from "../../src/kernel/tasks/take.ts";
-import { Claims } from "../../src/worker/claims.ts";
+import { Claims } from "../../src/worker/claimer.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { Random, repeat, seed } from "../faults/harm/random.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";

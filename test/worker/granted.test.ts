@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
+import { take } from "../../src/kernel/tasks/claim.ts";
 import { reportEach } from "../../src/kernel/tasks/report.ts";
-import { take } from "../../src/kernel/tasks/take.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const chain = lifecycle("chain", {

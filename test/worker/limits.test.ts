@@ -1,7 +1,7 @@
 import { job, lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
-import { takeGated } from "../../src/kernel/tasks/take.ts";
+import { takeGated } from "../../src/kernel/tasks/claim.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";

@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { take } from "../../src/kernel/tasks/take.ts";
+import { take } from "../../src/kernel/tasks/claim.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { PawlConfig } from "../../api/config.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
 import { shown, suggest } from "../../definition/read/fault.ts";
 import type { AnySchedule } from "../../definition/schedule/schedule.ts";

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { relative } from "node:path";
 import type { DatabaseVersions } from "../../api/database.ts";
 import type { Pawl } from "../../api/pawl.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { quoted } from "../arguments.ts";
 import type { Context } from "../program.ts";
 import { type Settings, shownUrl } from "../project/settings.ts";

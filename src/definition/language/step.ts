@@ -1,5 +1,13 @@
 import type { Duration } from "../../base/duration.ts";
-import type { AnyLifecycle, DataOf, EventOf, PayloadArgument, PayloadOf, StartDataOf, StateOf } from "./face.ts";
+import type {
+  AnyLifecycle,
+  DataOf,
+  EventOf,
+  PayloadArgument,
+  PayloadOf,
+  StartDataOf,
+  StateOf,
+} from "./public-types.ts";
 import type { Storable } from "./storable.ts";
 
 /** The step ends with an event: `return step.go("graded", { score: 7 })`. */

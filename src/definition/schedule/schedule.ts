@@ -1,5 +1,5 @@
 import { type Duration, durationMs, formatDuration, parseDuration } from "../../base/duration.ts";
-import type { AnyLifecycle, StartDataOf } from "../language/face.ts";
+import type { AnyLifecycle, StartDataOf } from "../language/public-types.ts";
 import { Faults, shown } from "../read/fault.ts";
 import {
   type Fields,

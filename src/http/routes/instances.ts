@@ -1,6 +1,6 @@
 import type { InstanceRef, ReportedError } from "../../api/options.ts";
 import type { Pawl } from "../../api/pawl.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { builtInEvents } from "../../definition/model.ts";
 import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes } from "../api/route.ts";
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";

@@ -1,7 +1,7 @@
 import type { LanesOptions } from "../../api/options.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { readLane } from "../../definition/model.ts";
 import { routesOf } from "../api/route.ts";
 import {

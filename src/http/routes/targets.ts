@@ -3,7 +3,7 @@ import type { Pawl } from "../../api/pawl.ts";
 import { type ErrorCode, PawlError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import type { AnyJob } from "../../definition/job.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { suggest } from "../../definition/read/fault.ts";
 
 /** What a request names, for the calls of `Pawl`, which take lifecycles as values. */

@@ -1,7 +1,7 @@
 import { readLane } from "../../definition/model.ts";
 import { readStandings } from "../../kernel/breakers/breakers.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { breakerOf } from "../../kernel/lanes/closures.ts";
+import { breakerOf } from "../../kernel/lanes/closed-lanes.ts";
 import { gatesOf, lookAtGates } from "../../kernel/lanes/gates.ts";
 import { purposeOf } from "../../kernel/lanes/lanes.ts";
 import { isLive } from "../../kernel/tasks/workers.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../store/tasks/breakers.ts";
 import type { ProbePlace } from "../../store/tasks/gates.ts";
 import type { Kernel } from "../kernel.ts";
-import { closuresTopic } from "../lanes/closures.ts";
+import { closuresTopic } from "../lanes/closed-lanes.ts";
 import { outboxTopic } from "../signals.ts";
 
 /** The topic of the hint that calls were counted and are to be written. */

@@ -5,11 +5,11 @@ import { readLeavings } from "../../store/move/journal.ts";
 import { type BreakerRow, markProbe, settleProbe } from "../../store/tasks/breakers.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
-import { closuresTopic } from "../lanes/closures.ts";
-import type { Filing } from "../tasks/filing.ts";
+import { closuresTopic } from "../lanes/closed-lanes.ts";
+import type { Filing } from "../tasks/pending-report.ts";
+import type { Taken } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
-import type { Taken } from "../types/taken.ts";
-import { usesOf } from "./board.ts";
+import { usesOf } from "./breaker-states.ts";
 import { callsTopic, keepBreakers, moveOn, readStandings } from "./breakers.ts";
 
 /** A call that was let through, and under what. */

@@ -1,7 +1,7 @@
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Filing } from "../tasks/filing.ts";
-import type { Said } from "../types/maker.ts";
+import type { Filing } from "../tasks/pending-report.ts";
+import type { Said } from "../types/move-origin.ts";
 import { type Arrival, type CallbackError, type Incoming, planArrival, receiveAll } from "./receive.ts";
 
 /**

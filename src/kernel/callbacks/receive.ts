@@ -15,16 +15,16 @@ import {
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
-import { commitArrival, commitArrivals, commitReopened } from "../commit/commit-arrivals.ts";
+import { commitArrival, commitArrivals, commitReopened } from "../commit/commit-callbacks.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { untilAnswered } from "../lost-reply.ts";
-import { lookInto } from "../move/due.ts";
+import { lookInto } from "../move/apply-due.ts";
 import { failCallback } from "../move/failed-callbacks.ts";
 import { withoutFailedEvents } from "../move/failed-events.ts";
 import { type Swept, sweep, writeAlone, writeLocked } from "../move/sweep.ts";
 import type { Ref } from "../refs.ts";
 import { requestHash } from "../request-hash.ts";
+import { untilAnswered } from "../retry-unknown-outcome.ts";
 
 /** An error that an outside service reports in place of a result. */
 export interface CallbackError {

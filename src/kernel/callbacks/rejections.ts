@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cleanText } from "../../base/json.ts";
 import { deleteOldRejections, upsertRejectedMessage } from "../../store/callbacks/rejected-messages.ts";
 import type { Kernel } from "../kernel.ts";
-import { describeError } from "../tasks/failing.ts";
+import { describeError } from "../tasks/attempt-failure.ts";
 
 /** A message of a broker, as far as it is the same before and after its death. */
 export interface BrokerMessage {

@@ -5,7 +5,7 @@ import { checkedText } from "../../base/text.ts";
 import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
 import { readAnswers } from "../../store/callbacks/callbacks.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
 import { checkCallbackEvent } from "./receive.ts";
 
 const prefix = "pawlcb_";

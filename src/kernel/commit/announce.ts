@@ -3,8 +3,8 @@ import { failed } from "../../definition/model.ts";
 import type { Executor } from "../../store/port/db.ts";
 import type { Events } from "../events.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Planned } from "../types/planned.ts";
-import type { Course } from "./course.ts";
+import type { Planned } from "../types/start.ts";
+import type { Course } from "./instance-update.ts";
 
 /** Announces the moves of courses that were written, once their transaction is committed. */
 export function announceMoves(

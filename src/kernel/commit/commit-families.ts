@@ -6,13 +6,13 @@ import { runOf } from "../family/children.ts";
 import { callOffRow, deliveriesOf } from "../family/deliveries.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";
 import { rowsOf } from "../move/start.ts";
-import type { Filing } from "../tasks/filing.ts";
-import type { Said } from "../types/maker.ts";
-import type { Planned } from "../types/planned.ts";
-import { alike } from "./beside.ts";
+import type { Filing } from "../tasks/pending-report.ts";
+import type { Said } from "../types/move-origin.ts";
+import type { Planned } from "../types/start.ts";
 import { commitStarts, moveCourses } from "./commit-rows.ts";
-import type { Course } from "./course.ts";
-import { partsOf } from "./parts.ts";
+import { alike } from "./group-by-companion.ts";
+import type { Course } from "./instance-update.ts";
+import { partsOf } from "./split-by-size.ts";
 
 /**
  * Writes courses together with the children that they start, all in one transaction: the moves first, then the children

@@ -1,12 +1,12 @@
 import type { Decision } from "../../definition/decide/move.ts";
-import { insertBelongings } from "../../store/move/belongings.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
+import { insertBelongings } from "../../store/move/related-rows.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
 import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals.ts";
 import { announceStarts } from "./announce.ts";
-import type { Course } from "./course.ts";
+import type { Course } from "./instance-update.ts";
 import { noRows, type Rows } from "./rows.ts";
 
 /** Writes courses, all of one kind, in one statement; gives back which were written, and when. */

@@ -2,14 +2,14 @@ import { isPawlError } from "../../base/errors.ts";
 import type { Executor } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { logFailedEvents } from "../move/failed-events.ts";
-import { provideForFailures } from "../recovery/aftermath.ts";
+import { provideForFailures } from "../recovery/after-failure.ts";
 import { announceAlerts } from "../recovery/alerts.ts";
 import { announceMoves } from "./announce.ts";
-import { alike } from "./beside.ts";
 import { commitFamilies } from "./commit-families.ts";
 import { moveCourses } from "./commit-rows.ts";
-import type { Course } from "./course.ts";
-import { partsOf } from "./parts.ts";
+import { alike } from "./group-by-companion.ts";
+import type { Course } from "./instance-update.ts";
+import { partsOf } from "./split-by-size.ts";
 
 /**
  * The one door: writes what a list of courses makes of their instances, in one statement, for those that are free and

@@ -15,7 +15,7 @@ import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";
-import type { Maker, Outgoing } from "../types/maker.ts";
+import type { Maker, Outgoing } from "../types/move-origin.ts";
 
 /** What a set of decisions writes beside their instances, the last move of each and its next step. */
 export interface Rows {

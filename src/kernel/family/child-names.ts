@@ -1,4 +1,4 @@
-import type { ChildStart, Planned } from "../types/planned.ts";
+import type { ChildStart, Planned } from "../types/start.ts";
 
 /** What a child with a key is called among its siblings. */
 export function nameOfKey(key: string): string {

@@ -4,8 +4,8 @@ import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/family/children.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { planStart } from "../move/start.ts";
-import type { ChildStart } from "../types/planned.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import type { ChildStart } from "../types/start.ts";
 import { nameOfKey } from "./child-names.ts";
 
 /** The run whose children a task sees and starts: an effect belongs to that of the move which it follows. */

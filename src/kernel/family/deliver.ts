@@ -10,9 +10,9 @@ import type { Kernel } from "../kernel.ts";
 import { sendAll } from "../move/send.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";
 import type { Ref } from "../refs.ts";
-import { failingOf } from "../tasks/failing.ts";
-import type { Filing } from "../tasks/filing.ts";
-import type { Delivered, Letter } from "../types/letter.ts";
+import { failingOf } from "../tasks/attempt-failure.ts";
+import type { Filing } from "../tasks/pending-report.ts";
+import type { Delivered, Letter } from "../types/delivery.ts";
 import type { Send } from "../types/send.ts";
 import { nameOfKey } from "./child-names.ts";
 

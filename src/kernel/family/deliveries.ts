@@ -9,7 +9,7 @@ import type { EffectRow } from "../../store/tasks/tasks.ts";
 import { payloadInvalid } from "../errors.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { refOf } from "../refs.ts";
-import type { Delivery, Letter, Sending } from "../types/letter.ts";
+import type { Delivery, Letter, Sending } from "../types/delivery.ts";
 
 /** Checks what can be checked before the instance is known. Throws what the step has to mend; nothing is sent then. */
 export function planSend(

@@ -5,15 +5,15 @@ import { type QuestionRow, readQuestions } from "../../store/family/children.ts"
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { startBeside } from "../commit/commit-families.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { catchUp, deliverOwn } from "../move/due.ts";
+import { catchUp, deliverOwn } from "../move/apply-due.ts";
 import { sendAll } from "../move/send.ts";
 import { planStart } from "../move/start.ts";
 import { type Decide, writeAlone } from "../move/sweep.ts";
-import type { Planned } from "../types/planned.ts";
-import { type Asker, askerOf } from "./asking.ts";
+import type { Planned } from "../types/start.ts";
+import { type Asker, askerOf } from "./question-provider.ts";
 
 /** A visit asks once: its question is named after it. No child of a step has such a name. */
 function nameOfQuestion({ visit }: { readonly visit: number }): string {

@@ -3,8 +3,8 @@ import { cleanText } from "../../base/json.ts";
 import { nextAttemptMs, standardRetry } from "../../policy/retry.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
-import type { Course } from "../commit/course.ts";
-import { describeError } from "../tasks/failing.ts";
+import type { Course } from "../commit/instance-update.ts";
+import { describeError } from "../tasks/attempt-failure.ts";
 import { eventFailed, letterOfEvent } from "./failed-events.ts";
 
 /**

@@ -4,7 +4,7 @@ import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { insertNotesAlone, type NoteRow } from "../../store/tasks/attempts.ts";
 import { errorFields } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
-import { describeError } from "../tasks/failing.ts";
+import { describeError } from "../tasks/attempt-failure.ts";
 import type { Send, Sent } from "../types/send.ts";
 
 /** A call with its answer and the instance that it was for. */

@@ -6,10 +6,10 @@ import { payloadIn } from "../../store/move/payloads.ts";
 import type { DueTimer } from "../../store/move/timers.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import { errorFields } from "../../telemetry/log.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
-import { describeError } from "../tasks/failing.ts";
-import type { Delivery, Letter } from "../types/letter.ts";
+import { describeError } from "../tasks/attempt-failure.ts";
+import type { Delivery, Letter } from "../types/delivery.ts";
 import { HookOfTimerError } from "./hooks.ts";
 
 /** Why an event that is sent by a timer or a release, or came as a callback, ended as a dead letter. */

@@ -2,7 +2,7 @@ import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
 import type { Decision } from "../../definition/decide/move.ts";
 import type { Tx } from "../../store/port/db.ts";
 import { forHook, inTurnOn } from "../../store/port/foreign-tx.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { settleWithin } from "../time-limit.ts";
 

@@ -6,10 +6,10 @@ import { readInstances } from "../../store/move/instances.ts";
 import { endReleases, type ParkedRow, type ReleaseFailure, recordReleaseFailures } from "../../store/move/releases.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { errorFields } from "../../telemetry/log.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
-import { describeError } from "../tasks/failing.ts";
-import { catchUp } from "./due.ts";
+import { describeError } from "../tasks/attempt-failure.ts";
+import { catchUp } from "./apply-due.ts";
 import { sweep } from "./sweep.ts";
 
 /** A state that is released in turns. */

@@ -8,18 +8,18 @@ import { type KnownRequest, readRequests } from "../../store/move/requests.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commit } from "../commit/commit.ts";
-import { Course } from "../commit/course.ts";
+import { Course } from "../commit/instance-update.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { untilAnswered } from "../lost-reply.ts";
-import type { Maker } from "../types/maker.ts";
+import { untilAnswered } from "../retry-unknown-outcome.ts";
+import type { Maker } from "../types/move-origin.ts";
 import type { Send, Sent } from "../types/send.ts";
-import { catchUp } from "./due.ts";
+import { catchUp } from "./apply-due.ts";
+import { happen } from "./apply-event.ts";
 import { noteFailedCalls } from "./failed-calls.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
-import { happen } from "./happen.ts";
 import { movedInHook, runHooks } from "./hooks.ts";
-import { match, refuseSettled, settleAccepted } from "./match.ts";
+import { match, refuseSettled, settleAccepted } from "./match-callbacks.ts";
 import { snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
 /** A send and what is known of it so far. */

@@ -6,15 +6,15 @@ import type { Decision } from "../../definition/decide/move.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import type { NewInstance, NextStep } from "../../store/move/start-instances.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { alike } from "../commit/beside.ts";
 import { commitStarts } from "../commit/commit-rows.ts";
-import { partsOf } from "../commit/parts.ts";
+import { alike } from "../commit/group-by-companion.ts";
 import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow } from "../commit/rows.ts";
+import { partsOf } from "../commit/split-by-size.ts";
 import { asPawlError, itemInvalid } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
-import { untilAnswered } from "../lost-reply.ts";
-import type { Planned, Start, Started } from "../types/planned.ts";
+import { untilAnswered } from "../retry-unknown-outcome.ts";
 import type { Snapshot } from "../types/snapshot.ts";
+import type { Planned, Start, Started } from "../types/start.ts";
 import { snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /**

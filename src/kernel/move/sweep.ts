@@ -1,12 +1,12 @@
 import { type InstanceRow, lockInstances } from "../../store/move/instances.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { commit } from "../commit/commit.ts";
-import { Course } from "../commit/course.ts";
+import { Course } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
 import { inTransaction, type Kernel, lifecycleOf } from "../kernel.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
 import { movedInHook, runHooks } from "./hooks.ts";
-import { match } from "./match.ts";
+import { match } from "./match-callbacks.ts";
 
 /** What became of the instances of one page. */
 export interface Swept {

@@ -12,11 +12,11 @@ import {
   type Told,
   takeAlerts,
 } from "../../store/recovery/alerts.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { alertsTopic } from "../signals.ts";
-import type { Taken } from "../types/taken.ts";
-import type { AlertKind } from "./alert-of-letter.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import type { AlertKind } from "./alert-of-dead-letter.ts";
 
 export type { TakenAlert, Told };
 

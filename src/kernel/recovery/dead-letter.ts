@@ -3,9 +3,9 @@ import type { Decision } from "../../definition/decide/move.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { FailureColumn } from "../../store/move/instances.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
-import type { Failing } from "../tasks/failing.ts";
-import type { Maker } from "../types/maker.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Failing } from "../tasks/attempt-failure.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import type { Maker } from "../types/move-origin.ts";
 
 /** What a move tells of why it was made: the payload of `fail`, or that of whichever event led there. */
 export interface Told {

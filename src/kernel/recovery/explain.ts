@@ -16,7 +16,7 @@ import { readLetterAbout } from "../../views/dead-letters.ts";
 import { readSteps } from "../../views/tasks.ts";
 import { modelOf } from "../commit/rows.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
-import { type PresentedFailure, pastFailure } from "./aftermath.ts";
+import { type PresentedFailure, pastFailure } from "./after-failure.ts";
 
 const nobody = { actor: null, reason: null };
 

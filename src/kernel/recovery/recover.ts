@@ -2,11 +2,11 @@ import type { Refusal } from "../../definition/decide/decide.ts";
 import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { readAsked } from "../../store/tasks/attempts.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import { modelOf } from "../commit/rows.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Granting, Maker, Said } from "../types/maker.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import type { Granting, Maker, Said } from "../types/move-origin.ts";
 
 /** What a person gave with the wish to recover an instance whose recovery needs a worker, as it is noted. */
 interface Asked {

@@ -1,7 +1,7 @@
 import type { KeeperOptions, LeaseKeeper } from "../../store/port/db.ts";
 import { LeaseRenewal } from "../../store/tasks/lease-renewal.ts";
 import type { Kernel } from "../kernel.ts";
-import { renew } from "./take.ts";
+import { renew } from "./claim.ts";
 
 /** By a thread of its own where the database has one to give, else from here. */
 export function keepLeases(kernel: Kernel, options: KeeperOptions): LeaseKeeper {

@@ -3,8 +3,8 @@ import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
 import { keepMemo, type Memo, readMemo } from "../../store/tasks/memos.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/taken.ts";
-import { runOf } from "./take.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import { runOf } from "./claim.ts";
 
 /**
  * Does `work` unless an earlier attempt has done it: one of the same visit, or with `{ scope: "instance" }` one of the same

@@ -6,10 +6,10 @@ import { nextAttemptMs, ruleFor, standardRetry, underRule } from "../../policy/r
 import type { Setback } from "../../store/tasks/tasks.ts";
 import type { Kernel } from "../kernel.ts";
 import { isRecovery } from "../recovery/recover.ts";
-import type { Delivered } from "../types/letter.ts";
-import type { Taken } from "../types/taken.ts";
-import { type Failing, failingOf } from "./failing.ts";
-import type { Filing } from "./filing.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import type { Delivered } from "../types/delivery.ts";
+import { type Failing, failingOf } from "./attempt-failure.ts";
+import type { Filing } from "./pending-report.ts";
 
 const faultPauseMs = 600_000;
 const laterMs = 10_000;

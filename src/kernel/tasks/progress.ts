@@ -2,7 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import { putProgress } from "../../store/tasks/progress.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
 
 /** How far a task is, as a step says it. */
 export interface Word {

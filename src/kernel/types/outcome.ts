@@ -1,7 +1,7 @@
 import type { PawlError } from "../../base/errors.ts";
 import type { RecoveryCause } from "../../definition/decide/recover.ts";
-import type { Granting, Said } from "./maker.ts";
-import type { Taken } from "./taken.ts";
+import type { Taken } from "./claimed-task.ts";
+import type { Granting, Said } from "./move-origin.ts";
 
 /** What became of a task in a worker's hands. */
 export type Outcome =

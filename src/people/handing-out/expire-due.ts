@@ -1,5 +1,5 @@
 import type { Kernel } from "../../kernel/kernel.ts";
-import { fireThese } from "../../kernel/move/fire.ts";
+import { fireThese } from "../../kernel/move/fire-timers.ts";
 import { settle } from "../review/settle.ts";
 import { type Assignment, assignmentOf } from "../shown.ts";
 import { readAssignments, readDueAssignments } from "../store/assignments.ts";

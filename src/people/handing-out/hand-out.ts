@@ -1,10 +1,10 @@
 import { PawlError } from "../../base/errors.ts";
 import type { QueueSettings } from "../../definition/queue-settings.ts";
-import { Gatherer } from "../../kernel/gather.ts";
+import { Gatherer } from "../../kernel/batcher.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { fireThese } from "../../kernel/move/fire.ts";
+import { fireThese } from "../../kernel/move/fire-timers.ts";
 import { planStart, startAll } from "../../kernel/move/start.ts";
-import type { Planned } from "../../kernel/types/planned.ts";
+import type { Planned } from "../../kernel/types/start.ts";
 import { bornOf, startOf } from "../lifecycle/birth.ts";
 import { queueUnknown } from "../refusals.ts";
 import { type Assignment, assignmentOf, type SampleInfo, sampleOf } from "../shown.ts";

@@ -1,5 +1,5 @@
 import type { Decision } from "../../definition/decide/move.ts";
-import type { Beside } from "../../kernel/types/beside.ts";
+import type { Beside } from "../../kernel/types/companion-table.ts";
 import {
   type AssignmentMove,
   type AssignmentStatus,

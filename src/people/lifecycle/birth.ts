@@ -1,7 +1,7 @@
 import type { QueueSettings } from "../../definition/queue-settings.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import type { Start } from "../../kernel/types/planned.ts";
 import type { Snapshot } from "../../kernel/types/snapshot.ts";
+import type { Start } from "../../kernel/types/start.ts";
 import type { Found } from "../handing-out/walk.ts";
 import type { Assignment } from "../shown.ts";
 import type { AssignmentRow } from "../store/assignments.ts";

@@ -1,7 +1,7 @@
 import type { LifecycleModel } from "../../definition/model.ts";
-import type { Askers } from "../../kernel/family/asking.ts";
+import type { Askers } from "../../kernel/family/question-provider.ts";
 import type { Chore } from "../../kernel/kernel.ts";
-import type { Beside } from "../../kernel/types/beside.ts";
+import type { Beside } from "../../kernel/types/companion-table.ts";
 import { askPeople } from "../asker.ts";
 import { recheckEligibility } from "../handing-out/eligibility.ts";
 import { settleRest } from "../review/settle.ts";

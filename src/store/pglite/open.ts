@@ -1,8 +1,8 @@
 import type { Db, Statement, Tx } from "../port/db.ts";
 import { translate } from "../port/failures.ts";
 import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
-import { isForgotten, type Line, type Session } from "./line.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
+import { isForgotten, type Line, type Session } from "./request-queue.ts";
 import { startThread } from "./start.ts";
 import type { Syncs } from "./thread.ts";
 import { callOf, script, Transaction } from "./transaction.ts";

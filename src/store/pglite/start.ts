@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
 import { threadFile } from "../port/thread-file.ts";
 import { unusable } from "./folder.ts";
-import { Line } from "./line.ts";
+import { Line } from "./request-queue.ts";
 import type { Start } from "./thread.ts";
 
 /** The little of it that is used here; its types come with those of browsers. */

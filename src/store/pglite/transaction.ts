@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import type { Param, Statement, Tx } from "../port/db.ts";
 import { translate } from "../port/failures.ts";
-import type { Call, Session } from "./line.ts";
+import type { Call, Session } from "./request-queue.ts";
 import { writeValue } from "./values.ts";
 import { DatabaseError, type Reply } from "./wire.ts";
 

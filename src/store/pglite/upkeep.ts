@@ -1,4 +1,4 @@
-import type { Line } from "./line.ts";
+import type { Line } from "./request-queue.ts";
 
 /** What one round of upkeep did. */
 export interface UpkeepReport {

@@ -1,4 +1,4 @@
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { canonicalJson } from "../canonical-json.ts";
 import type { EffectLedger } from "../effect-ledger.ts";
 import { instancesOf } from "../instances.ts";

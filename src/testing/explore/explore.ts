@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import { checkedOptions } from "../../base/options.ts";
 import { validate } from "../../definition/decide/validate.ts";
-import type { AnyLifecycle, DataOf } from "../../definition/language/face.ts";
+import type { AnyLifecycle, DataOf } from "../../definition/language/public-types.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import { checkExits } from "./check-exits.ts";
 import { checkLoops } from "./check-loops.ts";

@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import { PermanentError, TransientError } from "../../base/step-errors.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { shown } from "../../definition/read/fault.ts";
 import { never } from "../killable-db.ts";
 import { interrupt } from "./calls.ts";

@@ -1,7 +1,14 @@
 import type { Pawl } from "../../api/pawl.ts";
 import type { Instance } from "../../api/results.ts";
 import type { Duration } from "../../base/duration.ts";
-import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "../../definition/language/face.ts";
+import type {
+  AnyLifecycle,
+  DataOf,
+  EventOf,
+  PayloadOf,
+  StartDataOf,
+  StateOf,
+} from "../../definition/language/public-types.ts";
 import type { Step } from "../../definition/language/step.ts";
 import type { EffectLedger } from "../effect-ledger.ts";
 import type { TestPawlOptions } from "../test-pawl.ts";

@@ -1,5 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { TestBench } from "../test-bench.ts";
 import { planOf } from "./act.ts";
 import { Coverage } from "./coverage.ts";

@@ -1,5 +1,5 @@
 import { idMaker } from "../../base/ids.ts";
-import type { AnyLifecycle } from "../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { describePlace } from "../crash-everywhere/crash-point.ts";
 import { Dice } from "../dice.ts";
 import { instancesOf, type NamedInstance } from "../instances.ts";

@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
-import type { Loss } from "../../kernel/tasks/why-lost.ts";
-import type { Taken } from "../../kernel/types/taken.ts";
+import type { Loss } from "../../kernel/tasks/lease-loss.ts";
+import type { Taken } from "../../kernel/types/claimed-task.ts";
 
 /**
  * Why a step's result would no longer count: an event or a timer made its instance leave the state, its lease ran out, or

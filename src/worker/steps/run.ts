@@ -3,8 +3,8 @@ import { broken, isPawlError, PawlError } from "../../base/errors.ts";
 import { CircuitOpenError } from "../../base/step-errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isRecovery, recoveryOf } from "../../kernel/recovery/recover.ts";
+import type { Taken } from "../../kernel/types/claimed-task.ts";
 import type { Outcome } from "../../kernel/types/outcome.ts";
-import type { Taken } from "../../kernel/types/taken.ts";
 import { makeStep, type Returned, Said, type Surroundings } from "./step.ts";
 
 /** A handler, or what a test puts in its place. */

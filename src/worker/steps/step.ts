@@ -6,13 +6,13 @@ import { makeToken } from "../../kernel/callbacks/tokens.ts";
 import { childrenOf, planChild } from "../../kernel/family/children.ts";
 import { planSend } from "../../kernel/family/deliveries.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
+import { runOf } from "../../kernel/tasks/claim.ts";
 import { once } from "../../kernel/tasks/memos.ts";
 import { tellProgress, wordOf } from "../../kernel/tasks/progress.ts";
-import { runOf } from "../../kernel/tasks/take.ts";
-import type { Sending } from "../../kernel/types/letter.ts";
-import type { Outgoing } from "../../kernel/types/maker.ts";
-import type { ChildStart } from "../../kernel/types/planned.ts";
-import type { Taken } from "../../kernel/types/taken.ts";
+import type { Taken } from "../../kernel/types/claimed-task.ts";
+import type { Sending } from "../../kernel/types/delivery.ts";
+import type { Outgoing } from "../../kernel/types/move-origin.ts";
+import type { ChildStart } from "../../kernel/types/start.ts";
 import { Progress } from "./progress.ts";
 
 const none: readonly never[] = [];

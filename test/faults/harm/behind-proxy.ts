@@ -1,8 +1,8 @@
 import { openOn, type PawlOptions } from "../../../src/api/create.ts";
 import { laneOf } from "../../../src/definition/model.ts";
 import { lanesOf } from "../../../src/kernel/lanes/lanes.ts";
-import { take } from "../../../src/kernel/tasks/take.ts";
-import type { Taken } from "../../../src/kernel/types/taken.ts";
+import { take } from "../../../src/kernel/tasks/claim.ts";
+import type { Taken } from "../../../src/kernel/types/claimed-task.ts";
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import { migrate } from "../../../src/store/port/migrate.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";

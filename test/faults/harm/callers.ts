@@ -1,8 +1,8 @@
 import type { Pawl } from "../../../src/api/pawl.ts";
 import { isPawlError } from "../../../src/base/errors.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
+import { renew, take } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
-import { renew, take } from "../../../src/kernel/tasks/take.ts";
 import type { Outcome } from "../../../src/kernel/types/outcome.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
 import { type Answer, type Book, reportMark } from "../checks/ledger.ts";

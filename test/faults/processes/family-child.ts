@@ -2,7 +2,7 @@ import { openOn } from "../../../src/api/create.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
-import { Worker } from "../../../src/worker/work.ts";
+import { Worker } from "../../../src/worker/worker.ts";
 import { kid, parent } from "../worlds/family.ts";
 
 /** A worker that kills itself at a point on its way. */

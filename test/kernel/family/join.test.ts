@@ -1,6 +1,6 @@
 import { lifecycle, PawlError } from "pawl";
 import { expect, test } from "vitest";
-import { lookAtParents } from "../../../src/kernel/family/join.ts";
+import { lookAtParents } from "../../../src/kernel/family/check-parents.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";

@@ -13,9 +13,9 @@ export interface BrokenEngine {
 const tasks = "src/store/tasks/tasks.ts";
 const moves = "src/store/move/move-instances.ts";
 const round = "src/maintenance/round.ts";
-const due = "src/kernel/move/due.ts";
+const due = "src/kernel/move/apply-due.ts";
 const gates = "src/store/tasks/gates.ts";
-const closures = "src/kernel/lanes/closures.ts";
+const closures = "src/kernel/lanes/closed-lanes.ts";
 
 export const brokenEngines: readonly BrokenEngine[] = [
   {
@@ -161,7 +161,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   {
     defect: "children alert though their parent deals with them",
     focus: { second: { kind: "join", join: "count" }, temper: { permanent: 0.3 } },
-    patches: [{ file: "src/kernel/recovery/aftermath.ts", from: "  await leaveToParents(db, courses);\n", to: "" }],
+    patches: [{ file: "src/kernel/recovery/after-failure.ts", from: "  await leaveToParents(db, courses);\n", to: "" }],
   },
   {
     defect: "an instance that has recovered keeps its recovery",
@@ -252,7 +252,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
     focus: { second: { kind: "join" } },
     patches: [
       {
-        file: "src/kernel/family/join.ts",
+        file: "src/kernel/family/check-parents.ts",
         from: "export async function lookAtParents(",
         to: "export async function lookAtParents(): Promise<{ joined: number; made: number; failures: [] }> { return { joined: 0, made: 0, failures: [] }; }\nexport async function lookAtParentsNever(",
       },

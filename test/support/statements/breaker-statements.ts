@@ -3,7 +3,7 @@ import { keepBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import type { Report } from "../../../src/kernel/types/outcome.ts";
-import { Claims } from "../../../src/worker/claims.ts";
+import { Claims } from "../../../src/worker/claimer.ts";
 import { Lanes } from "../../../src/worker/lanes.ts";
 import { run } from "../../../src/worker/steps/run.ts";
 

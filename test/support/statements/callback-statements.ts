@@ -2,8 +2,8 @@ import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
 import { lookAtCallbacks } from "../../../src/kernel/callbacks/receive.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
+import { take } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
-import { take } from "../../../src/kernel/tasks/take.ts";
 import { postponeCallbacks, reopenCallbacks } from "../../../src/store/callbacks/callbacks.ts";
 import { run } from "../../../src/worker/steps/run.ts";
 

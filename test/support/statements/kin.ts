@@ -1,9 +1,9 @@
 import { lifecycle } from "pawl";
 import type { Pawl } from "../../../src/api/pawl.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
+import { take } from "../../../src/kernel/tasks/claim.ts";
 import { tellProgress } from "../../../src/kernel/tasks/progress.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
-import { take } from "../../../src/kernel/tasks/take.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
 import { run } from "../../../src/worker/steps/run.ts";
 

@@ -4,7 +4,7 @@ import { noteTicketTold, takeTickets } from "../../../src/dead-letters/decide-ti
 import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
 import { carryOn } from "../../../src/dead-letters/run-operations.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import { keepDied } from "../../../src/kernel/recovery/broker-letters.ts";
+import { keepDied } from "../../../src/kernel/recovery/broker-dead-letters.ts";
 import { Verbs } from "../../../src/kernel/verbs.ts";
 
 const died = {

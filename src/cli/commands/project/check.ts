@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { messageOf, type PawlError } from "../../../base/errors.ts";
 import type { AnyCrowd } from "../../../definition/crowd.ts";
-import type { AnyLifecycle } from "../../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import type { Fault } from "../../../definition/read/fault.ts";
 import type { Act } from "../../program.ts";
 import type { LoadedConfig } from "../../project/load-config.ts";

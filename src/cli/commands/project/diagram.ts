@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { messageOf, PawlError } from "../../../base/errors.ts";
-import type { AnyLifecycle } from "../../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import type { Act } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
 

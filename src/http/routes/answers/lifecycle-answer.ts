@@ -1,6 +1,6 @@
 import type { Pawl } from "../../../api/pawl.ts";
 import type { Asked } from "../../../definition/decide/question.ts";
-import type { AnyLifecycle } from "../../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import { acceptLate, discarded, type StateModel, type Timing } from "../../../definition/model.ts";
 import type { LifecycleAnswer, StateAnswer } from "../../contract.ts";
 

@@ -1,6 +1,6 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
 import { guardListener, refusePromise } from "../../../base/guard.ts";
-import type { AnyLifecycle } from "../../../definition/language/face.ts";
+import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import { noteRejection } from "../../../kernel/callbacks/rejections.ts";
 import { kernelOf } from "../../../kernel/kernel-of.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";

@@ -5,7 +5,7 @@ import { guardListener } from "../../../base/guard.ts";
 import { settleWithin } from "../../../kernel/time-limit.ts";
 import { exponential } from "../../../policy/retry.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";
-import { Rest } from "../../../worker/rest.ts";
+import { Rest } from "../../../worker/wakeable-sleep.ts";
 import { maxBodyBytes } from "./bounds.ts";
 import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";

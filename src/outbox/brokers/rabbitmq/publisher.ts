@@ -3,7 +3,7 @@ import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import { compute } from "../../../base/guard.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
-import { requeuedTo } from "../../../kernel/recovery/broker-letters.ts";
+import { requeuedTo } from "../../../kernel/recovery/broker-dead-letters.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
 import { boundedHeaders, maxBodyBytes } from "./bounds.ts";

@@ -1,4 +1,4 @@
-import { type KeptBody, type KeptMessage, requeuesHeader } from "../../../kernel/recovery/broker-letters.ts";
+import { type KeptBody, type KeptMessage, requeuesHeader } from "../../../kernel/recovery/broker-dead-letters.ts";
 import type { OutboxMessage } from "../../broker.ts";
 import type { Parcel } from "./parcel.ts";
 

@@ -12,11 +12,11 @@ import {
   renewLeases,
 } from "../../store/tasks/tasks.ts";
 import { commit } from "../commit/commit.ts";
-import { Course } from "../commit/course.ts";
+import { Course } from "../commit/instance-update.ts";
 import { deliveryIn } from "../family/deliveries.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { rename } from "../move/due.ts";
-import type { EffectWork, Taken } from "../types/taken.ts";
+import { rename } from "../move/apply-due.ts";
+import type { EffectWork, Taken } from "../types/claimed-task.ts";
 
 export type { ProbePlace };
 

@@ -1,7 +1,7 @@
 import { readLeavings, readMovesOfTasks } from "../../store/move/journal.ts";
 import { readSetbacks } from "../../store/tasks/attempts.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
 
 /** Why a task is no longer its worker's: an event or a timer made the instance leave, or the lease ran out. */
 export type Loss = "superseded" | "timeout" | "lapsed";

@@ -1,6 +1,6 @@
 import { readDueInstances, readInstances } from "../../store/move/instances.ts";
 import { isNewer, type Kernel } from "../kernel.ts";
-import { catchUp } from "./due.ts";
+import { catchUp } from "./apply-due.ts";
 import { sweep } from "./sweep.ts";
 
 /** What a round of firing did, and what stood in its way. */

@@ -13,16 +13,16 @@ import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";
 import { named } from "../family/child-names.ts";
+import { endedAs } from "../family/child-outcome.ts";
 import { deliveriesOf } from "../family/deliveries.ts";
-import { endedAs } from "../family/ended-as.ts";
-import { type AlertKind, alertOfLetter } from "../recovery/alert-of-letter.ts";
+import { type AlertKind, alertOfLetter } from "../recovery/alert-of-dead-letter.ts";
 import { failureColumn, letterOfMove } from "../recovery/dead-letter.ts";
-import type { Failing } from "../tasks/failing.ts";
+import type { Failing } from "../tasks/attempt-failure.ts";
+import type { Taken } from "../types/claimed-task.ts";
 import type { FailedEvent } from "../types/failed-event.ts";
-import type { Granting, Maker, Said } from "../types/maker.ts";
-import type { ChildStart, Planned } from "../types/planned.ts";
+import type { Granting, Maker, Said } from "../types/move-origin.ts";
 import type { FailureOf } from "../types/snapshot.ts";
-import type { Taken } from "../types/taken.ts";
+import type { ChildStart, Planned } from "../types/start.ts";
 import {
   deadlineAfterMs,
   earliest,

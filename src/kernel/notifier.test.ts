@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Db, ListenOptions, Statement } from "../store/port/db.ts";
-import { Others } from "./others.ts";
+import { Others } from "./notifier.ts";
 import { Signals } from "./signals.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,22 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { timerMs } from "../base/duration.ts";
-import { lookAtParents } from "../kernel/family/join.ts";
+import { lookAtParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals.ts";
-import type { Granting } from "../kernel/types/maker.ts";
+import type { Granting } from "../kernel/types/move-origin.ts";
 import { Backoff } from "./backoff.ts";
-import { BreakerBeat } from "./breaker-beat.ts";
-import { Claims } from "./claims.ts";
-import { Hands } from "./hands.ts";
+import { BreakerBeat } from "./breaker-reporter.ts";
+import { Claims } from "./claimer.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { freshMs, Lanes } from "./lanes.ts";
-import { Rest } from "./rest.ts";
 import { type Settings, settingsOf, type WorkOptions } from "./settings.ts";
 import { type LoopState, type SlotState, WorkerStates } from "./states.ts";
-import { takeObserved } from "./steps/observed.ts";
+import { takeObserved } from "./steps/instrumented.ts";
 import type { Handler } from "./steps/run.ts";
+import { Hands } from "./task-pool.ts";
 import { pawlVersion } from "./version.ts";
+import { Rest } from "./wakeable-sleep.ts";
 
 /** One round of what is looked after beside the steps: lapsed leases, scheduled tasks, due timers. */
 export type Maintain = (

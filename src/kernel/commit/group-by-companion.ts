@@ -1,5 +1,5 @@
 import type { Kernel } from "../kernel.ts";
-import type { Beside } from "../types/beside.ts";
+import type { Beside } from "../types/companion-table.ts";
 
 /**
  * A list cut into those of which the same room keeps something: what is written beside two of them may be one row, which a

@@ -6,7 +6,7 @@ import { readWaitingParents } from "../../store/family/children.ts";
 import { type FailureRow, readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { readSteps } from "../../views/tasks.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import { letterOfMove, toldBy } from "./dead-letter.ts";
 
 /**

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { partsOf } from "./parts.ts";
+import { partsOf } from "./split-by-size.ts";
 
 test("a list is cut where its parts would grow too large, and nothing is lost or out of order", () => {
   expect(partsOf([4, 4, 4, 1, 20, 3], (size) => size, 10)).toEqual([[4, 4], [4, 1], [20], [3]]);

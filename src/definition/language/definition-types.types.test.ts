@@ -11,7 +11,7 @@ import type { Context } from "../model.ts";
 import { queue } from "../queue.ts";
 import { schedule } from "../schedule/schedule.ts";
 import type { Answered, Failure } from "./built-in.ts";
-import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "./face.ts";
+import type { AnyLifecycle, DataOf, EventOf, PayloadOf, StartDataOf, StateOf } from "./public-types.ts";
 import type { Step } from "./step.ts";
 
 const Data = z.object({ text: z.string(), score: z.number().optional() });

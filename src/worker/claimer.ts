@@ -1,7 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lookAtGates } from "../kernel/lanes/gates.ts";
-import { take, takeGated, takeProbe } from "../kernel/tasks/take.ts";
-import type { Taken } from "../kernel/types/taken.ts";
+import { take, takeGated, takeProbe } from "../kernel/tasks/claim.ts";
+import type { Taken } from "../kernel/types/claimed-task.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Who claims. */

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../../policy/breaker.ts";
 import type { BreakerRow, CallCount } from "../../store/tasks/breakers.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
 
 /** What a process counts of one slice of time. */
 interface Slice {

@@ -1,10 +1,10 @@
 import { PawlError } from "../../base/errors.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { readHeldLeases, type Setback } from "../../store/tasks/tasks.ts";
-import type { Delivered } from "../types/letter.ts";
+import type { Taken } from "../types/claimed-task.ts";
+import type { Delivered } from "../types/delivery.ts";
 import type { Outcome, Report, Reported } from "../types/outcome.ts";
-import type { Taken } from "../types/taken.ts";
-import type { Failing } from "./failing.ts";
+import type { Failing } from "./attempt-failure.ts";
 
 /** A report as the kernel works on it. */
 export class Filing {

@@ -3,12 +3,12 @@ import { readWaitingCallbacks, type WaitingCallback } from "../../store/callback
 import { payloadIn } from "../../store/move/payloads.ts";
 import { type DueTimer, readDueTimers, readRetries } from "../../store/move/timers.ts";
 import type { Executor } from "../../store/port/db.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
-import type { Maker } from "../types/maker.ts";
+import type { Maker } from "../types/move-origin.ts";
+import { happen } from "./apply-event.ts";
 import { failEvent, isOwn } from "./failed-events.ts";
-import { happen } from "./happen.ts";
-import { match } from "./match.ts";
+import { match } from "./match-callbacks.ts";
 
 const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
 

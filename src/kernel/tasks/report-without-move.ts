@@ -6,12 +6,12 @@ import { endEffects, putBackTasks } from "../../store/tasks/tasks.ts";
 import { endSaying } from "../commit/commit-families.ts";
 import { endOf, refusedLetters, undeliveredLetter } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
-import { untilAnswered } from "../lost-reply.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";
+import { untilAnswered } from "../retry-unknown-outcome.ts";
 import { checksTopic } from "../signals.ts";
-import type { Said } from "../types/maker.ts";
-import { failingOf } from "./failing.ts";
-import { type Filing, heldOf, leaseBusy } from "./filing.ts";
+import type { Said } from "../types/move-origin.ts";
+import { failingOf } from "./attempt-failure.ts";
+import { type Filing, heldOf, leaseBusy } from "./pending-report.ts";
 
 export async function setBack(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
   const lanes = new Map<string, string>();

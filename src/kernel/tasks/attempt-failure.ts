@@ -2,7 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import { PermanentError, TransientError } from "../../base/step-errors.ts";
 import type { Failure, ThrownError } from "../../definition/language/built-in.ts";
-import type { Taken } from "../types/taken.ts";
+import type { Taken } from "../types/claimed-task.ts";
 
 /** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
 export interface Failing {

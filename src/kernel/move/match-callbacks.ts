@@ -5,11 +5,11 @@ import { failedFromOf } from "../../definition/decide/move.ts";
 import { acceptLate, failed } from "../../definition/model.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
-import type { Course } from "../commit/course.ts";
-import type { Maker } from "../types/maker.ts";
+import type { Course } from "../commit/instance-update.ts";
+import type { Maker } from "../types/move-origin.ts";
 import type { AcceptedCallback } from "../types/send.ts";
+import { happen } from "./apply-event.ts";
 import { failCallback, stillWaiting } from "./failed-callbacks.ts";
-import { happen } from "./happen.ts";
 
 type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason" | "version">;
 

@@ -1,6 +1,6 @@
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
-import type { Delivery } from "./letter.ts";
+import type { Delivery } from "./delivery.ts";
 
 /** A task in a worker's hands, with its instance as it stood. */
 export interface Taken {

@@ -3,7 +3,11 @@ import { PawlError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { cleanText } from "../../base/json.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { type BrokerLetter, insertBrokerLetter, requeueBrokerLetter } from "../../store/recovery/broker-letters.ts";
+import {
+  type BrokerLetter,
+  insertBrokerLetter,
+  requeueBrokerLetter,
+} from "../../store/recovery/broker-dead-letters.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../../views/dead-letters.ts";
 import { fingerprintOf } from "../callbacks/rejections.ts";

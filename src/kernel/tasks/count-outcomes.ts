@@ -1,9 +1,9 @@
 import { errorFields } from "../../telemetry/log.ts";
 import type { LaneMeters } from "../../telemetry/meters.ts";
 import type { Kernel } from "../kernel.ts";
+import type { Taken } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
-import type { Taken } from "../types/taken.ts";
-import type { Filing } from "./filing.ts";
+import type { Filing } from "./pending-report.ts";
 
 /** Counts what became of reported tasks, and tells of those that went wrong. */
 export function tally(kernel: Kernel, filings: readonly Filing[]): void {

@@ -1,7 +1,7 @@
 import { insertCallbacks, type NewCallback, reopenCallbacks } from "../../store/callbacks/callbacks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { untilAnswered } from "../lost-reply.ts";
+import { untilAnswered } from "../retry-unknown-outcome.ts";
 
 /**
  * Puts callbacks into the inboxes of their instances, and moves nothing. Together those whose instances are free; whoever is

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Pace } from "./pace.ts";
+import { Pace } from "./prefetch.ts";
 
 function begin() {
   let nowMs = 0;

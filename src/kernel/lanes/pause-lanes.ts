@@ -2,7 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import { endPauses, type PauseRow, putPause, readPauses } from "../../store/tasks/pauses.ts";
 import type { Kernel } from "../kernel.ts";
-import { closuresTopic } from "./closures.ts";
+import { closuresTopic } from "./closed-lanes.ts";
 import { workingStates } from "./lanes.ts";
 
 /** Which lanes are meant: all of a lifecycle, those of one state, or those of its after-effects; of every version. */

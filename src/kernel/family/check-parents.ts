@@ -3,9 +3,9 @@ import { deleteChecks, readChecks } from "../../store/family/checks.ts";
 import { readStandings, type Standing } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
-import type { Course } from "../commit/course.ts";
+import type { Course } from "../commit/instance-update.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { catchUp, deliverOwn, retryingOwn } from "../move/due.ts";
+import { catchUp, deliverOwn, retryingOwn } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
 import { type PlannedQuestions, tellAnswers, tendQuestions } from "./questions.ts";
 

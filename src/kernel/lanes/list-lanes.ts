@@ -4,7 +4,7 @@ import { readDefinitions } from "../../store/definitions.ts";
 import { readLanes } from "../../views/lanes.ts";
 import { readStandings } from "../breakers/breakers.ts";
 import type { Kernel } from "../kernel.ts";
-import { type Closure, closuresOf } from "./closures.ts";
+import { type Closure, closuresOf } from "./closed-lanes.ts";
 import { purposeOf } from "./lanes.ts";
 
 /** A lane: the queue in which the tasks of a state, or after-effects, or letters from others, wait for a worker. */

@@ -1,7 +1,7 @@
 import type { JournalRow } from "../../store/move/journal.ts";
 import type { Grant } from "../../store/move/start-instances.ts";
-import type { Sending } from "./letter.ts";
-import type { ChildStart } from "./planned.ts";
+import type { Sending } from "./delivery.ts";
+import type { ChildStart } from "./start.ts";
 
 /** Who made a move, for the journal. */
 export interface Maker {

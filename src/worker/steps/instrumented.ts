@@ -1,7 +1,7 @@
 import type { Kernel } from "../../kernel/kernel.ts";
 import { reportEach, type Unwritten } from "../../kernel/tasks/report.ts";
+import type { Taken } from "../../kernel/types/claimed-task.ts";
 import type { Outcome, Report, Reported } from "../../kernel/types/outcome.ts";
-import type { Taken } from "../../kernel/types/taken.ts";
 import { markFailed, type Span } from "../../telemetry/tracing.ts";
 import { type RunOptions, run } from "./run.ts";
 
