@@ -2,14 +2,6 @@ export type { Access, OpenSession, Principal, Session, Token, TokenOptions } fro
 export type { Role } from "./access/roles.ts";
 export { logAlerts } from "./alerts/log-alerts.ts";
 export type { Alert, AlertSink, AlertTarget } from "./alerts/sink.ts";
-export type { Breakers } from "./api/breakers.ts";
-export type { Callbacks } from "./api/callbacks.ts";
-export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from "./api/config.ts";
-export { createPawl, type PawlOptions } from "./api/create.ts";
-export type { MaintainOptions, Maintenance } from "./api/drivers.ts";
-export type { Inspect } from "./api/inspect.ts";
-export type { Jobs } from "./api/jobs.ts";
-export type { Lanes } from "./api/lanes.ts";
 export type {
   CallbacksOptions,
   EnqueueArguments,
@@ -32,7 +24,17 @@ export type {
   StuckOptions,
   TokenReceiveOptions,
   WaitOptions,
-} from "./api/options.ts";
+} from "./api/arguments/options.ts";
+export type { Breakers } from "./api/groups/breakers.ts";
+export type { Callbacks } from "./api/groups/callbacks.ts";
+export type { Inspect } from "./api/groups/inspect.ts";
+export type { Jobs } from "./api/groups/jobs.ts";
+export type { Lanes } from "./api/groups/lanes.ts";
+export type { Schedules } from "./api/groups/schedules.ts";
+export type { Workers } from "./api/groups/workers.ts";
+export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from "./api/open/config.ts";
+export { createPawl, type PawlOptions } from "./api/open/create.ts";
+export type { MaintainOptions, Maintenance } from "./api/open/drivers.ts";
 export type { Pawl } from "./api/pawl.ts";
 export type {
   AttemptEntry,
@@ -49,8 +51,6 @@ export type {
   StartedInstance,
   StartResult,
 } from "./api/results.ts";
-export type { Schedules } from "./api/schedules.ts";
-export type { Workers } from "./api/workers.ts";
 export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";

@@ -16,10 +16,10 @@ import type { CallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { adoptTx } from "../store/port/foreign-tx.ts";
 import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "../views/children.ts";
-import { readAttempts, readMoves } from "../views/history.ts";
-import { findAll, findFailed, findInStates, findResting } from "../views/instances.ts";
-import { readProgress } from "../views/progress.ts";
-import { type InstanceRef, idOf, type ListOptions, type WaitOptions } from "./options.ts";
+import { readAttempts, readMoves } from "../views/move/history.ts";
+import { findAll, findFailed, findInStates, findResting } from "../views/move/instances.ts";
+import { readProgress } from "../views/tasks/progress.ts";
+import { type InstanceRef, idOf, type ListOptions, type WaitOptions } from "./arguments/options.ts";
 import {
   type AttemptEntry,
   type Children,

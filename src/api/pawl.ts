@@ -26,13 +26,6 @@ import type { Tx } from "../store/port/db.ts";
 import { readNow } from "../views/now.ts";
 import type { WorkOptions } from "../worker/settings.ts";
 import type { Worker } from "../worker/worker.ts";
-import { Breakers } from "./breakers.ts";
-import { Callbacks } from "./callbacks.ts";
-import { Drivers, type MaintainOptions, type Maintenance, type Surroundings } from "./drivers.ts";
-import { Inspect } from "./inspect.ts";
-import { Instances } from "./instances.ts";
-import { Jobs } from "./jobs.ts";
-import { Lanes } from "./lanes.ts";
 import type {
   EnqueueArguments,
   EnqueueItem,
@@ -43,8 +36,19 @@ import type {
   SendArguments,
   SendItem,
   WaitOptions,
-} from "./options.ts";
-import { Receives } from "./receives.ts";
+} from "./arguments/options.ts";
+import { Receives } from "./arguments/receives.ts";
+import { Sends } from "./arguments/sends.ts";
+import { Starts } from "./arguments/starts.ts";
+import { Breakers } from "./groups/breakers.ts";
+import { Callbacks } from "./groups/callbacks.ts";
+import { Inspect } from "./groups/inspect.ts";
+import { Jobs } from "./groups/jobs.ts";
+import { Lanes } from "./groups/lanes.ts";
+import { Schedules } from "./groups/schedules.ts";
+import { Workers } from "./groups/workers.ts";
+import { Instances } from "./instances.ts";
+import { Drivers, type MaintainOptions, type Maintenance, type Surroundings } from "./open/drivers.ts";
 import { orRefusal } from "./refusal.ts";
 import type {
   AttemptEntry,
@@ -57,10 +61,6 @@ import type {
   StartedInstance,
   StartResult,
 } from "./results.ts";
-import { Schedules } from "./schedules.ts";
-import { Sends } from "./sends.ts";
-import { Starts } from "./starts.ts";
-import { Workers } from "./workers.ts";
 
 /**
  * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.

@@ -9,8 +9,8 @@ import { forsakenAfterMs } from "../schedules/keep-schedules.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { CallbackView } from "../views/callbacks.ts";
 import type { ChildCounts } from "../views/children.ts";
-import type { AttemptRow, MoveRow } from "../views/history.ts";
-import type { InstanceRef } from "./options.ts";
+import type { AttemptRow, MoveRow } from "../views/move/history.ts";
+import type { InstanceRef } from "./arguments/options.ts";
 
 /** One piece of work, as it stood when it was read. */
 export interface Instance<L extends AnyLifecycle = AnyLifecycle> {

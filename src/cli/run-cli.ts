@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { ownVersion } from "../api/version.ts";
+import { ownVersion } from "../api/open/version.ts";
 import { addSignIn } from "./commands/access/sign-in.ts";
 import { addSession, addToken } from "./commands/access/token.ts";
 import { addBreakers } from "./commands/breakers.ts";

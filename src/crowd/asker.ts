@@ -1,7 +1,7 @@
 import type { Json } from "../base/json.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 import type { Answer, Asker } from "../kernel/family/question-provider.ts";
-import { readStates } from "../views/states.ts";
+import { readStates } from "../views/move/states.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 import { newJob } from "./job/new-job.ts";

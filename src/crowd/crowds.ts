@@ -8,7 +8,7 @@ import type { Verbs } from "../kernel/verbs.ts";
 import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
-import { findAll, findInStates } from "../views/instances.ts";
+import { findAll, findInStates } from "../views/move/instances.ts";
 import type { BonusData, SubmissionData } from "./data.ts";
 import type { Family } from "./family.ts";
 import {

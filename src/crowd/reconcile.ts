@@ -1,6 +1,6 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { findInStates } from "../views/instances.ts";
-import { readStates } from "../views/states.ts";
+import { findInStates } from "../views/move/instances.ts";
+import { readStates } from "../views/move/states.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 import type { Marketplace, MarketplaceContext, RemoteJob } from "./marketplace.ts";

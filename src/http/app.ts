@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { may } from "../access/roles.ts";
-import type { HttpLimits } from "../api/config.ts";
+import type { ReportedError } from "../api/arguments/options.ts";
 import { logOf, withReadLimits } from "../api/internals.ts";
-import type { ReportedError } from "../api/options.ts";
+import type { HttpLimits } from "../api/open/config.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { logFailure } from "../telemetry/log.ts";

@@ -1,4 +1,4 @@
-import type { HttpLimits } from "../api/config.ts";
+import type { HttpLimits } from "../api/open/config.ts";
 import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { RateLimiter } from "./rate-limiter.ts";

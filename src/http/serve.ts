@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
-import type { HttpConfig } from "../api/config.ts";
+import type { HttpConfig } from "../api/open/config.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { type AppOptions, httpApp } from "./app.ts";

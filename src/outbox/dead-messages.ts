@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { PawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { pause } from "../kernel/pause.ts";
-import { outboxTopic } from "../kernel/signals.ts";
+import { outboxTopic } from "../kernel/signals/signals.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
 import {
   type DeadFilter,

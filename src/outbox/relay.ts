@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Kernel } from "../kernel/kernel.ts";
-import { outboxTopic } from "../kernel/signals.ts";
+import { outboxTopic } from "../kernel/signals/signals.ts";
 import { Delivery } from "./delivery.ts";
 import { type Round, relayRound } from "./round.ts";
 import { type RelayOptions, type RelaySettings, relaySettings } from "./settings.ts";

@@ -1,5 +1,5 @@
 import type { Executor } from "../store/port/db.ts";
-import { type MoveRow, readMoves } from "../views/history.ts";
+import { type MoveRow, readMoves } from "../views/move/history.ts";
 
 /**
  * A move of an assignment or a sample. What it carried is not told: that of a label says whether a gold sample was answered

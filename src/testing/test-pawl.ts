@@ -1,6 +1,6 @@
 import { type AlertSink, sinksOf } from "../alerts/sink.ts";
 import { tellAlerts } from "../alerts/tell.ts";
-import { openOn, type PawlOptions } from "../api/create.ts";
+import { openOn, type PawlOptions } from "../api/open/create.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { timerMs } from "../base/duration.ts";
 import { lookAtParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { checksTopic } from "../kernel/signals.ts";
+import { checksTopic } from "../kernel/signals/signals.ts";
 import type { Granting } from "../kernel/types/move-origin.ts";
 import { Backoff } from "./backoff.ts";
 import { BreakerBeat } from "./breaker-reporter.ts";

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { laneOf } from "../../src/definition/model.ts";
 import { verify } from "../../src/inspect/verify/verify.ts";
 import { lanesOf } from "../../src/kernel/lanes/lanes.ts";

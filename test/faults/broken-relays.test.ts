@@ -1,6 +1,6 @@
 import type { Broker, Pawl } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";

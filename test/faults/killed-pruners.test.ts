@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { prune } from "../../src/kernel/upkeep/prune.ts";
 import { installTestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";

@@ -3,7 +3,7 @@ import { lifecycle, type Pawl } from "pawl";
 import { webhooks } from "pawl/webhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { openOn, type PawlOptions } from "../../src/api/create.ts";
+import { openOn, type PawlOptions } from "../../src/api/open/create.ts";
 import { readGauges } from "../../src/inspect/gauges.ts";
 import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";

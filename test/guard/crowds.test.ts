@@ -2,7 +2,7 @@ import { crowd, job, type Marketplace, RejectSubmission, type SubmissionWork } f
 import { memoryMarketplace } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
-import { readDeclared } from "../../src/api/create.ts";
+import { readDeclared } from "../../src/api/open/create.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 

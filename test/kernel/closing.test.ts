@@ -1,7 +1,7 @@
 import { type Broker, job, lifecycle, queue } from "pawl";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import { openOn, type PawlOptions } from "../../src/api/create.ts";
+import { openOn, type PawlOptions } from "../../src/api/open/create.ts";
 import type { Db } from "../../src/store/port/db.ts";
 import type { Log } from "../../src/telemetry/log.ts";
 import { makeTelemetry } from "../../src/telemetry/telemetry.ts";

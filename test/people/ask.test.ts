@@ -1,7 +1,7 @@
 import { lifecycle, queue } from "pawl";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import { expectSound, labeled, started, whyNothing } from "./labeling.ts";

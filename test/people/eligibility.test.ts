@@ -1,7 +1,7 @@
 import { type Alert, lifecycle, queue } from "pawl";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { sample as sampleLifecycle } from "../../src/people/lifecycle/sample.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { settleRest } from "../../src/people/review/settle.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
 import { type ExplainedDb, openExplained } from "../support/statements/explained-db.ts";

@@ -1,6 +1,6 @@
 import { job, type Pawl, schedule } from "pawl";
 import { expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import type { FaultPoint } from "../../src/kernel/faults.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { TestClock } from "../../src/testing/clock.ts";

@@ -1,6 +1,6 @@
 import { createPawl, lifecycle, type Pawl } from "pawl";
 import { describe, expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
 import { type Db, sql } from "../../src/store/port/db.ts";
 import { knownMigrations, type Migration, migrate, pendingMigrations } from "../../src/store/port/migrate.ts";

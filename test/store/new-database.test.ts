@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { job } from "pawl";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openOn } from "../../src/api/create.ts";
+import { openOn } from "../../src/api/open/create.ts";
 import { shipDatabase, shippedDatabase } from "../../src/store/pglite/new-database.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
 import { pendingMigrations } from "../../src/store/port/migrate.ts";

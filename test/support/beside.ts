@@ -1,4 +1,4 @@
-import { openOn, type PawlOptions } from "../../src/api/create.ts";
+import { openOn, type PawlOptions } from "../../src/api/open/create.ts";
 import type { AnyLifecycle } from "../../src/definition/language/public-types.ts";
 import type { AnySchedule } from "../../src/definition/schedule/schedule.ts";
 import type { Db } from "../../src/store/port/db.ts";

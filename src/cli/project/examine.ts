@@ -1,6 +1,12 @@
 import { existsSync } from "node:fs";
-import { openDatabase } from "../../api/create.ts";
-import { type Database, databaseTime, databaseVersions, migrationStatus, openSchemas } from "../../api/database.ts";
+import { openDatabase } from "../../api/open/create.ts";
+import {
+  type Database,
+  databaseTime,
+  databaseVersions,
+  migrationStatus,
+  openSchemas,
+} from "../../api/open/database.ts";
 import { messageOf } from "../../base/errors.ts";
 import { visible } from "../show/terminal.ts";
 import { holderOf, reach } from "../transport/reach.ts";

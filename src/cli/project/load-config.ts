@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { PawlConfig } from "../../api/config.ts";
+import type { PawlConfig } from "../../api/open/config.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";

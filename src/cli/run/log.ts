@@ -1,4 +1,4 @@
-import type { PawlOptions } from "../../api/create.ts";
+import type { PawlOptions } from "../../api/open/create.ts";
 import { PawlError } from "../../base/errors.ts";
 import { type Terminal, visible } from "../show/terminal.ts";
 

@@ -1,4 +1,4 @@
-import { openDatabase, openOn } from "../../api/create.ts";
+import { openDatabase, openOn } from "../../api/open/create.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { loadProject } from "../project/settings.ts";
 import { openWhenReachable } from "./open-when-reachable.ts";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
-import { announceSocket, type Database, databaseVersions } from "../../api/database.ts";
+import { announceSocket, type Database, databaseVersions } from "../../api/open/database.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { HttpServer } from "../../http/serve.ts";

@@ -1,4 +1,4 @@
-import type { HttpConfig, PawlConfig } from "../../api/config.ts";
+import type { HttpConfig, PawlConfig } from "../../api/open/config.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { HttpServer } from "../../http/serve.ts";

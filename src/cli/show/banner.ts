@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { relative } from "node:path";
-import type { DatabaseVersions } from "../../api/database.ts";
+import type { DatabaseVersions } from "../../api/open/database.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { quoted } from "../arguments.ts";

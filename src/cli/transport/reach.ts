@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createPawl } from "../../api/create.ts";
+import { createPawl } from "../../api/open/create.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
 import { localApp } from "../../http/app.ts";

@@ -1,4 +1,4 @@
-import { ownVersion } from "../../api/version.ts";
+import { ownVersion } from "../../api/open/version.ts";
 import type { Problem } from "../problem.ts";
 import { type OtherOperation, otherOperations } from "../routes/other-operations.ts";
 import { routes } from "../routes/routes.ts";

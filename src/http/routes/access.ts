@@ -13,8 +13,8 @@ import {
   text,
   withMore,
 } from "../api/schema.ts";
+import { actor } from "../api/usual-arguments.ts";
 import type { OpenSessionAnswer, SignInAnswer, TokenAnswer } from "../contract.ts";
-import { actor } from "./arguments.ts";
 
 const role = oneOf("viewer", "operator", "admin", "labeler", "service");
 

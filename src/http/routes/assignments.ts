@@ -2,8 +2,8 @@ import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, listOf, text } from "../api/schema.ts";
+import { repeat } from "../api/usual-arguments.ts";
 import { assignment, next, submitted, workMove } from "./answers/people-answer.ts";
-import { repeat } from "./arguments.ts";
 
 /** Whoever labels works as himself; somebody else who may label says for whom. */
 const labeler = about(text, "For whom; a labeler is always himself.");

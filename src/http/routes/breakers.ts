@@ -1,7 +1,7 @@
 import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
+import { cause } from "../api/usual-arguments.ts";
 import type { BreakerAnswer, FlipAnswer } from "../contract.ts";
-import { cause } from "./arguments.ts";
 
 const state = oneOf("closed", "open", "half_open");
 

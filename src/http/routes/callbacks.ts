@@ -1,9 +1,9 @@
 import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
+import { lifecycleIfNamed, unknown } from "../api/targets.ts";
+import { after, cause, page } from "../api/usual-arguments.ts";
 import type { CallbackAnswer, ReceivedAnswer } from "../contract.ts";
 import { instance } from "./answers/instance-answer.ts";
-import { after, cause, page } from "./arguments.ts";
-import { lifecycleIfNamed, unknown } from "./targets.ts";
 
 export const callbackStatus = oneOf("waiting", "applied", "kept", "rejected", "refused", "accepted");
 

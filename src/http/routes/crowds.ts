@@ -1,9 +1,9 @@
 import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, orNull, shape, text, withMore } from "../api/schema.ts";
+import { unknown } from "../api/targets.ts";
+import { actor, after, cause, page } from "../api/usual-arguments.ts";
 import type { BalanceAnswer, BonusAnswer, NoticeAnswer } from "../contract.ts";
 import { astray, crowd, job, jobState, submission, submissionState } from "./answers/crowd-answer.ts";
-import { actor, after, cause, page } from "./arguments.ts";
-import { unknown } from "./targets.ts";
 
 const { get, post } = routesOf("Crowds");
 

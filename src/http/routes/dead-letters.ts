@@ -18,6 +18,8 @@ import {
   text,
   whole,
 } from "../api/schema.ts";
+import { lifecycleIfNamed, unknown } from "../api/targets.ts";
+import { after, cause, page } from "../api/usual-arguments.ts";
 import type {
   ArchiveAnswer,
   ArchivedAnswer,
@@ -26,9 +28,7 @@ import type {
   PreviewAnswer,
   RestoredAnswer,
 } from "../contract.ts";
-import { after, cause, page } from "./arguments.ts";
 import { operation } from "./operations.ts";
-import { lifecycleIfNamed, unknown } from "./targets.ts";
 
 const kind = oneOf("instance", "effect", "message", "broker");
 const letterStatus = oneOf("open", "requeued", "discarded", "archived");

@@ -1,14 +1,14 @@
-import type { InstanceRef, ReportedError } from "../../api/options.ts";
+import type { InstanceRef, ReportedError } from "../../api/arguments/options.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { builtInEvents } from "../../definition/model.ts";
 import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes } from "../api/route.ts";
 import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
+import { lifecycleNamed, statesOf, type Target, targetOf } from "../api/targets.ts";
+import { actor, after, cause, page, repeat } from "../api/usual-arguments.ts";
 import { explanation } from "./answers/explanation-answer.ts";
 import { children, history, instance, journal, permitted, started } from "./answers/instance-answer.ts";
-import { actor, after, cause, page, repeat } from "./arguments.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
-import { lifecycleNamed, statesOf, type Target, targetOf } from "./targets.ts";
 
 const sending = {
   payload: anything,

@@ -13,10 +13,10 @@ import {
   text,
   whole,
 } from "../api/schema.ts";
+import { jobNamed } from "../api/targets.ts";
+import { after, cause, page } from "../api/usual-arguments.ts";
 import type { JobAnswer } from "../contract.ts";
 import { started } from "./answers/instance-answer.ts";
-import { after, cause, page } from "./arguments.ts";
-import { jobNamed } from "./targets.ts";
 
 const jobStatus = oneOf("pending", "running", "done", "error");
 

@@ -1,4 +1,4 @@
-import type { LanesOptions } from "../../api/options.ts";
+import type { LanesOptions } from "../../api/arguments/options.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
@@ -19,9 +19,9 @@ import {
   text,
   whole,
 } from "../api/schema.ts";
+import { lifecycleNamed } from "../api/targets.ts";
+import { cause } from "../api/usual-arguments.ts";
 import type { LaneAnswer, WorkerAnswer } from "../contract.ts";
-import { cause } from "./arguments.ts";
-import { lifecycleNamed } from "./targets.ts";
 
 const lane = named(
   "Lane",

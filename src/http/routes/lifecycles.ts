@@ -1,9 +1,9 @@
 import { diagram, diagramSvg } from "../../definition/diagram.ts";
 import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, mapOf, named, oneOf, orNull, shape, text, type Wire, whole } from "../api/schema.ts";
+import { lifecycleNamed } from "../api/targets.ts";
 import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
 import { lifecyclesOf } from "./answers/lifecycle-answer.ts";
-import { lifecycleNamed } from "./targets.ts";
 
 const state = named(
   "State",

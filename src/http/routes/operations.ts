@@ -15,8 +15,8 @@ import {
   text,
   whole,
 } from "../api/schema.ts";
+import { actor, cause, page } from "../api/usual-arguments.ts";
 import type { OperationAnswer, TicketAnswer } from "../contract.ts";
-import { actor, cause, page } from "./arguments.ts";
 
 /** A decision about many dead letters, and how far it is. */
 export const operation = named(

@@ -1,8 +1,8 @@
 import { routesOf } from "../api/route.ts";
 import { about, flag, id, listOf, moment, named, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
+import { lifecycleNamed } from "../api/targets.ts";
 import type { OverviewAnswer, StuckAnswer } from "../contract.ts";
 import { instance } from "./answers/instance-answer.ts";
-import { lifecycleNamed } from "./targets.ts";
 
 const need = shape<OverviewAnswer["needs"][number]>({
   what: oneOf("stuck", "breakers", "dead_letters", "workers", "lanes", "schedules", "outbox", "alerts", "waiting"),

@@ -1,6 +1,7 @@
 import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
+import { actor, after, cause, page, repeat } from "../api/usual-arguments.ts";
 import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
 import {
   assignment,
@@ -11,7 +12,6 @@ import {
   sampleState,
   workMove,
 } from "./answers/people-answer.ts";
-import { actor, after, cause, page, repeat } from "./arguments.ts";
 
 type NewSample = Parameters<Pawl["people"]["add"]>[1];
 

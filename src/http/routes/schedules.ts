@@ -1,8 +1,8 @@
 import { routesOf } from "../api/route.ts";
 import { about, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "../api/schema.ts";
+import { cause } from "../api/usual-arguments.ts";
 import type { ScheduleAnswer } from "../contract.ts";
 import { started } from "./answers/instance-answer.ts";
-import { cause } from "./arguments.ts";
 
 const schedule = named(
   "Schedule",

@@ -6,7 +6,7 @@ import { gatesOf, lookAtGates } from "../../kernel/lanes/gates.ts";
 import { purposeOf } from "../../kernel/lanes/lanes.ts";
 import { isLive } from "../../kernel/tasks/workers.ts";
 import { readPauses } from "../../store/tasks/pauses.ts";
-import { readWorkers } from "../../views/workers.ts";
+import { readWorkers } from "../../views/tasks/workers.ts";
 import type { NotClaimed } from "./explanation.ts";
 
 /**

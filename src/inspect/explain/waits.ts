@@ -1,5 +1,5 @@
 import { standardRetry } from "../../policy/retry.ts";
-import type { WaitingTask } from "../../views/waits.ts";
+import type { WaitingTask } from "../../views/move/waits.ts";
 import { callbackWaits, resultWaits } from "./callback-waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, hasFailed, type KnownInstance } from "./known-instance.ts";

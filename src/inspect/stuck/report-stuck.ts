@@ -1,7 +1,7 @@
 import { cleanText } from "../../base/json.ts";
 import { isInternal } from "../../definition/internal.ts";
 import type { Chore, Kernel } from "../../kernel/kernel.ts";
-import { alertsTopic } from "../../kernel/signals.ts";
+import { alertsTopic } from "../../kernel/signals/signals.ts";
 import { takeSweep } from "../../store/move/sweeps.ts";
 import { recordCauses } from "../../store/recovery/stuck-causes.ts";
 import type { StuckReason } from "../explain/explanation.ts";

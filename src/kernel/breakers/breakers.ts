@@ -12,7 +12,7 @@ import {
 import type { ProbePlace } from "../../store/tasks/gates.ts";
 import type { Kernel } from "../kernel.ts";
 import { closuresTopic } from "../lanes/closed-lanes.ts";
-import { outboxTopic } from "../signals.ts";
+import { outboxTopic } from "../signals/signals.ts";
 
 /** The topic of the hint that calls were counted and are to be written. */
 export const callsTopic = "calls";

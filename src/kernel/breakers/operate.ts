@@ -2,7 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import { suggest } from "../../definition/read/fault.ts";
 import type { FlipCause } from "../../policy/breaker.ts";
 import { type BreakerRow, declareBreakers, readBreakers, readCalls } from "../../store/tasks/breakers.ts";
-import { listBreakers, readFlips } from "../../views/breakers.ts";
+import { listBreakers, readFlips } from "../../views/tasks/breakers.ts";
 import type { Kernel } from "../kernel.ts";
 import { flip, readStandings } from "./breakers.ts";
 

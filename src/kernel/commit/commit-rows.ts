@@ -4,7 +4,7 @@ import { insertBelongings } from "../../store/move/related-rows.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
 import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
-import { checksTopic, outboxTopic } from "../signals.ts";
+import { checksTopic, outboxTopic } from "../signals/signals.ts";
 import { announceStarts } from "./announce.ts";
 import type { Course } from "./instance-update.ts";
 import { noRows, type Rows } from "./rows.ts";

@@ -1,7 +1,7 @@
 import { isInternal } from "../../definition/internal.ts";
 import { effectLaneOf, failed, hasEffects, laneOf, sendLaneOf } from "../../definition/model.ts";
 import { readDefinitions } from "../../store/definitions.ts";
-import { readLanes } from "../../views/lanes.ts";
+import { readLanes } from "../../views/tasks/lanes.ts";
 import { readStandings } from "../breakers/breakers.ts";
 import type { Kernel } from "../kernel.ts";
 import { type Closure, closuresOf } from "./closed-lanes.ts";

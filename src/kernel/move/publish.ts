@@ -3,7 +3,7 @@ import { checkedText } from "../../base/text.ts";
 import { insertMessage, type LooseMessage } from "../../store/move/messages.ts";
 import { adoptTx, withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { type Kernel, refuseInside } from "../kernel.ts";
-import { outboxTopic } from "../signals.ts";
+import { outboxTopic } from "../signals/signals.ts";
 
 /** What a message is about: those about the same thing are sent in the order in which they were published. */
 export interface Aggregate {

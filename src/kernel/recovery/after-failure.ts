@@ -5,7 +5,7 @@ import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { readWaitingParents } from "../../store/family/children.ts";
 import { type FailureRow, readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { readSteps } from "../../views/tasks.ts";
+import { readSteps } from "../../views/tasks/tasks.ts";
 import type { Course } from "../commit/instance-update.ts";
 import { letterOfMove, toldBy } from "./dead-letter.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "../../store/recovery/alerts.ts";
 import type { Course } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
-import { alertsTopic } from "../signals.ts";
+import { alertsTopic } from "../signals/signals.ts";
 import type { Taken } from "../types/claimed-task.ts";
 import type { AlertKind } from "./alert-of-dead-letter.ts";
 

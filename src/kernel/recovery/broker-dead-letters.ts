@@ -12,7 +12,7 @@ import type { Decider } from "../../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../../views/dead-letters.ts";
 import { fingerprintOf } from "../callbacks/rejections.ts";
 import type { Kernel } from "../kernel.ts";
-import { outboxTopic } from "../signals.ts";
+import { outboxTopic } from "../signals/signals.ts";
 import { decidedError } from "./requeue.ts";
 
 /** A message that a broker gave up on, as far as it tells. */

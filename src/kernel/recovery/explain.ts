@@ -13,7 +13,7 @@ import type { InstanceRow } from "../../store/move/instances.ts";
 import { readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { readLetterAbout } from "../../views/dead-letters.ts";
-import { readSteps } from "../../views/tasks.ts";
+import { readSteps } from "../../views/tasks/tasks.ts";
 import { modelOf } from "../commit/rows.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
 import { type PresentedFailure, pastFailure } from "./after-failure.ts";

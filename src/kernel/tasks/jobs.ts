@@ -1,8 +1,8 @@
 import { type LifecycleModel, laneOf } from "../../definition/model.ts";
 import { readDefinitions } from "../../store/definitions.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
-import { findAll, findInStates, findResting, type Page } from "../../views/instances.ts";
-import { findRunning, readSteps } from "../../views/tasks.ts";
+import { findAll, findInStates, findResting, type Page } from "../../views/move/instances.ts";
+import { findRunning, readSteps } from "../../views/tasks/tasks.ts";
 import type { Kernel } from "../kernel.ts";
 
 /** How a job stands. */

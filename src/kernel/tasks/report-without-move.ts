@@ -8,7 +8,7 @@ import { endOf, refusedLetters, undeliveredLetter } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
 import { letterOfTask } from "../recovery/dead-letter.ts";
 import { untilAnswered } from "../retry-unknown-outcome.ts";
-import { checksTopic } from "../signals.ts";
+import { checksTopic } from "../signals/signals.ts";
 import type { Said } from "../types/move-origin.ts";
 import { failingOf } from "./attempt-failure.ts";
 import { type Filing, heldOf, leaseBusy } from "./pending-report.ts";

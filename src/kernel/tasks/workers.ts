@@ -1,5 +1,5 @@
 import { pruneWorkers, putWorker, removeWorker, type WorkerRow } from "../../store/tasks/workers.ts";
-import { readWorkers, type WorkerView } from "../../views/workers.ts";
+import { readWorkers, type WorkerView } from "../../views/tasks/workers.ts";
 import type { Kernel } from "../kernel.ts";
 
 /** How often a worker gives a sign of life, and after how long without one it is shown as silent. */

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import { asPawlError } from "../../kernel/errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { sendAll } from "../../kernel/move/send.ts";
-import { alertsTopic } from "../../kernel/signals.ts";
+import { alertsTopic } from "../../kernel/signals/signals.ts";
 import type { Send } from "../../kernel/types/send.ts";
 import { Eligible } from "../handing-out/eligible.ts";
 import { type SampleData, sample } from "../lifecycle/sample.ts";

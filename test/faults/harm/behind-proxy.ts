@@ -1,4 +1,4 @@
-import { openOn, type PawlOptions } from "../../../src/api/create.ts";
+import { openOn, type PawlOptions } from "../../../src/api/open/create.ts";
 import { laneOf } from "../../../src/definition/model.ts";
 import { lanesOf } from "../../../src/kernel/lanes/lanes.ts";
 import { take } from "../../../src/kernel/tasks/claim.ts";

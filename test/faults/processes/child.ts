@@ -1,4 +1,4 @@
-import { openOn } from "../../../src/api/create.ts";
+import { openOn } from "../../../src/api/open/create.ts";
 import { verify } from "../../../src/inspect/verify/verify.ts";
 import type { Faults } from "../../../src/kernel/faults.ts";
 import { lanesOf } from "../../../src/kernel/lanes/lanes.ts";

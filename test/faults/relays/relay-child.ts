@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { openOn } from "../../../src/api/create.ts";
+import { openOn } from "../../../src/api/open/create.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
 import { sinkBroker } from "./sink.ts";

@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openOn } from "../../../src/api/create.ts";
+import { openOn } from "../../../src/api/open/create.ts";
 import { fire } from "../../../src/kernel/move/fire-timers.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
 import type { TestClock } from "../../../src/testing/clock.ts";

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { describe, expect, test } from "vitest";
-import { openOn } from "../../../src/api/create.ts";
+import { openOn } from "../../../src/api/open/create.ts";
 import { openPglite } from "../../../src/store/pglite/open.ts";
 import type { Db } from "../../../src/store/port/db.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";

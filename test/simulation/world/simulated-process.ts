@@ -1,5 +1,5 @@
 import { type Broker, type Pawl, PawlError } from "pawl";
-import { openOn } from "../../../src/api/create.ts";
+import { openOn } from "../../../src/api/open/create.ts";
 import type { FaultPoint } from "../../../src/kernel/faults.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import type { Dice } from "../../../src/testing/dice.ts";

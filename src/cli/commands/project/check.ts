@@ -43,7 +43,7 @@ export function addCheck(program: Command, act: Act): void {
 
 /** The crowds of a config, each of which its marketplace would take. */
 async function crowdsOf(config: LoadedConfig): Promise<readonly AnyCrowd[]> {
-  const { readDeclared } = await import("../../../api/create.ts");
+  const { readDeclared } = await import("../../../api/open/create.ts");
   const { invalid } = await import("../../project/load-config.ts");
   try {
     const { lifecycles, schedules, queues, crowds, marketplaces } = config;

@@ -17,8 +17,8 @@ export function addMigrate(program: Command, act: Act): void {
     .action(
       act<{ status?: boolean }>(async ({ terminal, flags, env, cwd }, { status }) => {
         const { loadSettings } = await import("../../project/settings.ts");
-        const { openDatabase } = await import("../../../api/create.ts");
-        const { migrateDatabase, migrationStatus } = await import("../../../api/database.ts");
+        const { openDatabase } = await import("../../../api/open/create.ts");
+        const { migrateDatabase, migrationStatus } = await import("../../../api/open/database.ts");
         const { database, folder } = await loadSettings(flags, env, cwd);
         const db = await openDatabase({ database, folder, onWarning: (text) => terminal.note(text) });
         try {

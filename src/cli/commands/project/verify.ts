@@ -16,7 +16,7 @@ export function addVerify(program: Command, act: Act): void {
     .action(
       act(async ({ terminal, flags, env, cwd }) => {
         const { loadProject } = await import("../../project/settings.ts");
-        const { createPawl } = await import("../../../api/create.ts");
+        const { createPawl } = await import("../../../api/open/create.ts");
         const { database, folder, config } = await loadProject(flags, env, cwd);
         const pawl = await createPawl({
           database,

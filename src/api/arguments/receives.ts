@@ -1,0 +1,93 @@
+import { PawlError } from "../../base/errors.ts";
+import { cleanText } from "../../base/json.ts";
+import { checkedOptions, refuseMore, textOrNull } from "../../base/options.ts";
+import { checkedText } from "../../base/text.ts";
+import { takesPayload } from "../../definition/decide/decide.ts";
+import { refuseInternal } from "../../definition/internal.ts";
+import type { AnyLifecycle, EventOf } from "../../definition/language/public-types.ts";
+import { type Incoming, planArrival } from "../../kernel/callbacks/receive.ts";
+import { type Kernel, knownLifecycle } from "../../kernel/kernel.ts";
+import { refOf } from "../../kernel/refs.ts";
+import type { Verbs } from "../../kernel/verbs.ts";
+import { type ReceivedCallback, receivedOf } from "../results.ts";
+import type { InstanceRef, ReceiveArguments, ReceiveOptions, ReportedError } from "./options.ts";
+
+/** Stores what comes in from outside, for `pawl.receive` and `pawl.callbacks`. */
+export class Receives {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+
+  constructor(kernel: Kernel, verbs: Verbs) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+  }
+
+  /**
+   * Takes a result that comes in from outside. It is stored first, and then happens: on time as its event; early, when the
+   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupeKey` again gets the
+   * first answer and changes nothing.
+   *
+   * ```ts
+   * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupeKey: requestId });
+   * ```
+   */
+  async receive<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: ReceiveArguments<L, Event>
+  ): Promise<ReceivedCallback> {
+    const known = knownLifecycle(this.#kernel, lifecycle);
+    const given: readonly unknown[] = rest;
+    const [payload, options, ...stray] = takesPayload(known, event) || given.length > 1 ? given : [undefined, given[0]];
+    refuseMore(stray, "receive", "It takes a lifecycle, an instance, an event, its payload and options.");
+    return this.store(lifecycle, instance, event, { payload, error: null }, options as ReceiveOptions);
+  }
+
+  async store(
+    lifecycle: AnyLifecycle,
+    instance: InstanceRef,
+    event: unknown,
+    result: { readonly payload: unknown; readonly error: ReportedError | null },
+    options: ReceiveOptions,
+    tokenId: string | null = null,
+  ): Promise<ReceivedCallback> {
+    const name = checkedText(event, "The event");
+    const { dedupeKey, actor, tx } = checkedOptions(options, ["dedupeKey", "actor", "tx"], "receive");
+    return this.#verbs.inTurn(tx, async () => {
+      const known = knownLifecycle(this.#kernel, lifecycle);
+      refuseInternal(known.name, "receive");
+      const arrival = planArrival(this.#kernel, {
+        lifecycle: known,
+        ref: refOf(instance),
+        event: name,
+        payload: result.payload,
+        error: result.error === null ? null : errorOf(result.error),
+        dedupe: checkedDedupe(dedupeKey),
+        actor: textOrNull(actor, "The actor"),
+        source: tokenId === null ? "call" : "token",
+        lateVisit: null,
+        tokenId,
+      });
+      const received = await this.#verbs.receive(arrival, tx);
+      if (received.ok) return receivedOf(received);
+      throw received.error!;
+    });
+  }
+}
+
+export function checkedDedupe(given: unknown): string {
+  return checkedText(given, "`dedupeKey`, which tells this callback from every other one of its instance,");
+}
+
+/** An error as it is kept: whatever the service said, cut to what can be stored. */
+function errorOf(given: ReportedError): NonNullable<Incoming["error"]> {
+  const { name = "Error", message, code } = checkedOptions(given, ["name", "message", "code"], "error");
+  if (typeof message !== "string" || message === "" || typeof name !== "string")
+    throw new PawlError(
+      "option_invalid",
+      "An error callback needs `error: { message }`, and may have a `name` and a `code`.",
+    );
+  const kept = { name: cleanText(name, 200), message: cleanText(message) };
+  return code === undefined ? kept : { ...kept, code: cleanText(String(code), 200) };
+}

@@ -1,0 +1,134 @@
+import { PawlError } from "../../base/errors.ts";
+import { checkedOptions, refuseMore, textOrNull } from "../../base/options.ts";
+import { checkedText } from "../../base/text.ts";
+import { takesPayload } from "../../definition/decide/decide.ts";
+import { refuseInternal } from "../../definition/internal.ts";
+import type { AnyLifecycle, EventOf } from "../../definition/language/public-types.ts";
+import { asPawlError } from "../../kernel/errors.ts";
+import { type Kernel, knownLifecycle } from "../../kernel/kernel.ts";
+import { refOf } from "../../kernel/refs.ts";
+import { requestHash } from "../../kernel/request-hash.ts";
+import type { CallOptions } from "../../kernel/types/call-options.ts";
+import type { Send, Sent } from "../../kernel/types/send.ts";
+import type { Verbs } from "../../kernel/verbs.ts";
+import { orRefusal } from "../refusal.ts";
+import type { Instance, SendResult } from "../results.ts";
+import { shownInstance } from "../shown-instance.ts";
+import {
+  checkedList,
+  delayOf,
+  type InstanceRef,
+  type SendArguments,
+  type SendItem,
+  type SendOptions,
+} from "./options.ts";
+
+/** Sends events, for the methods of `Pawl` of the same names. */
+export class Sends {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+
+  constructor(kernel: Kernel, verbs: Verbs) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+  }
+
+  /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
+  async send<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: SendArguments<L, Event>
+  ): Promise<Instance<L>> {
+    const { payload, options } = this.#split(lifecycle, event, rest);
+    return this.#verbs.inTurn(options.tx, async () => {
+      const sent = await this.#verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
+      if (!sent.ok) throw sent.error;
+      return shownInstance(this.#kernel, lifecycle, sent.instance);
+    });
+  }
+
+  /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
+  async trySend<L extends AnyLifecycle, Event extends EventOf<L>>(
+    lifecycle: L,
+    instance: InstanceRef,
+    event: Event,
+    ...rest: SendArguments<L, Event>
+  ): Promise<SendResult<L>> {
+    return orRefusal(async () => ({ ok: true, instance: await this.send(lifecycle, instance, event, ...rest) }));
+  }
+
+  /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
+  async sendMany<L extends AnyLifecycle>(
+    lifecycle: L,
+    items: readonly SendItem<L>[],
+    options: CallOptions = {},
+  ): Promise<SendResult<L>[]> {
+    const { tx } = checkedOptions(options, ["tx"], "sendMany");
+    const known = knownLifecycle(this.#kernel, lifecycle);
+    const asked = checkedList(items).map((item): Send | PawlError => {
+      try {
+        const { to, event, payload, ...rest } = checkedOptions(item, [...itemKeys, ...sendKeys], "sendMany");
+        return this.#sendOf(known, to, event, payload, rest as SendOptions);
+      } catch (error) {
+        return asPawlError(error);
+      }
+    });
+    const sends = asked.filter((one): one is Send => !(one instanceof PawlError));
+    const answers = (await this.#verbs.inTurn(tx, () => this.#verbs.sendMany(sends, tx))).values();
+    return asked.map((one): SendResult<L> => {
+      if (one instanceof PawlError) return { ok: false, error: one };
+      const sent: Sent = answers.next().value!;
+      return sent.ok ? { ok: true, instance: shownInstance(this.#kernel, lifecycle, sent.instance) } : sent;
+    });
+  }
+
+  #sendOf(lifecycle: AnyLifecycle, instance: unknown, event: unknown, payload: unknown, options: SendOptions): Send {
+    const { expectedVersion, idempotencyKey } = options;
+    if (expectedVersion !== undefined && !Number.isInteger(expectedVersion)) {
+      throw new PawlError("option_invalid", "`expectedVersion` must be the version of an instance, a whole number.");
+    }
+    const delay = delayOf(options);
+    const name = checkedText(event, "The event");
+    const known = knownLifecycle(this.#kernel, lifecycle);
+    refuseInternal(known.name, "send");
+    return {
+      lifecycle: known,
+      ref: refOf(instance),
+      event: name,
+      payload,
+      actor: textOrNull(options.actor, "The actor"),
+      reason: textOrNull(options.reason, "The reason"),
+      expectedVersion,
+      idempotency:
+        idempotencyKey === undefined
+          ? undefined
+          : { key: checkedText(idempotencyKey, "The idempotency key"), hash: requestHash(name, payload, delay) },
+      delay,
+      requestId: this.#kernel.newId(),
+    };
+  }
+
+  /** An event without a payload takes its options at once. */
+  #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
+    const takes = takesPayload(knownLifecycle(this.#kernel, lifecycle), event);
+    const [payload, options, ...stray] = takes || rest.length > 1 ? rest : [undefined, rest[0]];
+    refuseMore(stray, "send", "It takes a lifecycle, an instance, an event, its payload and options.");
+    if (event === "fail" && rest.length === 1) refuseOptionsAsPayload(payload);
+    return { payload, options: checkedOptions(options as SendOptions, sendKeys, "send") };
+  }
+}
+
+/** `fail` may be sent without a payload, so that options which follow it at once would be taken for one, and lost. */
+function refuseOptionsAsPayload(payload: unknown): void {
+  if (typeof payload !== "object" || payload === null) return;
+  const keys = Object.keys(payload);
+  if (!keys.every((key) => sendKeys.includes(key)) || keys.every((key) => key === "reason")) return;
+  throw new PawlError(
+    "option_invalid",
+    `\`send\` of \`fail\` was given options (${keys.map((key) => `\`${key}\``).join(", ")}) in the place of its payload. Give the payload first, or undefined: send(lifecycle, instance, "fail", undefined, options).`,
+  );
+}
+
+const itemKeys = ["to", "event", "payload"];
+const sendKeys = ["tx", "actor", "reason", "expectedVersion", "idempotencyKey", "after", "at"];

@@ -1,0 +1,55 @@
+import { PawlError } from "../../base/errors.ts";
+import { checkedLimit, checkedOptions, textOrNull } from "../../base/options.ts";
+import { checkedText } from "../../base/text.ts";
+import {
+  type Breaker,
+  type BreakerFlip,
+  forceBreaker,
+  showBreakers,
+  showFlips,
+} from "../../kernel/breakers/operate.ts";
+import { type Kernel, refuseInside } from "../../kernel/kernel.ts";
+import { checkedBreaker } from "../../policy/breaker.ts";
+import type { ForceBreakerOptions } from "../arguments/options.ts";
+
+/** The breakers of outside dependencies: `pawl.breakers`. */
+export class Breakers {
+  readonly #kernel: Kernel;
+
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** How the breakers of outside dependencies stand, over all processes. */
+  async list(): Promise<Breaker[]> {
+    refuseInside(this.#kernel, "breakers.list");
+    return showBreakers(this.#kernel);
+  }
+
+  /** When and why a breaker opened and closed, newest first. */
+  async history(breaker: string, options: { limit?: number } = {}): Promise<BreakerFlip[]> {
+    refuseInside(this.#kernel, "breakers.history");
+    const { limit = 100 } = checkedOptions(options, ["limit"], "breakers.history");
+    return showFlips(this.#kernel, checkedBreaker(breaker), checkedLimit(limit));
+  }
+
+  /**
+   * Holds a breaker open or closed in all processes, whatever its calls come to, until it is released with null: then it
+   * finds its own way again, an open one by probes.
+   *
+   * ```ts
+   * await pawl.breakers.force("llm", "open", { reason: "the provider has announced an outage", actor: "grace" });
+   * ```
+   */
+  async force(breaker: string, to: "open" | "closed" | null, options: ForceBreakerOptions = {}): Promise<Breaker> {
+    refuseInside(this.#kernel, "breakers.force");
+    if (to !== "open" && to !== "closed" && to !== null)
+      throw new PawlError("option_invalid", 'A breaker is forced "open" or "closed", or released with null.');
+    const { reason, actor } = checkedOptions(options, ["reason", "actor"], "breakers.force");
+    return forceBreaker(this.#kernel, checkedBreaker(breaker), to, {
+      reason: to === null ? textOrNull(reason, "The reason") : checkedText(reason, "The reason of a forced breaker"),
+      actor: textOrNull(actor, "The actor"),
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import { isId } from "../../base/ids.ts";
+import { checkedLimit, checkedOptions } from "../../base/options.ts";
+import { checkedText } from "../../base/text.ts";
+import { isInternal } from "../../definition/internal.ts";
+import type { AnyLifecycle, StateOf } from "../../definition/language/public-types.ts";
+import { countInstances } from "../../inspect/counts.ts";
+import { readAll } from "../../inspect/gauges.ts";
+import { type Overview, showOverview } from "../../inspect/overview.ts";
+import { boundsOf, findStuck } from "../../inspect/stuck/find-stuck.ts";
+import type { StuckGroup } from "../../inspect/stuck/stuck-group.ts";
+import { type VerifyOptions, type Violation, verify } from "../../inspect/verify/verify.ts";
+import { type Kernel, knownLifecycle, refuseInside } from "../../kernel/kernel.ts";
+import { lanesOf, purposeOf } from "../../kernel/lanes/lanes.ts";
+import { snapshotOf } from "../../kernel/move/snapshot.ts";
+import { readInstances } from "../../store/move/instances.ts";
+import { findOldestResting, findOldestWorking } from "../../views/move/oldest.ts";
+import { findByKey } from "../../views/move/search.ts";
+import type { StuckOptions } from "../arguments/options.ts";
+import type { Instance } from "../results.ts";
+import { knownStates, shownInstance } from "../shown-instance.ts";
+
+/** Reads across all instances, for operators: `pawl.inspect`. */
+export class Inspect {
+  readonly #kernel: Kernel;
+
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** How many instances are in each state, by the names that the states have today. */
+  async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
+    refuseInside(this.#kernel, "inspect.counts");
+    const rows = await countInstances(this.#kernel, [knownLifecycle(this.#kernel, lifecycle).name]);
+    return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
+  }
+
+  /** How everything stands, in a few numbers, and what somebody should look at. It scans no table that grows. */
+  async overview(): Promise<Overview> {
+    refuseInside(this.#kernel, "inspect.overview");
+    return showOverview(this.#kernel);
+  }
+
+  /**
+   * Lists what is stuck: all instances that nothing and nobody moves until somebody acts, grouped by the reason and by the lane,
+   * the state or the queue, each with one sentence of what to do. By the same rules as `explain`, for which the options
+   * `stuckAfter` of `createPawl` set the thresholds. Groups are counted up to 10,000; an instance that is stuck for two
+   * reasons is in both groups. It probes indexes, however many instances are open.
+   *
+   * ```ts
+   * for (const { sentence, instances } of await pawl.inspect.stuck({ limit: 3 })) console.log(sentence, instances);
+   * ```
+   */
+  async stuck(options: StuckOptions = {}): Promise<StuckGroup[]> {
+    refuseInside(this.#kernel, "inspect.stuck");
+    const { limit = 10 } = checkedOptions(options, ["limit"], "inspect.stuck");
+    return findStuck(this.#kernel, boundsOf(checkedLimit(limit)));
+  }
+
+  /**
+   * The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. Of
+   * Pawl's own lifecycles only an id finds an instance.
+   */
+  async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
+    refuseInside(this.#kernel, "inspect.search");
+    const wanted = checkedText(text, "What is searched for");
+    const { limit: given = 20 } = checkedOptions(options, ["limit"], "inspect.search");
+    const limit = checkedLimit(given);
+    const lifecycles = [...this.#kernel.lifecycles.keys()];
+    const rows = isId(wanted)
+      ? (await readInstances(this.#kernel.db, [wanted])).filter(({ lifecycle }) => lifecycles.includes(lifecycle))
+      : await findByKey(this.#kernel.db, {
+          lifecycles: lifecycles.filter((name) => !isInternal(name)),
+          key: wanted,
+          limit,
+        });
+    return rows.map((row) => shownInstance(this.#kernel, this.#kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
+  }
+
+  /** Of the instances that stand in a state, those that were started first: what has been under way longest. */
+  async oldest<L extends AnyLifecycle>(
+    lifecycle: L,
+    state: StateOf<L>,
+    options: { limit?: number } = {},
+  ): Promise<Instance<L>[]> {
+    refuseInside(this.#kernel, "inspect.oldest");
+    const { name, states } = knownLifecycle(this.#kernel, lifecycle);
+    const { limit: given = 10 } = checkedOptions(options, ["limit"], "inspect.oldest");
+    const limit = checkedLimit(given);
+    const known = knownStates(this.#kernel, lifecycle, state);
+    const isHere = (lane: string) => {
+      const { lifecycle, part } = purposeOf(this.#kernel, lane);
+      return lifecycle === name && part === `/${state}`;
+    };
+    const rows =
+      states.get(state)?.kind === "work"
+        ? await findOldestWorking(this.#kernel.db, { lanes: (await lanesOf(this.#kernel)).filter(isHere), limit })
+        : await findOldestResting(this.#kernel.db, { lifecycle: name, states: known, limit });
+    return rows.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
+  }
+
+  /**
+   * What is measured, as Prometheus reads it: what this process has done since it began, and what the database tells at
+   * this moment. It never scans a table.
+   */
+  async metrics(): Promise<string> {
+    refuseInside(this.#kernel, "inspect.metrics");
+    const { prometheusText } = await import("../../telemetry/prometheus.ts"); // Its library is loaded by those who ask.
+    return prometheusText(await readAll(this.#kernel));
+  }
+
+  /**
+   * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
+   * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
+   */
+  verify(options: VerifyOptions = {}): Promise<Violation[]> {
+    refuseInside(this.#kernel, "inspect.verify");
+    return verify(this.#kernel.db, checkedOptions(options, ["slice", "most"], "inspect.verify"));
+  }
+}

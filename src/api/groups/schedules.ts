@@ -1,0 +1,51 @@
+import { checkedOptions, textOrNull } from "../../base/options.ts";
+import type { AnySchedule } from "../../definition/schedule/schedule.ts";
+import { type Kernel, refuseInside } from "../../kernel/kernel.ts";
+import type { StartCallOptions } from "../../kernel/types/call-options.ts";
+import { pauseSchedule, resumeSchedule, runScheduleNow } from "../../schedules/verbs.ts";
+import { listSchedules } from "../../schedules/views/schedules.ts";
+import { scheduleName } from "../arguments/options.ts";
+import { newSchedule, type ScheduleStatus, type StartedInstance, scheduleOf } from "../results.ts";
+import { startedInstance } from "../shown-instance.ts";
+
+/** What is started at set times: `pawl.schedules`. */
+export class Schedules {
+  readonly #kernel: Kernel;
+
+  /** @internal */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** How the schedules stand: all that this process declares, and all that the database knows. */
+  async list(): Promise<ScheduleStatus[]> {
+    refuseInside(this.#kernel, "schedules.list");
+    const { entries } = this.#kernel.timetable;
+    const kept = await listSchedules(this.#kernel.db);
+    const names = new Set(kept.map((row) => row.name));
+    const unkept = [...entries.values()].filter(({ schedule }) => !names.has(schedule.name));
+    const all = [...kept.map((row) => scheduleOf(row, entries.has(row.name))), ...unkept.map(newSchedule)];
+    return all.sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** Runs nothing of a schedule until it is resumed. What falls due meanwhile is left out. */
+  async pause(schedule: AnySchedule | string, options: Omit<StartCallOptions, "tx"> = {}): Promise<void> {
+    refuseInside(this.#kernel, "schedules.pause");
+    const { actor, reason } = checkedOptions(options, ["actor", "reason"], "schedules.pause");
+    const by = { actor: textOrNull(actor, "The actor"), reason: textOrNull(reason, "The reason") };
+    await pauseSchedule(this.#kernel, scheduleName(schedule), by);
+  }
+
+  /** Lets a schedule go on, with its next tick from now. */
+  async resume(schedule: AnySchedule | string): Promise<void> {
+    refuseInside(this.#kernel, "schedules.resume");
+    await resumeSchedule(this.#kernel, scheduleName(schedule));
+  }
+
+  /** Starts at once what the schedule starts, beside its ticks, with this moment as the tick; also while it is paused. */
+  async runNow(schedule: AnySchedule | string): Promise<StartedInstance> {
+    refuseInside(this.#kernel, "schedules.runNow");
+    const { lifecycle, started } = await runScheduleNow(this.#kernel, scheduleName(schedule));
+    return startedInstance(this.#kernel, lifecycle, started);
+  }
+}

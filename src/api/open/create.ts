@@ -1,0 +1,353 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type AlertTarget, sinksOf } from "../../alerts/sink.ts";
+import { broken, PawlError } from "../../base/errors.ts";
+import { guardListener } from "../../base/guard.ts";
+import { checkedOptions } from "../../base/options.ts";
+import { askedOf } from "../../crowd/asked.ts";
+import { askCrowds } from "../../crowd/asker.ts";
+import type { Marketplaces } from "../../crowd/families.ts";
+import { lifecyclesOf } from "../../crowd/family.ts";
+import { ownPeople } from "../../crowd/names.ts";
+import { type DeadLetterOptions, letterSettings } from "../../dead-letters/settings.ts";
+import type { AnyCrowd } from "../../definition/crowd.ts";
+import { internalPrefix, isInternal } from "../../definition/internal.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
+import type { AnyQueue } from "../../definition/queue.ts";
+import type { AnySchedule } from "../../definition/schedule/schedule.ts";
+import { readAll } from "../../inspect/gauges.ts";
+import { stuckReporter } from "../../inspect/stuck/report-stuck.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Faults } from "../../kernel/faults.ts";
+import { type Kernel, makeKernel } from "../../kernel/kernel.ts";
+import { registerLifecycles } from "../../kernel/register.ts";
+import { type StuckAfterOptions, stuckAfterOf } from "../../kernel/stuck-after.ts";
+import { Verbs } from "../../kernel/verbs.ts";
+import { type RelayOptions, relaySettings } from "../../outbox/settings.ts";
+import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "../../people/lifecycle/lifecycles.ts";
+import { openPeople } from "../../people/people.ts";
+import { Postings } from "../../people/postings.ts";
+import { type BreakerOptions, breakerPolicies } from "../../policy/breaker.ts";
+import type { Db } from "../../store/port/db.ts";
+import { migrate, pendingMigrations } from "../../store/port/migrate.ts";
+import { isLog, type LogOption, logFailure } from "../../telemetry/log.ts";
+import { makeTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
+import { Pawl } from "../pawl.ts";
+
+export interface PawlOptions {
+  /** A PostgreSQL URL. Without one, the database is embedded in `folder`. */
+  readonly database?: string | undefined;
+  /** Where the embedded database lives; `./.pawl` unless given. One process at a time. */
+  readonly folder?: string;
+  /** Everything that this process declares: lifecycles and jobs. */
+  readonly lifecycles: readonly AnyLifecycle[];
+  /** What is started at set times, by whichever process keeps time. */
+  readonly schedules?: readonly AnySchedule[] | undefined;
+  /** The queues in which people label samples; see `pawl.people`. */
+  readonly queues?: readonly AnyQueue[] | undefined;
+  /** The crowds that are asked on marketplaces; see `pawl.crowd`. */
+  readonly crowds?: readonly AnyCrowd[] | undefined;
+  /** Where crowds are asked, by the names that they give: `{ mturk: mturk({ … }) }`. */
+  readonly marketplaces?: Marketplaces | undefined;
+  /** How the breakers of outside dependencies behave, by the name that states and steps give them; defaults unless given. */
+  readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
+  /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
+  readonly migrate?: boolean;
+  /** The most connections to PostgreSQL; 10 unless given. */
+  readonly connections?: number;
+  /** Where messages go that steps and `pawl.publish` put into the outbox, and how. */
+  readonly outbox?: RelayOptions | undefined;
+  /** Who is told when Pawl gives an instance up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
+  readonly alerts?: readonly AlertTarget[] | undefined;
+  /** What becomes of dead letters: queues of brokers that they come from, how long they are kept, where they are archived. */
+  readonly deadLetters?: DeadLetterOptions | undefined;
+  /** How long something may wait before `explain`, `inspect.stuck` and alerts report it as stuck. */
+  readonly stuckAfter?: StuckAfterOptions | undefined;
+  /**
+   * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
+   * everything is found by looking, at the latest after the worker's `pollInterval`.
+   */
+  readonly notify?: boolean;
+  /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. Logged unless given. */
+  readonly onWarning?: (text: string) => void;
+  /** A pino logger (or one like it), options for pino, or `false`. Unless given: warnings and errors as JSON on stderr. */
+  readonly logger?: LogOption;
+}
+
+/**
+ * Opens a Pawl: connects, brings the schema up to date, and makes the lifecycles known to the database.
+ *
+ * ```ts
+ * const pawl = await createPawl({ database: process.env.DATABASE_URL, lifecycles: [essay] });
+ * ```
+ */
+export async function createPawl(options: PawlOptions): Promise<Pawl> {
+  checkOptions(options);
+  refuseUnnamedDatabase(options);
+  const telemetry = await makeTelemetry(options.logger);
+  const onWarning = guardListener(options.onWarning ?? ((text: string) => telemetry.log.warn({}, text)), (error) =>
+    logFailure(telemetry.log, error),
+  );
+  const db = await openDatabase({ ...options, onWarning });
+  return (await openOn(db, options, { telemetry })).pawl;
+}
+
+interface OpenSeams {
+  readonly clock?: Clock;
+  readonly newId?: (() => string) | undefined;
+  readonly faults?: Faults | undefined;
+  readonly telemetry?: Telemetry;
+  readonly hookLimitMs?: number;
+  /** Whether maintenance alerts people to stuck instances; false where a test says when. */
+  readonly reportsStuck?: boolean;
+}
+
+/** An unset DATABASE_URL must not open an empty database where the real one is expected. */
+function refuseUnnamedDatabase({ database, folder }: PawlOptions): void {
+  if (process.env.NODE_ENV !== "production" || (database ?? "") !== "" || folder !== undefined) return;
+  throw new PawlError(
+    "option_invalid",
+    "createPawl was given no `database`, and NODE_ENV is production. Set `database` to a PostgreSQL URL, or name the `folder` of the embedded database to use that.",
+  );
+}
+
+/** Opens a Pawl on an open database; the test kit brings its own clock and faults. @internal */
+export async function openOn(
+  db: Db,
+  options: Pick<
+    PawlOptions,
+    | "lifecycles"
+    | "schedules"
+    | "queues"
+    | "crowds"
+    | "marketplaces"
+    | "breakers"
+    | "migrate"
+    | "logger"
+    | "outbox"
+    | "alerts"
+    | "deadLetters"
+    | "stuckAfter"
+    | "notify"
+  >,
+  seams: OpenSeams = {},
+): Promise<{ pawl: Pawl; kernel: Kernel }> {
+  let close = () => db.close();
+  try {
+    const telemetry = seams.telemetry ?? (await makeTelemetry(options.logger));
+    await prepare(db, options.migrate ?? true);
+    const { schedules, breakers, notify } = options;
+    const declared = options.lifecycles as readonly LifecycleModel[];
+    let postings: Postings | undefined;
+    const { queues, families } = askedOf(options, () => {
+      postings ??= new Postings(kernel, new Verbs(kernel), queues);
+      return postings;
+    });
+    const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
+    const askers = { ...peopleAskers, crowd: askCrowds(families) };
+    const { reportsStuck = true, ...rest } = seams;
+    const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
+    const rooms = { besides: peopleBesides, askers, chores };
+    const stuckAfter = stuckAfterOf(options.stuckAfter);
+    const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
+    const kernel = makeKernel({ ...given, ...rooms, ...rest, telemetry });
+    await registerLifecycles(kernel, declared);
+    const forget = telemetry.observe(() => readAll(kernel));
+    close = async () => {
+      forget();
+      try {
+        await kernel.others?.close();
+      } finally {
+        await db.close();
+      }
+    };
+    const pawl = new Pawl(kernel, {
+      queues,
+      families: [...families.values()],
+      close,
+      outbox: options.outbox,
+      alerts: sinksOf(options.alerts),
+      letters: letterSettings(options.deadLetters),
+    });
+    await openPeople(pawl.people);
+    const asked = [...families.values()].flatMap(lifecyclesOf);
+    if (asked.length > 0) await registerLifecycles(kernel, asked);
+    return { kernel, pawl };
+  } catch (error) {
+    await close().catch(() => {}); // What was thrown first says more.
+    throw error;
+  }
+}
+
+function unopened(): never {
+  throw broken("A marketplace was called before there was a Pawl.");
+}
+
+/** What a Pawl of these options declares, without a database; throws what `createPawl` would refuse of it. @internal */
+export function readDeclared(options: PawlOptions): { readonly crowds: readonly AnyCrowd[] } {
+  checkOptions(options);
+  return { crowds: [...askedOf(options, unopened).families.keys()] };
+}
+
+async function prepare(db: Db, migrating: boolean): Promise<void> {
+  if (migrating) {
+    await migrate(db);
+    return;
+  }
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return;
+  const names = pending.map((one) => one.name).join(", ");
+  throw new PawlError(
+    "not_migrated",
+    `The database lacks ${pending.length} migrations of this Pawl (${names}). Run \`pawl migrate\`, or leave out \`migrate: false\`.`,
+  );
+}
+
+/** Opens the database that the options name. Drivers are loaded only when they are used. */
+export async function openDatabase(
+  options: Pick<PawlOptions, "database" | "folder" | "connections" | "onWarning" | "migrate">,
+): Promise<Db> {
+  const { database, onWarning } = options;
+  if (database !== undefined && database !== "") {
+    const { openPostgres } = await import("../../store/postgres/open.ts");
+    return openPostgres({ url: database, connections: options.connections, onWarning });
+  }
+  const folder = resolve(options.folder ?? ".pawl");
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new PawlError(
+      "folder_unusable",
+      `The folder ${folder} cannot be made: ${(error as Error).message}.`,
+      { folder },
+      { cause: error },
+    );
+  }
+  const { openPglite } = await import("../../store/pglite/open.ts");
+  const { shippedDatabase } = await import("../../store/pglite/new-database.ts");
+  // It comes with its schema, which is just what `migrate: false` does not want to happen unasked.
+  const snapshot = options.migrate === false ? undefined : shippedDatabase();
+  return openPglite({ folder: join(folder, "db"), snapshot, onWarning });
+}
+
+const optionNames = [
+  "database",
+  "folder",
+  "lifecycles",
+  "schedules",
+  "queues",
+  "crowds",
+  "marketplaces",
+  "breakers",
+  "migrate",
+  "connections",
+  "outbox",
+  "alerts",
+  "deadLetters",
+  "stuckAfter",
+  "notify",
+  "onWarning",
+  "logger",
+] as const satisfies readonly (keyof PawlOptions)[];
+
+function checkOptions(options: PawlOptions): void {
+  const given: Partial<PawlOptions> = checkedOptions<Partial<PawlOptions>>(options, optionNames, "createPawl");
+  if (!Array.isArray(given.lifecycles))
+    throw new PawlError(
+      "option_invalid",
+      "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.",
+    );
+  checkList(given.queues, "queue");
+  checkCrowds(given.crowds, given.marketplaces);
+  const names = new Set<string>();
+  for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
+    if (one?.kind !== "lifecycle")
+      throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
+    if (isInternal(one.name!))
+      throw new PawlError(
+        "option_invalid",
+        `The lifecycle \`${one.name}\` needs another name: those that begin with \`${internalPrefix}\` are Pawl's own.`,
+      );
+    if (names.has(one.name!))
+      throw new PawlError(
+        "option_invalid",
+        `Two lifecycles are called \`${one.name}\`; a name stands for one definition.`,
+      );
+    names.add(one.name!);
+  }
+  askedOf(options, unopened); // Refuses a crowd whose marketplace or queue is not there.
+  checkSchedules(given.schedules, given.lifecycles);
+  checkLogger(given.logger);
+  sinksOf(given.alerts);
+  letterSettings(given.deadLetters);
+  stuckAfterOf(given.stuckAfter);
+  if (given.outbox !== undefined) relaySettings(given.outbox);
+  breakerPolicies(given.breakers);
+  const { database, folder, connections } = given;
+  if (folder !== undefined && (typeof folder !== "string" || folder === "")) {
+    throw new PawlError("option_invalid", "`folder` must be the path of a folder, for the embedded database.");
+  }
+  if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1 && connections <= 1_000)) {
+    throw new PawlError("option_invalid", "`connections` must be a whole number from 1 to 1,000.");
+  }
+  if (database !== undefined && database !== "" && !/^postgres(ql)?:\/\//.test(String(database))) {
+    throw new PawlError(
+      "option_invalid",
+      "`database` must be a URL such as postgres://user:password@host:5432/name; for the embedded database, leave it out and give `folder`.",
+    );
+  }
+}
+
+function checkSchedules(given: unknown, lifecycles: readonly AnyLifecycle[]): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given)) {
+    throw new PawlError("option_invalid", "`schedules` must be a list of what schedule() returns.");
+  }
+  const names = new Set<string>();
+  for (const one of given as readonly (Partial<AnySchedule> | undefined)[]) {
+    if (one?.kind !== "schedule") {
+      throw new PawlError("option_invalid", "`schedules` takes what schedule() returns, and nothing else.");
+    }
+    if (names.has(one.name!)) throw new PawlError("option_invalid", `Two schedules are called \`${one.name}\`.`);
+    names.add(one.name!);
+    if (!lifecycles.includes(one.start!)) {
+      throw new PawlError(
+        "option_invalid",
+        `The schedule \`${one.name}\` starts \`${one.start!.name}\`, which is not among the \`lifecycles\`. Add it there.`,
+      );
+    }
+  }
+}
+
+function checkLogger(given: unknown): void {
+  const isOptions = typeof given === "object" && given !== null && !("info" in given);
+  if (given === undefined || given === false || isOptions || isLog(given)) return;
+  throw new PawlError(
+    "option_invalid",
+    "`logger` must be a pino logger (or have debug, info, warn and error), options for pino, or false.",
+  );
+}
+
+function checkCrowds(given: unknown, marketplaces: unknown): void {
+  const isMap = typeof marketplaces === "object" && marketplaces !== null && !Array.isArray(marketplaces);
+  if (marketplaces !== undefined && !isMap) {
+    throw new PawlError("option_invalid", "`marketplaces` must be an object: { mturk: mturk({ … }) }.");
+  }
+  if (isMap && Object.hasOwn(marketplaces, ownPeople)) {
+    throw new PawlError("option_invalid", "`marketplaces` cannot have one called `people`: that is Pawl's own.");
+  }
+  checkList(given, "crowd");
+}
+
+/** A list of queues, or of crowds, each under a name of its own. */
+function checkList(given: unknown, kind: "queue" | "crowd"): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given) || !given.every((one: { kind?: unknown } | undefined) => one?.kind === kind)) {
+    throw new PawlError("option_invalid", `\`${kind}s\` takes a list of what ${kind}() returns, and nothing else.`);
+  }
+  const names = given.map((one: { name: string }) => one.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw new PawlError("option_invalid", `Two ${kind}s are called \`${twice}\`; a name stands for one ${kind}.`);
+}

@@ -1,0 +1,153 @@
+import { driveAlerts } from "../../alerts/drive.ts";
+import type { AlertSink } from "../../alerts/sink.ts";
+import { type Duration, durationMs } from "../../base/duration.ts";
+import { PawlError } from "../../base/errors.ts";
+import { checkedOptions } from "../../base/options.ts";
+import type { Family } from "../../crowd/family.ts";
+import { driveLetters } from "../../dead-letters/drive.ts";
+import type { LetterSettings } from "../../dead-letters/settings.ts";
+import type { AnyQueue } from "../../definition/queue.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { settleWithin } from "../../kernel/time-limit.ts";
+import type { Verbs } from "../../kernel/verbs.ts";
+import { maintain } from "../../maintenance/round.ts";
+import { driveMaintenance, drivePruning } from "../../maintenance/run-maintenance.ts";
+import { Relay } from "../../outbox/relay.ts";
+import type { RelayOptions } from "../../outbox/settings.ts";
+import { logFailure } from "../../telemetry/log.ts";
+import type { WorkOptions } from "../../worker/settings.ts";
+import { Worker } from "../../worker/worker.ts";
+
+/** What a Pawl stands on. */
+export interface Surroundings {
+  readonly close: () => Promise<void>;
+  readonly queues: readonly AnyQueue[];
+  readonly families: readonly Family[];
+  readonly outbox: RelayOptions | undefined;
+  readonly alerts: readonly AlertSink[];
+  readonly letters: LetterSettings;
+}
+
+/** For a broker, a sink or a marketplace that is closed. */
+const closeLimitMs = 30_000;
+
+export interface MaintainOptions {
+  /** How long it rests between two rounds. @default "1s" */
+  readonly interval?: Duration | undefined;
+  /** Called with every failure of a round; it goes on. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+}
+
+/** Maintenance that runs in this process. */
+export interface Maintenance {
+  stop(): Promise<void>;
+}
+
+/** What a process runs until it is stopped, for the methods of `Pawl` of the same names. */
+export class Drivers {
+  readonly #kernel: Kernel;
+  readonly #verbs: Verbs;
+  readonly #surroundings: Surroundings;
+  readonly #running = new Set<{ stop(): Promise<void> }>();
+  #closed = false;
+  #keepsHouse = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(kernel: Kernel, verbs: Verbs, surroundings: Surroundings) {
+    this.#kernel = kernel;
+    this.#verbs = verbs;
+    this.#surroundings = surroundings;
+  }
+
+  /**
+   * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
+   * held; and, until this Pawl is closed, deletes what has ended and outlived its `retention`. Any number of processes may
+   * do so at once. It goes on until `stop`, or until this Pawl is closed.
+   */
+  maintain(options: MaintainOptions = {}): Maintenance {
+    this.#refuseClosed();
+    const { interval = "1s", onFailure } = checkedOptions(options, ["interval", "onFailure"], "maintain");
+    const everyMs = durationMs(interval, "interval");
+    const driver = this.#drive((onStopped) => driveMaintenance(this.#kernel, { everyMs, onFailure, onStopped }));
+    this.#keepHouse();
+    return driver;
+  }
+
+  /**
+   * Runs steps in this process: claims tasks, runs them, reports. Any number of processes may do so at once.
+   *
+   * ```ts
+   * const worker = await pawl.work({ concurrency: 64 });
+   * process.once("SIGTERM", () => worker.stop());
+   * ```
+   */
+  work(options: WorkOptions = {}): Worker {
+    this.#refuseClosed();
+    const { outbox } = this.#surroundings;
+    const beside = () =>
+      outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
+    const worker = this.#drive((onStopped) => new Worker(this.#kernel, maintain, options, { beside, onStopped }));
+    this.#keepHouse();
+    return worker;
+  }
+
+  /**
+   * Sends messages from the outbox in this process, and does nothing else; `work` does so beside the steps. Any number of
+   * processes may: the messages of one aggregate are sent by one of them at a time, in their order.
+   */
+  relay(options: Partial<RelayOptions> = {}): Relay {
+    this.#refuseClosed();
+    const all = { ...this.#surroundings.outbox, ...options } as RelayOptions;
+    return this.#drive((onStopped) => new Relay(this.#kernel, all, onStopped));
+  }
+
+  /**
+   * Whoever keeps time here also deletes what has outlived its retention, tells alerts and looks after dead letters; once is
+   * enough for a process.
+   */
+  #keepHouse(): void {
+    if (this.#keepsHouse) return;
+    this.#keepsHouse = true;
+    const { alerts, letters } = this.#surroundings;
+    this.#running.add(drivePruning(this.#kernel, { keepsLetters: letters.archive !== undefined }));
+    for (const driver of driveLetters(this.#kernel, this.#verbs, letters)) this.#running.add(driver);
+    if (alerts.length > 0) this.#running.add(driveAlerts(this.#kernel, alerts));
+  }
+
+  /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  /** All drivers at once, then what they used, then the database: whatever fails on the way, the rest is closed. */
+  async #close(): Promise<void> {
+    const { outbox, alerts, families, close } = this.#surroundings;
+    const marketplaces = new Set(families.map((family) => family.marketplace));
+    const inTime = (what: string, work: () => unknown) => settleWithin(closeLimitMs, what, work);
+    const ended = [
+      ...(await Promise.allSettled([...this.#running].map((driver) => driver.stop()))),
+      ...(await Promise.allSettled([
+        ...(outbox?.brokers ?? []).map((one) => inTime(`Closing the broker \`${one.name}\``, () => one.close())),
+        ...alerts.map((one) => inTime(`Closing the alert sink \`${one.name}\``, () => one.close?.())),
+        ...[...marketplaces].map((one) => inTime("Closing a marketplace", () => one.end())),
+      ])),
+      ...(await Promise.allSettled([close()])),
+    ];
+    const failures = ended.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+    for (const failure of failures) logFailure(this.#kernel.telemetry.log, failure);
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Makes a driver that is stopped when this Pawl is closed, and forgotten once it has stopped. */
+  #drive<Driver extends { stop(): Promise<void> }>(begin: (onStopped: () => void) => Driver): Driver {
+    const driver = begin(() => this.#running.delete(driver));
+    this.#running.add(driver);
+    return driver;
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+  }
+}

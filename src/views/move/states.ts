@@ -1,0 +1,21 @@
+import { isId } from "../../base/ids.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
+
+/** Where an instance stands. */
+export interface StateRow {
+  readonly id: string;
+  readonly state: string;
+  /** Null while it is open. */
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  readonly data: unknown;
+}
+
+/** Where those of these instances stand that there are, one probe each; what is no id is none. */
+export function readStates(db: Executor, ids: readonly string[]): Promise<StateRow[]> {
+  return db.rows<StateRow>(sql`
+    select found.id::text as id, found.state, found.outcome, found.data
+    from unnest((select ${textArray(ids.filter(isId))}::text)::uuid[]) as wanted(id)
+    cross join lateral (
+      select each.id, each.state, each.outcome, each.data from pawl.instances as each where each.id = wanted.id offset 0
+    ) as found`);
+}
