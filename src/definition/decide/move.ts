@@ -149,9 +149,8 @@ export function enter(
   const state = lifecycle.states.get(to)!;
   const version = instance.version + 1;
   const restarts = event.name === "restart";
-  // What goes on after its deadline has struck gets new time: it would wait without an end, and no retry would be in time.
-  const goesOnAfterDeadline = instance.timedOutAtMs !== null && !(state.name === failed && state.builtIn);
-  const renews = restarts || event.renewsDeadline === true || goesOnAfterDeadline;
+  const staysFailed = state.name === failed && state.builtIn;
+  const renews = restarts || event.renewsDeadline === true || (!staysFailed && isFailedPastDeadline(instance, nowMs));
   const outcome = to === discarded && lifecycle.builtIns ? "discarded" : (state.final ?? null);
   const deadline = renews && outcome === null ? deadlineOf(lifecycle, contextWith(context, change.data)) : undefined;
   const timers = outcome === null ? timeoutsOf(state, context, change.data) : none;
@@ -227,6 +226,14 @@ function failureOf(instance: InstanceModel, to: StateModel): Pick<InstanceModel,
   return instance.state === failed
     ? { failedFrom, failedVisit }
     : { failedFrom: instance.state, failedVisit: instance.visit };
+}
+
+/**
+ * Whether its deadline passed while it was failed, of whatever. What then goes on gets new time: its timer is gone, so it
+ * would wait without an end, and no retry would be in time.
+ */
+function isFailedPastDeadline({ failedFrom, timedOutAtMs, deadlineAtMs }: InstanceModel, nowMs: number): boolean {
+  return timedOutAtMs !== null || (failedFrom !== null && deadlineAtMs !== null && deadlineAtMs <= nowMs);
 }
 
 /** When its deadline struck: now, or, while it stays failed, as before. */

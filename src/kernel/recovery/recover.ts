@@ -68,16 +68,24 @@ function follow(course: Course, { decisions }: RecoveryPlan, maker: Maker, said?
   if (next !== undefined) course.add(next, byPawl, {}, grant);
 }
 
-/** What a recovery's task is to do: in whose name, and what has to run before it, outside any transaction. */
-export async function recoveryOf(
-  kernel: Kernel,
-  { lifecycle, row }: Taken,
-): Promise<{ cause: RecoveryCause; reset: ((work: never) => unknown) | undefined }> {
+/** What a recovery's task is to do. */
+export interface RecoveryTask {
+  readonly cause: RecoveryCause;
+  /** What has to run before it, outside any transaction. */
+  readonly reset: ((work: never) => unknown) | undefined;
+  /** Whether it is too late for it. Nobody has asked for it, and the deadline has passed since it was scheduled. */
+  readonly isTooLate: () => boolean;
+}
+
+/** What a recovery's task is to do: in whose name, and whether it still may. */
+export async function recoveryOf(kernel: Kernel, { lifecycle, row }: Taken): Promise<RecoveryTask> {
   const asked = (await readAsked(kernel.db, row.id)) as Partial<Asked> | undefined;
   const { actor = null, reason = null, patch, renewsDeadline } = asked ?? {};
   const cause: RecoveryCause = { actor, reason, patch: patch ?? undefined, renewsDeadline };
+  const { deadline_ms: deadlineMs } = row;
+  const isTooLate = () => asked === undefined && deadlineMs !== null && kernel.clock.nowMs() >= deadlineMs;
   const plan = planRecovery(lifecycle, modelOf(row), cause, row.now_ms);
   // What refuses a recovery is found again, and said, when it is reported.
   const isReset = plan.kind === "planned" && plan.resets;
-  return { cause, reset: isReset ? lifecycle.recovery?.reset?.run : undefined };
+  return { cause, reset: isReset ? lifecycle.recovery?.reset?.run : undefined, isTooLate };
 }

@@ -16,6 +16,7 @@ export interface RunOptions extends Surroundings {
 }
 
 const laterMs = 10_000;
+const pastDeadline: Outcome = { kind: "gave_up", reason: "deadline" };
 
 /** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
 export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
@@ -46,8 +47,10 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
 
 /** What has to be done before a failed instance is taken up again, if anything has. */
 async function runRecovery(kernel: Kernel, taken: Taken, said: Said, step: unknown): Promise<Outcome> {
-  const { cause, reset } = await recoveryOf(kernel, taken);
+  const { cause, reset, isTooLate } = await recoveryOf(kernel, taken);
+  if (isTooLate()) return pastDeadline;
   const returned = asReturned(await reset?.(step as never));
+  if (isTooLate()) return pastDeadline;
   return (
     undoneOf(returned) ?? { kind: "recover", cause, messages: said.messages, starts: said.starts, sends: said.sends }
   );

@@ -336,6 +336,57 @@ eachStore((store) => {
     expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
+  test("a recovery that was scheduled in time and found no worker before the deadline is given up", async () => {
+    const ran: string[] = [];
+    const resetting = lifecycle("resetting", {
+      initial: "fetching",
+      deadline: { within: "20m" },
+      recovery: { after: "10m", reset: { before: "grading", run: async ({ key }) => void ran.push(key!) } },
+      states: {
+        fetching: { run: async () => {}, on: { fetched: "grading" } },
+        grading: { run: async () => {}, checkpoint: "fetching", on: { done: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [timed, resetting] });
+    for (const key of ["unserved", "asked"]) {
+      await t.pawl.start(resetting, { key });
+      await (await t.claim("resetting/fetching")).run();
+      await t.pawl.send(resetting, key, "fail");
+    }
+    await t.advance("20m");
+    expect(await t.pawl.get(resetting, "unserved")).toMatchObject({ failure: { reason: "failed" }, timedOutAt: null });
+    await t.pawl.send(resetting, "asked", "recover", { actor: "grace" });
+    await t.work();
+    expect(await t.pawl.get(resetting, "unserved")).toMatchObject({ state: "failed", failure: { reason: "failed" } });
+    expect(ran).toEqual(["asked"]);
+    expect(await t.pawl.deadLetters.list()).toMatchObject([{ kind: "instance", reason: "deadline" }]);
+    expect((await t.pawl.explain(resetting, "unserved")).stuck).toMatchObject({ reason: "dead_letter" });
+    // A person's recovery is made, in new time.
+    const asked = (await t.pawl.get(resetting, "asked"))!;
+    expect(asked).toMatchObject({ state: "done" });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("what failed before its deadline and goes on after it has new time, and does not wait without an end", async () => {
+    const waiting = lifecycle("waiting", {
+      initial: "asking",
+      deadline: { within: "20m" },
+      recovery: { maxFailures: 1 },
+      states: { asking: { on: { answered: "done" } }, done: { final: "success" } },
+    });
+    await using t = await store.open({ lifecycles: [waiting] });
+    await t.pawl.start(waiting, { key: "w" });
+    await t.pawl.send(waiting, "w", "fail");
+    await t.advance("30m");
+    await t.pawl.send(waiting, "w", "recover", { actor: "grace" });
+    const again = (await t.pawl.get(waiting, "w"))!;
+    expect(again).toMatchObject({ state: "asking", deadlineAt: new Date(t.now().getTime() + 20 * 60_000) });
+    await t.advance("20m");
+    expect(await t.pawl.get(waiting, "w")).toMatchObject({ state: "failed", failure: { reason: "deadline" } });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
   test("a retry that would come at the deadline or later is given up early, also when the service names the time", async () => {
     await using t = await store.open({ lifecycles: [timed] });
     await t.pawl.start(timed, { key: "k" });
