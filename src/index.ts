@@ -186,12 +186,12 @@ export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from
 export type { ClosedLane, Lane } from "./kernel/lanes/list-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
 export type { AlertKind } from "./kernel/recovery/alert-of-dead-letter.ts";
-export type { BrokerDeadMessage } from "./kernel/recovery/broker-dead-letters.ts";
 export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
 export type { WorkerInfo } from "./kernel/tasks/workers.ts";
 export type { CallOptions, StartCallOptions } from "./kernel/types/call-options.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
+export type { BrokerDeadMessage } from "./outbox/broker-dead-message.ts";
 export type {
   DeadMessages,
   MessageFilter,

@@ -3,15 +3,22 @@ import { cleanText } from "../base/json.ts";
 import { PermanentError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { AlertKind } from "../kernel/recovery/alert-of-dead-letter.ts";
-import { noteTold, type TakenAlert, takeDueAlerts, tidyAlerts } from "../kernel/recovery/alerts.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
 import type { Alert, AlertSink } from "./sink.ts";
+import { declareSinks, markTold, pruneAlerts, settleAbandoned, type TakenAlert, takeAlerts } from "./store/alerts.ts";
 
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
 /** About a day and a half. */
 const mostAttempts = 40;
 const patienceMs = 60_000;
+const batchSize = 20;
+/** Longer than any sink takes. */
+const heldMs = 120_000;
+/** A sink that no process has declared for so long is not waited for. */
+const aliveMs = 86_400_000;
+const declareEveryMs = 10 * 60_000;
+const keepMs = 30 * 86_400_000;
 
 /** Tells what is to be told now, each sink what it has not heard yet; gives back how many alerts that were. */
 export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
@@ -19,8 +26,17 @@ export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): P
   const names = sinks.map((sink) => sink.name);
   const due = await takeDueAlerts(kernel, names);
   await Promise.all(due.map((one) => tell(kernel, sinks, one)));
-  if (due.length === 0) await tidyAlerts(kernel);
+  if (due.length === 0) {
+    await settleAbandoned(kernel.db, aliveMs, 500);
+    await pruneAlerts(kernel.db, keepMs, 500);
+  }
   return due.length;
+}
+
+/** Alerts to be delivered now to one of these sinks, which are declared with it. */
+export async function takeDueAlerts({ db }: Kernel, sinks: readonly string[]): Promise<TakenAlert[]> {
+  await declareSinks(db, sinks, declareEveryMs);
+  return takeAlerts(db, sinks, { limit: batchSize, heldMs });
 }
 
 async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAlert): Promise<void> {
@@ -45,7 +61,7 @@ async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAle
     kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `An alert was not told to ${error}`);
   // Sinks of other processes may still have to get it.
   const retryAfterMs = isOver ? 0 : pauses(taken.attempts, Math.random());
-  await noteTold(kernel, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs });
+  await markTold(kernel.db, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs }, aliveMs);
 }
 
 function alertOf(taken: TakenAlert): Alert {

@@ -1,9 +1,9 @@
 import { PawlError } from "../base/errors.ts";
 import type { AnyLifecycle, DataOf, StateOf } from "../definition/language/public-types.ts";
 import type { Child } from "../definition/language/step.ts";
+import type { Entry } from "../definition/schedule/timetable.ts";
 import type { Received } from "../kernel/callbacks/receive.ts";
 import { refOf } from "../kernel/refs.ts";
-import type { Entry } from "../kernel/timetable.ts";
 import type { FailureOf, Snapshot } from "../kernel/types/snapshot.ts";
 import { forsakenAfterMs } from "../schedules/keep-schedules.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";

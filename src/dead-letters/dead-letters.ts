@@ -6,7 +6,7 @@ import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { decidedError, letterUnknown } from "../kernel/recovery/requeue.ts";
 import type { CallOptions, StartCallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { type DeadLetterView, readDeadLetters, readLetterGroups, readLettersOfKind } from "../views/dead-letters.ts";
+import type { DeadLetterView } from "../views/dead-letters.ts";
 import { archivedFiles, archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import {
@@ -38,6 +38,7 @@ import {
   previewOf,
 } from "./shown.ts";
 import { Tickets } from "./tickets.ts";
+import { readDeadLetters, readLetterGroups, readLettersOfKind } from "./views/dead-letters.ts";
 
 const callKeys = ["tx", "actor", "reason"];
 

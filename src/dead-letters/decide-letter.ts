@@ -5,11 +5,14 @@ import type { Verbs } from "../kernel/verbs.ts";
 import { type Decision, decideDead } from "../outbox/dead-messages.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
+import { requeueDied } from "./broker-dead-letters.ts";
 
-/** Requeues what one dead letter is about: a message by the outbox, everything else by the kernel. */
-export function requeueLetter(kernel: Kernel, verbs: Verbs, requeue: Requeue, tx: unknown): Promise<void> {
-  if (requeue.letter.kind !== "message") return verbs.requeue(requeue, tx);
-  return decideMessage(kernel, requeue.letter, "requeue", requeue, tx);
+/** Requeues what one dead letter is about: a message by the outbox or its broker, everything else by the kernel. */
+export async function requeueLetter(kernel: Kernel, verbs: Verbs, requeue: Requeue, tx: unknown): Promise<void> {
+  const { letter } = requeue;
+  if (letter.kind === "message") return decideMessage(kernel, letter, "requeue", requeue, tx);
+  if (letter.kind === "broker") return verbs.writing("requeue", tx, (db) => requeueDied(kernel, db, requeue));
+  return verbs.requeue(requeue, tx);
 }
 
 /** Discards what one dead letter is about. */

@@ -1,13 +1,13 @@
 import { PawlError } from "../base/errors.ts";
 import { compute } from "../base/guard.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { keepDied } from "../kernel/recovery/broker-dead-letters.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import type { DeadLetterSource } from "../outbox/broker.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { readNow } from "../views/now.ts";
+import { keepDied } from "./broker-dead-letters.ts";
 import { keepLetters } from "./keep-letters.ts";
 import { carryOn } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
@@ -25,7 +25,7 @@ export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSetti
   const { log } = kernel.telemetry;
   const onFailure = (error: unknown) => logFailure(log, error);
   const operations = async (): Promise<number> => ((await carryOn(kernel, verbs)) ? 0 : lookEveryMs);
-  const keeping = async (): Promise<number> => ((await keepLetters(kernel, settings)).more ? 0 : keepEveryMs);
+  const keeping = async (): Promise<number> => ((await keepLetters(kernel, settings)) > 0 ? 0 : keepEveryMs);
   const { onTicket, queues } = settings;
   const keep = { keep: keepDied.bind(undefined, kernel), available: () => readNow(kernel.db), log };
   return [

@@ -2,11 +2,11 @@ import { messageOf } from "../base/errors.ts";
 import { firstIdAt } from "../base/ids.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { raiseAlert } from "../kernel/recovery/alerts.ts";
-import { endSweep, takeSweep } from "../store/move/sweeps.ts";
-import { countLettersFrom } from "../views/dead-letters.ts";
+import { inTurn } from "../kernel/upkeep/in-turn.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
 import { tidyOperations } from "./run-operations.ts";
 import { countLetters } from "./store/archives.ts";
+import { countLettersFrom } from "./views/dead-letters.ts";
 
 /** How long dead letters are kept, how many, and when people are told that they are too many. */
 export interface LetterKeeping {
@@ -17,33 +17,21 @@ export interface LetterKeeping {
   readonly alertOver: number | null;
 }
 
-const turn = { lifecycle: "pawl", state: "dead_letters" };
-/** Whoever has the turn and dies loses it after so long. */
+/** Longer than archiving may take. */
 const heldMs = 5 * 60_000;
 const restMs = 60_000;
 const dayMs = 86_400_000;
-const noPlace = "00000000-0000-0000-0000-000000000000";
 
-/** What a look at the dead letters brought. */
-export interface Kept {
-  readonly archived: number;
-  /** More are to be archived. */
-  readonly more: boolean;
-}
-
-/** One look, of one process at a time: tells when there are many, and archives what is too old or too much. */
-export async function keepLetters(kernel: Kernel, keeping: LetterKeeping): Promise<Kept> {
-  if ((await takeSweep(kernel.db, turn, heldMs)) === undefined) return { archived: 0, more: false };
-  let more = false;
-  try {
+/**
+ * One look, of one process at a time: tells when there are many, and archives what is too old or too much. Gives back how
+ * many were archived.
+ */
+export function keepLetters(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
+  return inTurn(kernel, "dead_letters", { heldMs, restMs }, async () => {
     await tellOfMany(kernel, keeping);
     await tidyOperations(kernel);
-    const archived = await archiveSurplus(kernel, keeping);
-    more = archived > 0;
-    return { archived, more };
-  } finally {
-    await endSweep(kernel.db, turn, { place: noPlace, afterMs: more ? 0 : restMs });
-  }
+    return archiveSurplus(kernel, keeping);
+  });
 }
 
 async function archiveSurplus(kernel: Kernel, keeping: LetterKeeping): Promise<number> {

@@ -1,16 +1,15 @@
 import { isPawlError, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { asPawlError } from "../kernel/errors.ts";
-import { type Kernel, lifecycleOf } from "../kernel/kernel.ts";
-import type { KeptBody, KeptMessage } from "../kernel/recovery/broker-dead-letters.ts";
-import { eventFor, unknownLifecycle } from "../kernel/recovery/requeue.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { refusedRequeues, unknownLifecycle } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
+import type { KeptBody, KeptMessage } from "../outbox/broker-dead-message.ts";
 import { decideDead } from "../outbox/dead-messages.ts";
-import { readInstances } from "../store/move/instances.ts";
-import type { LetterFilter } from "../store/recovery/dead-letter-filter.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
-import { type DeadLetterView, readLettersById, readMeantLetters } from "../views/dead-letters.ts";
+import type { DeadLetterView } from "../views/dead-letters.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
+import type { LetterFilter } from "./store/dead-letter-filter.ts";
 import {
   abortOperation,
   insertOperation,
@@ -22,6 +21,7 @@ import {
   readLeftLetters,
   settleOperation,
 } from "./store/operations.ts";
+import { readLettersById, readMeantLetters } from "./views/dead-letters.ts";
 
 export type { LetterFilter };
 
@@ -88,29 +88,23 @@ export async function foresee(
 }
 
 async function foreseeRequeues(kernel: Kernel, page: readonly DeadLetterView[], restart: boolean): Promise<Foreseen[]> {
-  const ids = page.flatMap((letter) => (letter.kind === "instance" ? [letter.instance_id!] : []));
-  const rows = new Map((await readInstances(kernel.db, [...new Set(ids)])).map((row) => [row.id, row]));
+  const instances = page.filter((letter) => letter.kind === "instance");
+  const refused = await refusedRequeues(kernel, instances, restart);
   return page.map((letter) => {
-    try {
-      if (letter.kind === "instance") {
-        if (!kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
-        const row = rows.get(letter.instance_id!);
-        if (row !== undefined) eventFor(lifecycleOf(kernel, row), row, { letter, restart });
-      } else refuseUnfit(kernel, letter, restart);
-      return { letter, outcome: "requeued", note: null };
-    } catch (error) {
-      return { letter, ...refusalOf(asPawlError(error)) };
-    }
+    const refusal = letter.kind === "instance" ? refused.get(letter.id) : unfit(kernel, letter, restart);
+    if (refusal === undefined) return { letter, outcome: "requeued", note: null };
+    return { letter, ...refusalOf(refusal) };
   });
 }
 
-function refuseUnfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): void {
-  if (letter.kind === "effect" && !kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
+/** Why what is no instance cannot be requeued. */
+function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlError | undefined {
+  if (letter.kind === "effect" && !kernel.lifecycles.has(letter.lifecycle)) return unknownLifecycle(letter);
+  if (restart) return new PawlError("option_invalid", "Only instances begin anew.");
   const isLost =
     letter.kind === "broker" &&
     ((letter.details as KeptMessage).queue === null || (letter.payload as KeptBody).truncated);
-  if (restart || isLost)
-    throw new PawlError("option_invalid", restart ? "Only instances begin anew." : "It cannot be sent back.");
+  return isLost ? new PawlError("option_invalid", "It cannot be sent back.") : undefined;
 }
 
 /** One batch of one operation, if any may go on now; gives back whether there was one. */

@@ -1,6 +1,7 @@
-import type { DeadLetterView, LetterGroupView } from "../views/dead-letters.ts";
+import type { DeadLetterView } from "../views/dead-letters.ts";
 import type { Preview } from "./run-operations.ts";
 import type { ArchiveView } from "./views/archives.ts";
+import type { LetterGroupView } from "./views/dead-letters.ts";
 import type { OperationView } from "./views/operations.ts";
 import type { TicketView } from "./views/tickets.ts";
 

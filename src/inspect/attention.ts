@@ -1,8 +1,8 @@
+import type { UndeliveredAlertsView } from "../alerts/views/alerts.ts";
 import type { WorkerInfo } from "../kernel/tasks/workers.ts";
 import type { OutboxLagView } from "../outbox/views/outbox.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { PauseRow } from "../store/tasks/pauses.ts";
-import type { UndeliveredAlertsView } from "../views/alerts.ts";
 import type { WaitingView } from "../views/overview.ts";
 import type { StuckGroup } from "./stuck/stuck-group.ts";
 

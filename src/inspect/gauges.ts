@@ -1,8 +1,8 @@
+import { readUndeliveredAlerts } from "../alerts/views/alerts.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
 import { readOutboxLag } from "../outbox/views/outbox.ts";
 import type { Readings } from "../telemetry/catalogue.ts";
-import { readUndeliveredAlerts } from "../views/alerts.ts";
 import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { listBreakers } from "../views/tasks/breakers.ts";
 import { countInstances } from "./counts.ts";

@@ -1,3 +1,4 @@
+import { readUndeliveredAlerts } from "../alerts/views/alerts.ts";
 import { isInternal } from "../definition/internal.ts";
 import { discarded, type LifecycleModel } from "../definition/model.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -6,7 +7,6 @@ import { showWorkers } from "../kernel/tasks/workers.ts";
 import { readOutboxLag } from "../outbox/views/outbox.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
 import { readPauses } from "../store/tasks/pauses.ts";
-import { readUndeliveredAlerts } from "../views/alerts.ts";
 import { readLaneAges } from "../views/gauges.ts";
 import { readWaiting } from "../views/overview.ts";
 import { listBreakers } from "../views/tasks/breakers.ts";

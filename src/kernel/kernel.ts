@@ -3,6 +3,7 @@ import { PawlError } from "../base/errors.ts";
 import { idMaker } from "../base/ids.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
+import { Timetable } from "../definition/schedule/timetable.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/port/db.ts";
 import { logFailure } from "../telemetry/log.ts";
@@ -16,7 +17,6 @@ import { Others } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
 import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
-import { Timetable } from "./timetable.ts";
 import type { Beside } from "./types/companion-table.ts";
 
 /** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */

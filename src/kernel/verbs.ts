@@ -16,7 +16,6 @@ import { modelOf } from "./commit/rows.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import { sendAll, sendAllIn, sendIn } from "./move/send.ts";
 import { planStart, planStarts, startAll } from "./move/start.ts";
-import { requeueDied } from "./recovery/broker-dead-letters.ts";
 import { decidedError, type Requeue, requeueSend, requeueTask } from "./recovery/requeue.ts";
 import type { Ref } from "./refs.ts";
 import { settleWithin } from "./time-limit.ts";
@@ -159,17 +158,14 @@ export class Verbs {
   async requeue(requeue: Requeue, tx: unknown): Promise<void> {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "requeue");
-    if (requeue.letter.kind === "broker") return this.#writing(tx, (db) => requeueDied(kernel, db, requeue));
-    if (requeue.letter.kind === "effect") return this.#writing(tx, (db) => requeueTask(kernel, db, requeue));
+    if (requeue.letter.kind === "effect") return this.writing("requeue", tx, (db) => requeueTask(kernel, db, requeue));
     const db: Executor = tx === undefined ? kernel.db : adoptTx(tx);
     const sent = await this.send(await requeueSend(kernel, db, requeue), tx);
     if (!sent.ok) throw sent.error;
   }
 
   async discardLetter(letter: DeadLetterView, by: Decider, tx: unknown): Promise<void> {
-    const kernel = this.#kernel;
-    if (tx === undefined) refuseInside(kernel, "discard");
-    const isDone = await this.#writing(tx, (db) => markDiscarded(db, letter.id, by));
+    const isDone = await this.writing("discard", tx, (db) => markDiscarded(db, letter.id, by));
     if (!isDone) throw decidedError(letter.id);
   }
 
@@ -198,8 +194,10 @@ export class Verbs {
   }
 
   /** Writes on the database itself, or inside the caller's own transaction. */
-  #writing<T>(tx: unknown, work: (db: Executor) => Promise<T>): Promise<T> {
-    return tx === undefined ? work(this.#kernel.db) : this.#inTransaction(tx, work);
+  writing<T>(verb: string, tx: unknown, work: (db: Executor) => Promise<T>): Promise<T> {
+    if (tx !== undefined) return this.#inTransaction(tx, work);
+    refuseInside(this.#kernel, verb);
+    return work(this.#kernel.db);
   }
 
   #inTransaction<T>(tx: unknown, work: (own: Tx) => Promise<T>): Promise<T> {

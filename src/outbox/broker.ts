@@ -1,6 +1,6 @@
 import type { Aggregate } from "../kernel/move/publish.ts";
-import type { BrokerDeadMessage } from "../kernel/recovery/broker-dead-letters.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { BrokerDeadMessage } from "./broker-dead-message.ts";
 
 /** A message on its way out. */
 export interface OutboxMessage {

@@ -3,9 +3,9 @@ import { compute } from "../base/guard.ts";
 import { cleanText } from "../base/json.ts";
 import { PermanentError, TransientError } from "../base/step-errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { requeuedTo } from "../kernel/recovery/broker-dead-letters.ts";
 import { nextAttemptMs, pauseOf } from "../policy/retry.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "./broker.ts";
+import { requeuedTo } from "./broker-dead-message.ts";
 import type { RelaySettings } from "./settings.ts";
 import type { MessageOutcome, ReadyMessage } from "./store/outbox.ts";
 

@@ -295,8 +295,8 @@ export class TestPawl {
     const { kernel, letters = letterSettings() } = this.#parts;
     for (let archived = 0; ; ) {
       const round = await keepLetters(kernel, letters);
-      archived += round.archived;
-      if (!round.more) return archived;
+      archived += round;
+      if (round === 0) return archived;
     }
   }
 

@@ -29,14 +29,14 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
   outbox: { may: [...slice, "worker", "maintenance"], lines: "publishes a message" },
   alerts: { may: [...slice, "maintenance", "outbox"], lines: "tells people what was given up" },
   "dead-letters": {
-    may: [...slice, "maintenance", "outbox", "store/move/instances.ts", "store/move/sweeps.ts"],
+    may: [...slice, "maintenance", "outbox"],
     lines: "decides about dead letters, one or many",
   },
   people: { may: slice, lines: "asks people" },
   crowd: { may: [...slice, "outbox", "people"], lines: "asks a crowd" },
   access: { may: slice, lines: "says who may come in" },
   inspect: {
-    may: [...slice, "store", "schedules", "outbox", "people"],
+    may: [...slice, "store", "schedules", "outbox", "alerts", "people"],
     lines: "reads across all rooms and decides nothing",
   },
   http: {

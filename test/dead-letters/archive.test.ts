@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { type Alert, type BrokerDeadMessage, type DeadLetterArchive, folderArchive, job } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepDied } from "../../src/kernel/recovery/broker-dead-letters.ts";
+import { keepDied } from "../../src/dead-letters/broker-dead-letters.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { type S3Server, s3Keys, startS3 } from "../setup/s3-server.ts";
 import { beside } from "../support/beside.ts";

@@ -3,7 +3,7 @@ import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "a
 import { type BrokerDeadMessage, constant, lifecycle } from "pawl";
 import { deadLetterQueue, rabbitmq, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { keepDied } from "../../src/kernel/recovery/broker-dead-letters.ts";
+import { keepDied } from "../../src/dead-letters/broker-dead-letters.ts";
 import { boundedHeaders } from "../../src/outbox/brokers/rabbitmq/bounds.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { Arrivals } from "../outbox/arrivals.ts";

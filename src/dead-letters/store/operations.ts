@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
-import { isMeant, type LetterFilter } from "../../store/recovery/dead-letter-filter.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
+import { isMeant, type LetterFilter } from "./dead-letter-filter.ts";
 
 /** A decision about many dead letters. */
 export interface NewOperation extends Decider {

@@ -1,24 +1,12 @@
 import { cleanText } from "../../base/json.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Executor } from "../../store/port/db.ts";
-import {
-  type AlertRow,
-  declareSinks,
-  insertAlert,
-  markTold,
-  pruneAlerts,
-  settleAbandoned,
-  type TakenAlert,
-  type Told,
-  takeAlerts,
-} from "../../store/recovery/alerts.ts";
+import { type AlertRow, insertAlert } from "../../store/recovery/alerts.ts";
 import type { Course } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { alertsTopic } from "../signals/signals.ts";
 import type { Taken } from "../types/claimed-task.ts";
 import type { AlertKind } from "./alert-of-dead-letter.ts";
-
-export type { TakenAlert, Told };
 
 /** Tells the author once that a step and its definition are at odds. */
 export async function raiseFault(
@@ -65,32 +53,6 @@ export async function raiseAlertIn(kernel: Kernel, db: Executor, alert: AlertAbo
   const isNew = await insertAlert(db, { ...row, detailsText: JSON.stringify(details) });
   if (isNew) kernel.signals.hint(alertsTopic);
   return isNew;
-}
-
-const batchSize = 20;
-/** Longer than any sink takes. */
-const heldMs = 120_000;
-
-/** A sink that no process has declared for so long is not waited for. */
-const aliveMs = 86_400_000;
-const declareEveryMs = 10 * 60_000;
-
-/** Alerts to be delivered now to one of these sinks, which are declared with it. */
-export async function takeDueAlerts(kernel: Kernel, sinks: readonly string[]): Promise<TakenAlert[]> {
-  await declareSinks(kernel.db, sinks, declareEveryMs);
-  return takeAlerts(kernel.db, sinks, { limit: batchSize, heldMs });
-}
-
-export function noteTold(kernel: Kernel, told: Told): Promise<void> {
-  return markTold(kernel.db, told, aliveMs);
-}
-
-const keepMs = 30 * 86_400_000;
-
-/** Settles alerts that wait for sinks that are gone, and forgets those that are a month old, settled or not. */
-export async function tidyAlerts(kernel: Kernel): Promise<number> {
-  await settleAbandoned(kernel.db, aliveMs, 500);
-  return pruneAlerts(kernel.db, keepMs, 500);
 }
 
 /** Where a log can be filtered for what people have to act on. */

@@ -7,7 +7,7 @@ import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { type Decider, requeueEffect } from "../../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../../views/dead-letters.ts";
-import { nameOf } from "../errors.ts";
+import { asPawlError, nameOf } from "../errors.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
 import type { Send } from "../types/send.ts";
 
@@ -67,8 +67,29 @@ export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue
   };
 }
 
-/** Which event that is, or `transition_refused`: it is also asked by those who only want to know. */
-export function eventFor(
+/** Those of these dead letters about instances that could not be requeued as things are, and why. Nothing is done. */
+export async function refusedRequeues(
+  kernel: Kernel,
+  letters: readonly DeadLetterView[],
+  restart: boolean,
+): Promise<Map<string, PawlError>> {
+  const ids = new Set(letters.map((letter) => letter.instance_id!));
+  const rows = new Map((await readInstances(kernel.db, [...ids])).map((row) => [row.id, row]));
+  const refused = new Map<string, PawlError>();
+  for (const letter of letters) {
+    const row = rows.get(letter.instance_id!);
+    try {
+      if (!kernel.lifecycles.has(letter.lifecycle)) throw unknownLifecycle(letter);
+      if (row !== undefined) eventFor(lifecycleOf(kernel, row), row, { letter, restart });
+    } catch (error) {
+      refused.set(letter.id, asPawlError(error));
+    }
+  }
+  return refused;
+}
+
+/** Which event that is, or `transition_refused`. */
+function eventFor(
   lifecycle: LifecycleModel,
   row: InstanceRow,
   { letter, restart }: Pick<Requeue, "letter" | "restart">,

@@ -107,14 +107,10 @@ onPostgres("PostgreSQL away while dead letters are archived", () => {
       await expect(keepLetters(t.kernel, { ...settings, archive })).rejects.toThrow();
       await setAhead(t, 180);
       bringBack(t);
-      expect(
-        await keepLetters(t.kernel, settings),
-        "the turn is held by whoever had it, for five minutes",
-      ).toMatchObject({
-        archived: 0,
-      });
+      const notYet = await keepLetters(t.kernel, settings);
+      expect(notYet, "the turn is held by whoever had it, for five minutes").toBe(0);
       await setAhead(t, 301);
-      expect(await keepLetters(t.kernel, settings)).toMatchObject({ archived: 3 });
+      expect(await keepLetters(t.kernel, settings)).toBe(3);
       const left = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id);
       expect(left).toHaveLength(2);
       expect([...new Set(await archivedIds(it.archive)), ...left].sort()).toEqual(all);

@@ -1,10 +1,10 @@
 import type { Pawl } from "pawl";
 import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
+import { keepDied } from "../../../src/dead-letters/broker-dead-letters.ts";
 import { noteTicketTold, takeTickets } from "../../../src/dead-letters/decide-tickets.ts";
 import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
 import { carryOn } from "../../../src/dead-letters/run-operations.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import { keepDied } from "../../../src/kernel/recovery/broker-dead-letters.ts";
 import { Verbs } from "../../../src/kernel/verbs.ts";
 
 const died = {

@@ -1,5 +1,5 @@
-import { type KeptBody, type KeptMessage, requeuesHeader } from "../../../kernel/recovery/broker-dead-letters.ts";
 import type { OutboxMessage } from "../../broker.ts";
+import { type KeptBody, type KeptMessage, requeuesHeader } from "../../broker-dead-message.ts";
 import type { Parcel } from "./parcel.ts";
 
 /** What the broker writes into messages that die: it would take an old death for a new one. */

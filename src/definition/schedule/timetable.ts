@@ -1,5 +1,5 @@
-import { type AnySchedule, timingText } from "../definition/schedule/schedule.ts";
-import { type Ticks, ticksOf } from "../definition/schedule/ticks.ts";
+import { type AnySchedule, timingText } from "./schedule.ts";
+import { type Ticks, ticksOf } from "./ticks.ts";
 
 /** A schedule of this process, ready to be kept. */
 export interface Entry {

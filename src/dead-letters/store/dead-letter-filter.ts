@@ -1,4 +1,4 @@
-import { type Part, part, textArray } from "../port/db.ts";
+import { type Part, part, textArray } from "../../store/port/db.ts";
 
 /** Which open dead letters are meant: those of which all of this is true; null leaves a thing open. */
 export interface LetterFilter {

@@ -1,5 +1,5 @@
-import { type Executor, sql } from "../port/db.ts";
-import type { Decider } from "./dead-letters.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
+import type { Decider } from "../../store/recovery/dead-letters.ts";
 
 /** A message that died in the queue of a broker. */
 export interface BrokerLetter {

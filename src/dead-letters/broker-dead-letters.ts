@@ -1,76 +1,24 @@
 import { createHash } from "node:crypto";
-import { PawlError } from "../../base/errors.ts";
-import { isId } from "../../base/ids.ts";
-import { cleanText } from "../../base/json.ts";
-import type { Executor } from "../../store/port/db.ts";
+import { PawlError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { cleanText } from "../base/json.ts";
+import { fingerprintOf } from "../kernel/callbacks/rejections.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { decidedError } from "../kernel/recovery/requeue.ts";
+import { outboxTopic } from "../kernel/signals/signals.ts";
 import {
-  type BrokerLetter,
-  insertBrokerLetter,
-  requeueBrokerLetter,
-} from "../../store/recovery/broker-dead-letters.ts";
-import type { Decider } from "../../store/recovery/dead-letters.ts";
-import type { DeadLetterView } from "../../views/dead-letters.ts";
-import { fingerprintOf } from "../callbacks/rejections.ts";
-import type { Kernel } from "../kernel.ts";
-import { outboxTopic } from "../signals/signals.ts";
-import { decidedError } from "./requeue.ts";
+  type BrokerDeadMessage,
+  type KeptBody,
+  type KeptMessage,
+  requeuePrefix,
+  requeuesHeader,
+} from "../outbox/broker-dead-message.ts";
+import type { Executor } from "../store/port/db.ts";
+import type { Decider } from "../store/recovery/dead-letters.ts";
+import type { DeadLetterView } from "../views/dead-letters.ts";
+import { type BrokerLetter, insertBrokerLetter, requeueBrokerLetter } from "./store/broker-dead-letters.ts";
 
-/** A message that a broker gave up on, as far as it tells. */
-export interface BrokerDeadMessage {
-  /** The broker by which it goes back, as the outbox calls it. */
-  readonly broker: string;
-  /** Where it lay. */
-  readonly graveyard: string;
-  readonly id: string | undefined;
-  readonly reason: string;
-  /** The queue in which it died first. */
-  readonly queue: string | undefined;
-  readonly exchange: string | undefined;
-  readonly routingKey: string | undefined;
-  /** How often it died there. */
-  readonly deaths: number;
-  readonly diedAt: Date | undefined;
-  /** Short enough to be kept. */
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly body: Buffer;
-  /** It may have been here before: whoever had it then may have written it down. */
-  readonly redelivered: boolean;
-}
-
-/** How a body is kept: as text where it is text. */
-export interface KeptBody {
-  readonly text: string;
-  readonly encoding: "utf8" | "base64";
-  readonly bytes: number;
-  /** Only the beginning was kept, so it cannot be sent again. */
-  readonly truncated: boolean;
-}
-
-/** What else is kept of it. */
-export interface KeptMessage {
-  readonly broker: string;
-  readonly id: string | null;
-  readonly requestId: string | null;
-  readonly queue: string | null;
-  readonly exchange: string | null;
-  readonly routingKey: string | null;
-  readonly diedAt: string | null;
-  /** How often an operator has sent it back. */
-  readonly requeues: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
-/** Counts in the message itself how often it was sent back: its next death is another one. */
-export const requeuesHeader = "pawl-requeues";
-const requeuePrefix = "pawl.requeue/";
 const longestBody = 1024 * 1024;
-
-/** The broker to which a message takes a dead one back; undefined when it is any other message. */
-export function requeuedTo(type: string): string | undefined {
-  return type.startsWith(requeuePrefix) ? type.slice(requeuePrefix.length) : undefined;
-}
 
 /** Makes a dead letter of it, once for each of its deaths. When this comes back the message may be taken away. */
 export async function keepDied(kernel: Kernel, died: BrokerDeadMessage): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/port/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 
 /** Alerts that a sink could not deliver, and that are tried again. */
 export interface UndeliveredAlertsView {

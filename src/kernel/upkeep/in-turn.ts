@@ -1,0 +1,25 @@
+import { endSweep, takeSweep } from "../../store/move/sweeps.ts";
+import type { Kernel } from "../kernel.ts";
+
+const noPlace = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Does something of which one process has the turn, unless another one has it; gives back how much was done.
+ * The next turn comes at once when that was anything, else after `restMs`. Whoever has the turn and dies loses it after `heldMs`.
+ */
+export async function inTurn(
+  kernel: Kernel,
+  name: string,
+  { heldMs, restMs }: { heldMs: number; restMs: number },
+  work: () => Promise<number>,
+): Promise<number> {
+  const turn = { lifecycle: "pawl", state: name };
+  if ((await takeSweep(kernel.db, turn, heldMs)) === undefined) return 0;
+  let done = 0;
+  try {
+    done = await work();
+    return done;
+  } finally {
+    await endSweep(kernel.db, turn, { place: noPlace, afterMs: done > 0 ? 0 : restMs });
+  }
+}
