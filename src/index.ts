@@ -237,6 +237,7 @@ export type { Backoff } from "./policy/retry.ts";
 export { constant, exponential, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
 export type { Tx } from "./store/port/db.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
+export type { DatabaseLocation, DatabaseOptions, DatabasePool } from "./store/port/location.ts";
 export type { Log, LogOption } from "./telemetry/log.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove, WorkerState } from "./worker/states.ts";

@@ -46,6 +46,9 @@ declare global {
   const bank: Theirs;
   const carrier: Theirs;
   const mailer: Theirs;
+  const signer: Theirs;
+  const pg: typeof import("pg");
+  const readFileSync: typeof import("node:fs").readFileSync;
   const llm: Theirs;
   const speech: Theirs;
   const audio: Theirs;

@@ -13,6 +13,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** More settings, or others than the ones below. */
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** Begins as a standby of this server, which streams from it. */
+  readonly standbyOf?: PostgresServer;
   /** The folder in which the data folder is made; the system's temporary one unless given. */
   readonly parent?: string;
 }
@@ -60,7 +62,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 async function startIn(folder: string, installed: Installed, options: PostgresOptions): Promise<PostgresServer> {
   const dataFolder = join(folder, "data");
-  await createCluster(installed, dataFolder, options.durable ?? false);
+  if (options.standbyOf === undefined) await createCluster(installed, dataFolder, options.durable ?? false);
+  else await copyCluster(installed, dataFolder, options.standbyOf);
   let { port, kept } = await serve(folder, installed, options, undefined);
   async function end(signal: "INT" | "QUIT"): Promise<void> {
     if (!kept.isGone()) kept.send(signal);
@@ -88,6 +91,12 @@ async function createCluster(installed: Installed, dataFolder: string, durable: 
   command.push("--encoding", "UTF8", "--locale", "C");
   if (!durable) command.push("--no-sync");
   await run(join(installed.binFolder, "initdb"), command, unprivileged());
+}
+
+async function copyCluster(installed: Installed, dataFolder: string, primary: PostgresServer): Promise<void> {
+  const command = ["--pgdata", dataFolder, "--dbname", primary.url, "--write-recovery-conf", "--wal-method", "stream"];
+  command.push("--checkpoint", "fast", "--no-sync");
+  await run(join(installed.binFolder, "pg_basebackup"), command, unprivileged());
 }
 
 interface Serving {

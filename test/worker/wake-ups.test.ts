@@ -1,8 +1,10 @@
 import { job, lifecycle } from "pawl";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sendNotice } from "../../src/store/port/notices.ts";
+import { Hosts } from "../../src/store/postgres/hosts.ts";
 import { listenerTiming, PostgresListener, unheard } from "../../src/store/postgres/listen.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
+import { targetOf } from "../../src/store/postgres/target.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { TcpProxy } from "../faults/harm/tcp-proxy.ts";
 import { onPostgres, throughPgbouncer } from "../setup/suites.ts";
@@ -88,7 +90,7 @@ describe.skipIf(server === undefined)("a listener", () => {
       for (const wake of wakers) wake();
     };
     const listener = new PostgresListener(
-      url,
+      new Hosts(targetOf(url)),
       (text) => sendNotice(direct, text),
       {
         onNotice(text) {
@@ -155,7 +157,7 @@ throughPgbouncer("through a pooler in transaction mode", () => {
     let listener: PostgresListener | undefined;
     const warned = new Promise<string>((resolve) => {
       listener = new PostgresListener(
-        process.env.PAWL_TEST_PGBOUNCER_URL!,
+        new Hosts(targetOf(process.env.PAWL_TEST_PGBOUNCER_URL!)),
         (text) => sendNotice(direct, text),
         { onNotice() {}, onListening: () => resolve("It hears."), onWarning: resolve },
         { testMs: 500, everyMs: 200 },

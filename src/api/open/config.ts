@@ -9,6 +9,7 @@ import type { AnySchedule } from "../../definition/schedule/schedule.ts";
 import type { StuckAfterOptions } from "../../kernel/stuck-after.ts";
 import type { RelayOptions } from "../../outbox/settings.ts";
 import type { BreakerOptions } from "../../policy/breaker.ts";
+import type { DatabaseLocation } from "../../store/port/location.ts";
 import type { Pawl } from "../pawl.ts";
 
 /** How much one caller may ask for, so that nobody keeps the workers and the other callers from their turn. */
@@ -96,8 +97,11 @@ export interface PawlConfig {
    * otherwise, or `false`; `pawl work` serves them only if this is given.
    */
   readonly http?: HttpConfig | false | undefined;
-  /** A PostgreSQL URL. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it; without any, the database is embedded. */
-  readonly database?: string | undefined;
+  /**
+   * PostgreSQL: a URL, options or a `pg.Pool`, as for `createPawl`. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it;
+   * without any, the database is embedded.
+   */
+  readonly database?: DatabaseLocation | undefined;
   /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */
   readonly folder?: string | undefined;
   /**

@@ -30,14 +30,18 @@ import { openPeople } from "../../people/people.ts";
 import { Postings } from "../../people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "../../policy/breaker.ts";
 import type { Db } from "../../store/port/db.ts";
+import type { DatabaseLocation } from "../../store/port/location.ts";
 import { migrate, pendingMigrations } from "../../store/port/migrate.ts";
 import { isLog, type LogOption, logFailure } from "../../telemetry/log.ts";
 import { makeTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { Pawl } from "../pawl.ts";
 
 export interface PawlOptions {
-  /** A PostgreSQL URL. Without one, the database is embedded in `folder`. */
-  readonly database?: string | undefined;
+  /**
+   * PostgreSQL: a URL, which may name several hosts; options, for TLS or a password that expires; or a `pg.Pool`, with whose
+   * settings Pawl opens connections of its own. Without it, the database is embedded in `folder`.
+   */
+  readonly database?: DatabaseLocation | undefined;
   /** Where the embedded database lives; `./.pawl` unless given. One process at a time. */
   readonly folder?: string;
   /** Everything that this process declares: lifecycles and jobs. */
@@ -211,7 +215,8 @@ export async function openDatabase(
   const { database, onWarning } = options;
   if (database !== undefined && database !== "") {
     const { openPostgres } = await import("../../store/postgres/open.ts");
-    return openPostgres({ url: database, connections: options.connections, onWarning });
+    const { targetOf } = await import("../../store/postgres/target.ts");
+    return openPostgres({ target: targetOf(database), connections: options.connections, onWarning });
   }
   const folder = resolve(options.folder ?? ".pawl");
   try {
@@ -291,12 +296,9 @@ function checkOptions(options: PawlOptions): void {
   if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1 && connections <= 1_000)) {
     throw new PawlError("option_invalid", "`connections` must be a whole number from 1 to 1,000.");
   }
-  if (database !== undefined && database !== "" && !/^postgres(ql)?:\/\//.test(String(database))) {
-    throw new PawlError(
-      "option_invalid",
-      "`database` must be a URL such as postgres://user:password@host:5432/name; for the embedded database, leave it out and give `folder`.",
-    );
-  }
+  const isLocation = typeof database === "string" || (typeof database === "object" && database !== null);
+  if (database !== undefined && !isLocation)
+    throw new PawlError("option_invalid", "`database` must be a URL, connection options, or a `pg.Pool`.");
 }
 
 function checkSchedules(given: unknown, lifecycles: readonly AnyLifecycle[]): void {

@@ -11,7 +11,7 @@ import { messageOf } from "../../base/errors.ts";
 import { visible } from "../show/terminal.ts";
 import { holderOf, reach } from "../transport/reach.ts";
 import type { Finding } from "./finding.ts";
-import { type Settings, shownUrl } from "./settings.ts";
+import { type Settings, shownLocation } from "./settings.ts";
 
 const oldestNode = [20, 19] as const;
 /** Beyond this, what is told as "ago" misleads; what is due never depends on this machine's clock. */
@@ -32,7 +32,7 @@ export function examineConsole(): Finding {
 
 /** The database of the settings: whether it answers, what it is, what time it has, and how far its schema is. */
 export async function* examineDatabase({ database, folder }: Settings): AsyncGenerator<Finding> {
-  const place = database === undefined ? folder : shownUrl(database);
+  const place = database === undefined ? folder : shownLocation(database);
   if (database === undefined && !existsSync(`${folder}/db`)) {
     yield { what: "Database", ok: true, found: `embedded, in ${place}, not made yet: \`pawl start\` makes it` };
     return;

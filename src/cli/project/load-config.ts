@@ -94,12 +94,9 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
   if (!Array.isArray(queues)) throw invalid(path, "has `queues` that are no list", "");
   if (!Array.isArray(crowds)) throw invalid(path, "has `crowds` that are no list", "");
-  for (const [key, value] of [
-    ["database", database],
-    ["folder", folder],
-  ] as const) {
-    if (value !== undefined && typeof value !== "string") throw invalid(path, `has a \`${key}\` that is no text`, "");
-  }
+  if (folder !== undefined && typeof folder !== "string") throw invalid(path, "has a `folder` that is no text", "");
+  if (database !== undefined && typeof database !== "string" && (typeof database !== "object" || database === null))
+    throw invalid(path, "has a `database` that is no URL, connection options or `pg.Pool`", "");
   await checkServing(path, (given as { http?: unknown }).http);
   if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is no function", "");
   return {

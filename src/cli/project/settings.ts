@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { PawlConfig } from "../../api/open/config.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import { findConfig, type LoadedConfig, loadConfig } from "./load-config.ts";
+
+type DatabaseLocation = NonNullable<PawlConfig["database"]>;
 
 /** Flags that every command takes. */
 export interface Flags {
@@ -13,8 +16,8 @@ export interface Flags {
 /** What a command works with, once flags, `PAWL_*` variables, the config and the defaults were heard, in that order. */
 export interface Settings {
   readonly config: LoadedConfig | undefined;
-  /** A PostgreSQL URL; undefined for the embedded database in `folder`. */
-  readonly database: string | undefined;
+  /** Where PostgreSQL is; undefined for the embedded database in `folder`. */
+  readonly database: DatabaseLocation | undefined;
   readonly folder: string;
 }
 
@@ -49,10 +52,10 @@ export function missingConfig(cwd: string): never {
 }
 
 /** A folder that a variable names outranks the general DATABASE_URL, which may be there for other programs. */
-function databaseOf(env: NodeJS.ProcessEnv, config: LoadedConfig | undefined): string | undefined {
+function databaseOf(env: NodeJS.ProcessEnv, config: LoadedConfig | undefined): DatabaseLocation | undefined {
   const own = secretOf(env, "PAWL_DATABASE_URL");
   if (own !== undefined || given(env.PAWL_FOLDER) !== undefined) return own;
-  return given(env.DATABASE_URL) ?? given(config?.database);
+  return given(env.DATABASE_URL) ?? (config?.database === "" ? undefined : config?.database);
 }
 
 /** Secrets come in files where variables could be read by others. */
@@ -97,12 +100,13 @@ export function given(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** A database URL without its secrets. */
-export function shownUrl(url: string): string {
-  try {
-    const { hostname, port, pathname } = new URL(url);
-    return `${hostname || "localhost"}${port === "" ? "" : `:${port}`}${pathname}`;
-  } catch {
-    return "PostgreSQL";
-  }
+/** A location without its secrets: `host:5432/name`. */
+export function shownLocation(location: DatabaseLocation): string {
+  const url = typeof location === "string" ? location : "url" in location ? location.url : undefined;
+  const [, , hosts = "", path = ""] = /^[a-z]+:\/\/([^@/?]*@)?([^/?]*)(\/[^?]*)?/i.exec(url ?? "") ?? [];
+  if (url !== undefined) return `${hosts || "localhost"}${path}`;
+  const { host, port, database } = (
+    typeof location === "object" && "options" in location ? location.options : location
+  ) as { readonly host?: string; readonly port?: number; readonly database?: string };
+  return host === undefined ? "PostgreSQL" : `${host}${port === undefined ? "" : `:${port}`}/${database ?? ""}`;
 }

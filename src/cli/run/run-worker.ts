@@ -4,7 +4,7 @@ import { PawlError } from "../../base/errors.ts";
 import type { HttpServer } from "../../http/serve.ts";
 import { makeTelemetry } from "../../telemetry/telemetry.ts";
 import type { Context } from "../program.ts";
-import { loadProject, shownUrl } from "../project/settings.ts";
+import { loadProject, shownLocation } from "../project/settings.ts";
 import { exitCodes } from "../show/failure.ts";
 import { makeLogger } from "./log.ts";
 import { openPawl } from "./open-pawl.ts";
@@ -78,7 +78,7 @@ async function runOnServer(
   const { pawl } = opened;
   let server: HttpServer | undefined;
   try {
-    server = await begin(pawl, { database: shownUrl(database), config });
+    server = await begin(pawl, { database: shownLocation(database), config });
     terminal.note(`${await stopped}: finishing what runs.`);
   } finally {
     await server?.close();

@@ -5,7 +5,7 @@ import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { quoted } from "../arguments.ts";
 import type { Context } from "../program.ts";
-import { type Settings, shownUrl } from "../project/settings.ts";
+import { type Settings, shownLocation } from "../project/settings.ts";
 import type { Holder } from "../transport/reach.ts";
 import { pad, printJson, visible } from "./terminal.ts";
 
@@ -78,7 +78,7 @@ function kindOf(settings: Settings, versions: DatabaseVersions | undefined): str
 
 /** As one would type it from here. */
 function placeOf({ cwd }: Context, { database, folder }: Settings): string {
-  if (database !== undefined) return shownUrl(database);
+  if (database !== undefined) return shownLocation(database);
   const path = relative(cwd, `${folder}/db`);
   return path.startsWith("..") ? `${folder}/db` : `./${path}`;
 }

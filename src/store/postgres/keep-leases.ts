@@ -1,9 +1,10 @@
 import { Worker } from "node:worker_threads";
-import { PawlError } from "../../base/errors.ts";
+import { messageOf, PawlError } from "../../base/errors.ts";
 import type { KeeperOptions, LeaseKeeper } from "../port/db.ts";
 import { threadFile } from "../port/thread-file.ts";
 import type { FromThread, LeaseThreadData, ToThread } from "./lease-messages.ts";
 import { LeaseTable } from "./lease-table.ts";
+import type { ConnectionSettings, PostgresTarget } from "./target.ts";
 
 /** How long a server may take where a third of the lease is less than twice that. */
 const shortestTimeoutMs = 500;
@@ -14,10 +15,10 @@ const restartMs = 1_000;
  * Renews leases from a thread with a connection of its own: a step that computes for a minute blocks this process's event
  * loop, and steps that use every connection of the pool exhaust the pool, but neither makes a lease expire.
  */
-export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKeeper {
+export function keepLeasesInThread(target: PostgresTarget, options: KeeperOptions): LeaseKeeper {
   const tables: LeaseTable[] = [];
   const places = new Map<string, { readonly table: LeaseTable; readonly slot: number }>();
-  const thread = new LeaseThread(url, options, () => tables.map((table) => table.memory));
+  const thread = new LeaseThread(target, options, () => tables.map((table) => table.memory));
   const note = (taskId: string, token: number): { readonly table: LeaseTable; readonly slot: number } => {
     for (const table of tables) {
       const slot = table.note(taskId, token);
@@ -51,7 +52,7 @@ export function keepLeasesInThread(url: string, options: KeeperOptions): LeaseKe
 
 /** The thread, which is started again when it ends by itself: without it every lease would expire. */
 class LeaseThread {
-  readonly #url: string;
+  readonly #target: PostgresTarget;
   readonly #options: KeeperOptions;
   readonly #tables: () => SharedArrayBuffer[];
   #worker: Worker;
@@ -59,8 +60,8 @@ class LeaseThread {
   #isStopping = false;
   #stopped: () => void = () => {};
 
-  constructor(url: string, options: KeeperOptions, tables: () => SharedArrayBuffer[]) {
-    this.#url = url;
+  constructor(target: PostgresTarget, options: KeeperOptions, tables: () => SharedArrayBuffer[]) {
+    this.#target = target;
     this.#options = options;
     this.#tables = tables;
     this.#worker = this.#start();
@@ -89,17 +90,29 @@ class LeaseThread {
     const { leaseMs, everyMs, onLost, onFailure } = this.#options;
     const { file, execArgv } = threadFile(new URL("./lease-thread.ts", import.meta.url));
     const timeoutMs = Math.max(everyMs / 2, Math.min(everyMs, shortestTimeoutMs));
-    const workerData: LeaseThreadData = { url: this.#url, leaseMs, everyMs, timeoutMs, tables: this.#tables() };
+    const tables = this.#tables();
+    const workerData: LeaseThreadData = { ...forThread(this.#target), leaseMs, everyMs, timeoutMs, tables };
     const worker = new Worker(file, { name: "pawl-leases", workerData, execArgv });
     worker.on("message", (message: FromThread) => {
       if ("lost" in message) onLost(message.lost);
       else if ("failure" in message) onFailure(notRenewed(message.failure));
+      else if ("password" in message) void this.#answerPassword(message.password);
       else this.#stopped();
     });
     worker.on("error", (error) => onFailure(notRenewed(error.message)));
     worker.on("exit", () => this.#exited());
     worker.unref();
     return worker;
+  }
+
+  async #answerPassword(number: number): Promise<void> {
+    const { password } = this.#target.settings;
+    try {
+      const text = typeof password === "function" ? await password() : (password ?? "");
+      this.send({ password: number, answer: { text } });
+    } catch (error) {
+      this.send({ password: number, answer: { failure: messageOf(error) } });
+    }
   }
 
   #exited(): void {
@@ -114,6 +127,23 @@ class LeaseThread {
       Math.min(restartMs, this.#options.everyMs),
     );
     this.#restart.unref();
+  }
+}
+
+/** What of a target a thread can be given; a function that returns the password stays behind. */
+function forThread(target: PostgresTarget): Pick<LeaseThreadData, "target" | "asksPassword"> {
+  const { password, ...settings } = target.settings;
+  if (typeof password !== "function") return { target, asksPassword: false };
+  return { target: { ...target, settings }, asksPassword: true };
+}
+
+/** Whether a thread can connect by these settings: other functions than the password's cannot be handed to one. */
+export function fitsThread({ password: _password, ...settings }: ConnectionSettings): boolean {
+  try {
+    structuredClone(settings);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -7,17 +7,38 @@ import { type Lease, type Renewal, renewLeases } from "../tasks/tasks.ts";
 import type { FromThread, LeaseThreadData, ToThread } from "./lease-messages.ts";
 import { LeaseTable } from "./lease-table.ts";
 import { openPostgres } from "./open.ts";
+import type { PostgresTarget } from "./target.ts";
 
-const { url, leaseMs, everyMs, timeoutMs, ...given } = workerData as LeaseThreadData;
+type PasswordAnswer = Extract<ToThread, { password: number }>;
+
+const { leaseMs, everyMs, timeoutMs, ...given } = workerData as LeaseThreadData;
 const port = parentPort!;
 const tables = given.tables.map((memory) => new LeaseTable(memory));
+const passwords = new Map<number, (message: PasswordAnswer) => void>();
+let passwordsAsked = 0;
 let db: Db | undefined;
 
 const send = (message: FromThread): void => port.postMessage(message);
 
+/** The user's function is in the process: it cannot be handed to a thread. */
+function askPassword(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const number = ++passwordsAsked;
+    passwords.set(number, ({ answer }) => {
+      if ("text" in answer) resolve(answer.text);
+      else reject(new Error(answer.failure));
+    });
+    send({ password: number });
+  });
+}
+
+const target: PostgresTarget = given.asksPassword
+  ? { ...given.target, settings: { ...given.target.settings, password: askPassword } }
+  : given.target;
+
 /** A connection that no step can use up. One that does not answer in time is replaced for the next statement. */
 async function connected(): Promise<Db> {
-  db ??= await openPostgres({ url, connections: 1, usersPath: ownSearchPath, answerWithinMs: timeoutMs });
+  db ??= await openPostgres({ target, connections: 1, usersPath: ownSearchPath, answerWithinMs: timeoutMs });
   return db;
 }
 
@@ -35,7 +56,10 @@ const renewal = new LeaseRenewal({
 
 port.on("message", (message: ToThread) => {
   if ("table" in message) tables.push(new LeaseTable(message.table));
-  else void stop();
+  else if ("password" in message) {
+    passwords.get(message.password)?.(message);
+    passwords.delete(message.password);
+  } else void stop();
 });
 
 async function stop(): Promise<void> {

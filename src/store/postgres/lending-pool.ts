@@ -1,18 +1,21 @@
 import pg from "pg";
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import { isReadOnly, translate } from "../port/failures.ts";
+import type { HostClient, Hosts } from "./hosts.ts";
 
 /** Connections that are lent to one caller at a time. */
 export class LendingPool {
   readonly #pool: pg.Pool;
+  readonly #hosts: Hosts;
   /** The option by which there would be more of them. */
   readonly #option: string;
   readonly #waitMs: number;
   /** How many connections somebody has at the moment. */
   #lent = 0;
 
-  constructor(config: pg.PoolConfig, option: string, warn: (text: string) => void) {
-    this.#pool = new pg.Pool(config);
+  constructor(hosts: Hosts, config: pg.PoolConfig, option: string, warn: (text: string) => void) {
+    this.#hosts = hosts;
+    this.#pool = new pg.Pool({ ...config, Client: hosts.Client } as pg.PoolConfig);
     this.#option = option;
     this.#waitMs = config.connectionTimeoutMillis ?? 0;
     // Both, or one cut connection ends the process: an idle client reports to the pool, one in use to itself.
@@ -22,12 +25,7 @@ export class LendingPool {
 
   /** Lends a connection. One that failed in any way but by a plain refusal of the server is thrown away, never reused. */
   async lend<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    let client: pg.PoolClient;
-    try {
-      client = await this.#pool.connect();
-    } catch (error) {
-      throw this.#lent >= this.#pool.options.max ? this.#usedUp(error) : translate(error, "connecting");
-    }
+    const client = await this.#connect();
     let lost: Error | undefined;
     this.#lent += 1;
     try {
@@ -39,6 +37,7 @@ export class LendingPool {
       }
       // A server that takes no writes is left: a new connection may lead to the one that does.
       if (isPawlError(error, "outcome_unknown") || isReadOnly(error)) lost = error as PawlError;
+      if (isReadOnly(error)) this.#hosts.moveOn(hostOf(client));
       throw error;
     } finally {
       this.#lent -= 1;
@@ -50,6 +49,24 @@ export class LendingPool {
     return this.#pool.end();
   }
 
+  #connect(): Promise<pg.PoolClient> {
+    return this.#hosts.each(async () => {
+      let client: pg.PoolClient;
+      try {
+        client = await this.#pool.connect();
+      } catch (error) {
+        throw this.#lent >= this.#pool.options.max ? this.#usedUp(error) : translate(error, "connecting");
+      }
+      try {
+        this.#hosts.refuseStandby(client as unknown as HostClient);
+        return client;
+      } catch (error) {
+        client.release(error as Error);
+        throw error;
+      }
+    });
+  }
+
   #usedUp(cause: unknown): PawlError {
     const { max } = this.#pool.options;
     return new PawlError(
@@ -59,6 +76,10 @@ export class LendingPool {
       { cause },
     );
   }
+}
+
+function hostOf(client: pg.PoolClient): number {
+  return (client as unknown as HostClient).hostIndex;
 }
 
 /** A transaction that could not even be rolled back: its connection is lost, and what was thrown in it still counts. */

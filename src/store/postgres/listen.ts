@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import pg from "pg";
+import type pg from "pg";
 import { messageOf } from "../../base/errors.ts";
 import type { Listener, ListenOptions } from "../port/db.ts";
+import type { Hosts } from "./hosts.ts";
 
 /** How long a notification to oneself may take, and how often a silent connection is tried with one. */
 export const listenerTiming = { testMs: 3_000, everyMs: 5_000 };
@@ -25,7 +26,7 @@ interface Wait {
  * whenever it has heard nothing for a while. A connection whose other end is gone would otherwise look like quiet times.
  */
 export class PostgresListener implements Listener {
-  readonly #url: string;
+  readonly #hosts: Hosts;
   /** Sends over another connection: through a pooler, one that tells itself proves nothing. */
   readonly #send: (text: string) => Promise<void>;
   readonly #options: ListenOptions;
@@ -40,12 +41,12 @@ export class PostgresListener implements Listener {
   #isQuiet = false;
 
   constructor(
-    url: string,
+    hosts: Hosts,
     send: (text: string) => Promise<void>,
     options: ListenOptions,
     timing: typeof listenerTiming = listenerTiming,
   ) {
-    this.#url = url;
+    this.#hosts = hosts;
     this.#send = send;
     this.#options = options;
     this.#timing = timing;
@@ -75,8 +76,7 @@ export class PostgresListener implements Listener {
   /** One connection, until it is to end; throws when it is lost, and answers false when it never heard a thing. */
   async #listenOnce(): Promise<boolean> {
     const { testMs, everyMs } = this.#timing;
-    const client = new pg.Client({
-      connectionString: this.#url,
+    const client = await this.#hosts.connect({
       application_name: "pawl-listener",
       // No `options`: it says nothing but LISTEN, which no search path can change, and a pooler refuses them.
       keepAlive: true,
@@ -91,7 +91,6 @@ export class PostgresListener implements Listener {
     client.on("error", lose).on("end", lose);
     client.on("notification", ({ payload = "" }) => this.#hear(payload));
     try {
-      await client.connect();
       streamOf(client).unref();
       await client.query("listen pawl");
       if (!(await this.#hearsItself())) {

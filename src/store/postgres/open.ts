@@ -4,22 +4,26 @@ import type { Db, KeeperOptions, LeaseKeeper, Listener, ListenOptions, ReadLimit
 import { isReadOnly, readOnly, sqlState, translate } from "../port/failures.ts";
 import { sendNotice } from "../port/notices.ts";
 import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../port/search-path.ts";
-import { keepLeasesInThread } from "./keep-leases.ts";
+import { Hosts } from "./hosts.ts";
+import { fitsThread, keepLeasesInThread } from "./keep-leases.ts";
 import { Broken, LendingPool } from "./lending-pool.ts";
 import { LimitedReads } from "./limited-reads.ts";
 import { PostgresListener, unheard } from "./listen.ts";
 import { startupSettings } from "./startup-settings.ts";
+import { type PostgresTarget, targetOf } from "./target.ts";
 
-export interface PostgresOptions {
-  readonly url: string;
+interface OpenOptions {
   /** The most connections that are open at once. */
   readonly connections?: number;
   /** How long the server may take to answer, and to connect, before the connection is replaced. */
   readonly answerWithinMs?: number;
   readonly onWarning?: (text: string) => void;
-  /** The search path of users' statements in transactions; read from the database unless given. */
+  /** The search path of users' statements in transactions. Read from the database by default. */
   readonly usersPath?: string;
 }
+
+/** Names the database by a URL, or by a target that was made of something else. */
+export type PostgresOptions = OpenOptions & ({ readonly url: string } | { readonly target: PostgresTarget });
 
 /** What keeps a lost client from holding a row for ever, and a lost server from holding us. */
 const serverTimeouts = {
@@ -47,14 +51,15 @@ const types = {
 /** Opens PostgreSQL 14 or newer over a pool. Works through transaction poolers: nothing here belongs to a session. */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const warn = options.onWarning ?? (() => {});
+  const target = "target" in options ? options.target : targetOf(options.url);
   try {
-    return await connect(options, warn, true);
+    return await connect(target, options, warn, true);
   } catch (error) {
     if (!saysUnsupportedParameter(error)) throw error;
     warn(
       "The database's pooler takes no settings from a client: set statement_timeout, lock_timeout, idle_in_transaction_session_timeout and search_path (to pg_catalog, pg_temp) on the role.",
     );
-    return connect(options, warn, false);
+    return connect(target, options, warn, false);
   }
 }
 
@@ -63,13 +68,17 @@ function saysUnsupportedParameter(error: unknown): boolean {
   return cause?.code === "08P01" && String(cause.message).includes("unsupported startup parameter");
 }
 
-async function connect(options: PostgresOptions, warn: (text: string) => void, direct: boolean): Promise<Db> {
-  checkUrl(options.url);
-  const { url, startup } = withoutOptions(options.url);
-  const users = options.usersPath ?? (await readUsersPath(options.url));
+async function connect(
+  target: PostgresTarget,
+  options: OpenOptions,
+  warn: (text: string) => void,
+  direct: boolean,
+): Promise<Db> {
+  const { startup } = target;
+  const hosts = new Hosts(target);
+  const users = options.usersPath ?? (await readUsersPath(hosts, startup));
   const within = options.answerWithinMs;
   const config = {
-    connectionString: direct ? url : options.url,
     max: options.connections ?? 10,
     keepAlive: true,
     allowExitOnIdle: true,
@@ -78,12 +87,13 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
     types,
     ...(within === undefined ? clientTimeouts : timeoutsWithin(within)),
     ...(direct ? { ...serverTimeouts, options: `${startup} ${startupSettings}`.trim() } : {}),
+    ...(!direct && startup !== "" ? { options: startup } : {}),
   } as pg.PoolConfig;
   const poolOf = (connections: number | undefined, option: string) =>
-    new LendingPool(connections === undefined ? config : { ...config, max: connections }, option, warn);
+    new LendingPool(hosts, connections === undefined ? config : { ...config, max: connections }, option, warn);
   const pool = poolOf(undefined, "connections");
   const limited = new LimitedReads((connections) => poolOf(connections, "http.limits.connections"));
-  const db = new PostgresDb(options.url, pool, limited, direct, users);
+  const db = new PostgresDb(target, hosts, pool, limited, direct, users);
   try {
     const [server] = await db.rows<{ version: number; read_only: boolean }>({
       text: "select current_setting('server_version_num')::int as version, current_setting('transaction_read_only')::bool as read_only",
@@ -104,63 +114,27 @@ async function connect(options: PostgresOptions, warn: (text: string) => void, d
   }
 }
 
-/** The URL without the settings that it brings along: a client would take them in place of ours. They come before ours. */
-function withoutOptions(given: string): { readonly url: string; readonly startup: string } {
-  if (!/[?&]options=/.test(given)) return { url: given, startup: "" };
-  const url = new URL(given);
-  const startup = url.searchParams.get("options") ?? "";
-  url.searchParams.delete("options");
-  return { url: url.href, startup };
-}
-
 /** Where a user's own statements look for names: what the server, the database, the role and the URL say. */
-async function readUsersPath(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, application_name: "pawl", ...clientTimeouts });
-  client.on("error", () => {});
+async function readUsersPath(hosts: Hosts, startup: string): Promise<string> {
+  let client: pg.Client | undefined;
   try {
-    await client.connect();
+    client = await hosts.connect({
+      application_name: "pawl",
+      ...clientTimeouts,
+      ...(startup === "" ? {} : { options: startup }),
+    });
     const { rows } = await client.query("select pg_catalog.current_setting('search_path') as path");
     return (rows[0] as { path: string }).path;
   } catch (error) {
     throw translate(error, "connecting");
   } finally {
-    await client.end().catch(() => {});
+    await client?.end().catch(() => {});
   }
-}
-
-/** A client reads its URL when it is made. What it says is kept back: it may hold the password. */
-function checkUrl(url: string): void {
-  refuseSeveralHosts(url);
-  try {
-    new pg.Client({ connectionString: url });
-  } catch {
-    throw new PawlError(
-      "option_invalid",
-      "The database URL cannot be read. It is written postgres://user:password@host:5432/name, with %-codes for signs such as @, / and # in the password.",
-    );
-  }
-}
-
-/** The driver connects to one host, and reads over what libpq would choose between several by. */
-function refuseSeveralHosts(url: string): void {
-  const [address = "", query = ""] = url.split("?", 2);
-  const authority = address.replace(/^[a-z]+:\/\//i, "").split("/")[0]!;
-  const asked = new URLSearchParams(query);
-  const attributes = asked.get("target_session_attrs") ?? "any";
-  const several = [authority.slice(authority.lastIndexOf("@") + 1), asked.get("host") ?? ""].some((host) =>
-    host.includes(","),
-  );
-  if (!several && attributes === "any") return;
-  const what = several ? "names several hosts" : "asks for `target_session_attrs`";
-  throw new PawlError(
-    "option_invalid",
-    `The database URL ${what}, which is not supported. Name one host: the primary's own, or that of a proxy (such as HAProxy or PgBouncer) that leads to it.`,
-  );
 }
 
 class PostgresDb implements Db {
   readonly kind = "postgres";
-  readonly #url: string;
+  readonly #hosts: Hosts;
   readonly #pool: LendingPool;
   readonly #limited: LimitedReads;
   /** Not through a pooler, as far as it shows. */
@@ -171,8 +145,19 @@ class PostgresDb implements Db {
   readonly #usersPath: string;
   #closed: Promise<void> | undefined;
 
-  constructor(url: string, pool: LendingPool, limited: LimitedReads, direct: boolean, usersPath: string) {
-    this.#url = url;
+  /** Renews leases in a thread, if the target can be handed to one. */
+  readonly keepLeases?: (options: KeeperOptions) => LeaseKeeper;
+
+  constructor(
+    target: PostgresTarget,
+    hosts: Hosts,
+    pool: LendingPool,
+    limited: LimitedReads,
+    direct: boolean,
+    usersPath: string,
+  ) {
+    this.#hosts = hosts;
+    if (fitsThread(target.settings)) this.keepLeases = (options) => keepLeasesInThread(target, options);
     this.#usersPath = usersPath;
     this.#pool = pool;
     this.#limited = limited;
@@ -231,12 +216,8 @@ class PostgresDb implements Db {
     return { postgres: server!.version.split(" ")[0]!, pglite: undefined };
   }
 
-  keepLeases(options: KeeperOptions): LeaseKeeper {
-    return keepLeasesInThread(this.#url, options);
-  }
-
   listen(options: ListenOptions): Listener {
-    if (this.#direct) return new PostgresListener(this.#url, (text) => sendNotice(this, text), options);
+    if (this.#direct) return new PostgresListener(this.#hosts, (text) => sendNotice(this, text), options);
     options.onWarning(unheard); // Through a pooler, LISTEN would stay behind on a connection that others use.
     return { stop: async () => {} };
   }
