@@ -29,37 +29,37 @@ interface Decided {
 }
 
 /** An event that its instance refused, with every blocker. */
-export function refusedError(course: Decided, send: Pick<Send, "event">, refusal: Refusal): PawlError {
+export function refusedError(update: Decided, send: Pick<Send, "event">, refusal: Refusal): PawlError {
   const { blockers } = refusal;
   if (blockers.every((one) => one.kind === "payload")) {
     return payloadInvalid(
-      course.lifecycle,
+      update.lifecycle,
       send.event,
       blockers.map((one) => one.reason),
     );
   }
   const details = {
-    lifecycle: course.lifecycle.name,
-    id: course.row.id,
-    state: course.instance.state,
+    lifecycle: update.lifecycle.name,
+    id: update.row.id,
+    state: update.instance.state,
     event: send.event,
     blockers,
   };
   if (blockers.some((one) => one.kind === "unknown_event")) {
-    const known = course.lifecycle
-      .eventsFrom(course.instance.state)
+    const known = update.lifecycle
+      .eventsFrom(update.instance.state)
       .map((event) => `\`${event}\``)
       .join(", ");
     return new PawlError(
       "event_unknown",
-      `\`${course.lifecycle.name}\` has no event \`${send.event}\`; from \`${course.instance.state}\` it takes ${known || "none"}.`,
+      `\`${update.lifecycle.name}\` has no event \`${send.event}\`; from \`${update.instance.state}\` it takes ${known || "none"}.`,
       details,
     );
   }
   const reasons = blockers.map((one) => one.reason).join("; ");
   return new PawlError(
     "transition_refused",
-    `\`${send.event}\` was refused by ${nameOf(course.row)} in \`${course.instance.state}\`: ${reasons}.`,
+    `\`${send.event}\` was refused by ${nameOf(update.row)} in \`${update.instance.state}\`: ${reasons}.`,
     details,
   );
 }

@@ -17,7 +17,7 @@ import { Others } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
 import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
-import type { Beside } from "./types/companion-table.ts";
+import type { CompanionTable } from "./types/companion-table.ts";
 
 /** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */
 export interface Kernel {
@@ -44,7 +44,7 @@ export interface Kernel {
   readonly process: string;
   readonly telemetry: Telemetry;
   /** What is written beside the instances of some of them, by the lifecycle's name. */
-  readonly besides: ReadonlyMap<string, Beside>;
+  readonly companions: ReadonlyMap<string, CompanionTable>;
   /** Who answers for the states that ask. */
   readonly askers: Askers;
   /** What other rooms have done in each round of maintenance. */
@@ -68,7 +68,7 @@ export function makeKernel(given: {
   lifecycles: readonly LifecycleModel[];
   schedules?: readonly AnySchedule[];
   breakers?: Readonly<Record<string, BreakerOptions>>;
-  besides?: ReadonlyMap<string, Beside>;
+  companions?: ReadonlyMap<string, CompanionTable>;
   askers?: Askers;
   chores?: readonly Chore[];
   clock?: Clock;
@@ -99,7 +99,7 @@ export function makeKernel(given: {
     expiry: new LeaseExpiry((text) => given.telemetry.log.warn({}, text)),
     process: newId(),
     telemetry: given.telemetry,
-    besides: given.besides ?? new Map(),
+    companions: given.companions ?? new Map(),
     askers: given.askers ?? {},
     chores: given.chores ?? [],
     stuckAfter: given.stuckAfter ?? stuckAfterOf(undefined),

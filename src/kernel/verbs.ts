@@ -20,7 +20,7 @@ import { decidedError, type Requeue, requeueSend, requeueTask } from "./recovery
 import type { Ref } from "./refs.ts";
 import { settleWithin } from "./time-limit.ts";
 import type { Send, Sent } from "./types/send.ts";
-import type { Planned, Start, Started } from "./types/start.ts";
+import type { PlannedStart, Start, Started } from "./types/start.ts";
 
 const batchSize = 500;
 /** All other calls wait for an embedded transaction. A server ends one that idles for as long by itself. */
@@ -32,7 +32,7 @@ const startBatchSize = 2_000;
 export class Verbs {
   readonly #kernel: Kernel;
   readonly #sends: Gatherer<Send, Sent>;
-  readonly #starts: Gatherer<Planned, Started>;
+  readonly #starts: Gatherer<PlannedStart, Started>;
   readonly #arrivals: Gatherer<Arrival, Received>;
 
   constructor(kernel: Kernel) {

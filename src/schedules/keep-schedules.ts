@@ -8,7 +8,7 @@ import type { Entry } from "../definition/schedule/timetable.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { planStart, startAll } from "../kernel/move/start.ts";
-import type { Planned, Start, Started } from "../kernel/types/start.ts";
+import type { PlannedStart, Start, Started } from "../kernel/types/start.ts";
 import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/port/db.ts";
 import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "./store/schedules.ts";
@@ -124,7 +124,7 @@ async function runDue(
 /** One tick on its way: what is to be started for it, or what stands in its way. */
 interface Run {
   readonly atMs: number;
-  planned?: Planned;
+  planned?: PlannedStart;
   started?: Extract<Started, { ok: true }>;
   error?: PawlError;
 }

@@ -18,9 +18,9 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { breakerOf, closuresOf } from "../kernel/lanes/closed-lanes.ts";
 import { gatesOf, probeGates } from "../kernel/lanes/gates.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
-import { renew, take, takeGated, takeProbe } from "../kernel/tasks/claim.ts";
+import { claimFromGates, claimFromLanes, claimProbeTask, renew } from "../kernel/tasks/claim.ts";
 import { report } from "../kernel/tasks/report.ts";
-import type { Taken } from "../kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { Outcome } from "../kernel/types/outcome.ts";
 import { prune } from "../kernel/upkeep/prune.ts";
 import { maintain, type Round } from "../maintenance/round.ts";
@@ -326,8 +326,8 @@ export class TestPawl {
     await lanes.read();
     const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs }, now);
     for (let ran = 0; ; ) {
-      const taken = await claims.take(100);
-      if (taken.length === 0) {
+      const tasks = await claims.take(100);
+      if (tasks.length === 0) {
         const { made, failures } = await lookAtParents(kernel, 500);
         if (failures.length > 0) throw failures[0]!.error;
         if (made === 0) return ran;
@@ -335,15 +335,15 @@ export class TestPawl {
       }
       await this.faults.at("run.before");
       const outcomes = await Promise.all(
-        taken.map((one) => run(kernel, one, { abort: neverAborted(), log: () => {}, fakes })),
+        tasks.map((one) => run(kernel, one, { abort: neverAborted(), log: () => {}, fakes })),
       );
       await this.faults.at("run.after");
       await report(
         kernel,
-        taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+        tasks.map((one, index) => ({ task: one, outcome: outcomes[index]! })),
       );
       await writeCalls(kernel);
-      ran += taken.length;
+      ran += tasks.length;
     }
   }
 
@@ -376,13 +376,13 @@ export class TestPawl {
     if (closure !== undefined && place === undefined)
       throw new PawlError("option_invalid", `${lane} is closed: ${closure.reason}`);
     const gates = gatesOf(kernel, [lane], (breaker) => rampOf(kernel, breaker));
-    const [taken] =
+    const [task] =
       place !== undefined
-        ? await takeProbe(kernel, place, { gates: probeGates(kernel, [lane]), ...holder })
+        ? await claimProbeTask(kernel, place, { gates: probeGates(kernel, [lane]), ...holder })
         : gates.length === 0
-          ? await take(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
-          : await takeGated(kernel, { gates, limit: 1, ...holder });
-    if (taken !== undefined) return new TestWorker(kernel, taken, { fakes, leaseMs });
+          ? await claimFromLanes(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
+          : await claimFromGates(kernel, { gates, limit: 1, ...holder });
+    if (task !== undefined) return new TestWorker(kernel, task, { fakes, leaseMs });
     const but = gates.length === 0 ? "" : ", or its limit or rate lets nothing begin now";
     throw new PawlError("option_invalid", `Nothing is ready in ${lane}${but}.`);
   }
@@ -411,30 +411,30 @@ export class TestPawl {
 /** One leased task. Every word after the lease was lost is answered with `lease_lost`. */
 export class TestWorker {
   readonly #kernel: Kernel;
-  readonly #taken: Taken;
+  readonly #task: ClaimedTask;
   readonly #given: Pick<Required<Parts>, "fakes" | "leaseMs">;
 
   /** @internal */
-  constructor(kernel: Kernel, taken: Taken, given: Pick<Required<Parts>, "fakes" | "leaseMs">) {
+  constructor(kernel: Kernel, task: ClaimedTask, given: Pick<Required<Parts>, "fakes" | "leaseMs">) {
     this.#kernel = kernel;
-    this.#taken = taken;
+    this.#task = task;
     this.#given = given;
   }
 
   get id(): string {
-    return this.#taken.row.id;
+    return this.#task.row.id;
   }
 
   get data(): Readonly<Record<string, unknown>> {
-    return this.#taken.row.data;
+    return this.#task.row.data;
   }
 
   get attempt(): number {
-    return this.#taken.attempt;
+    return this.#task.attempt;
   }
 
   get token(): number {
-    return this.#taken.lease.token;
+    return this.#task.lease.token;
   }
 
   /** Ends the step with an event. */
@@ -472,25 +472,25 @@ export class TestWorker {
   /** Runs the real handler (or its fake) and reports what it said. */
   async run(): Promise<void> {
     await this.#tell(
-      await run(this.#kernel, this.#taken, { abort: neverAborted(), log: () => {}, fakes: this.#given.fakes }),
+      await run(this.#kernel, this.#task, { abort: neverAborted(), log: () => {}, fakes: this.#given.fakes }),
     );
   }
 
   async renew(): Promise<void> {
-    const { lost, skipped } = await renew(this.#kernel, [this.#taken.lease], this.#given.leaseMs);
+    const { lost, skipped } = await renew(this.#kernel, [this.#task.lease], this.#given.leaseMs);
     if (lost.length > 0) throw this.#lost();
     if (skipped.length > 0)
       throw new PawlError("busy", "The task could not be renewed: another transaction has locked it. Try again.");
   }
 
   async #tell(outcome: Outcome): Promise<void> {
-    const [reported] = await report(this.#kernel, [{ taken: this.#taken, outcome }]);
+    const [reported] = await report(this.#kernel, [{ task: this.#task, outcome }]);
     await writeCalls(this.#kernel);
     if (reported === "lease_lost") throw this.#lost();
   }
 
   #lost(): PawlError {
-    const { taskId } = this.#taken.lease;
+    const { taskId } = this.#task.lease;
     return new PawlError("lease_lost", `The lease of task ${taskId} was lost; drop this result.`, { taskId });
   }
 }

@@ -1,7 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lookAtGates } from "../kernel/lanes/gates.ts";
-import { take, takeGated, takeProbe } from "../kernel/tasks/claim.ts";
-import type { Taken } from "../kernel/types/claimed-task.ts";
+import { claimFromGates, claimFromLanes, claimProbeTask } from "../kernel/tasks/claim.ts";
+import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Who claims. */
@@ -28,7 +28,7 @@ export class Claims {
   readonly #lanes: Lanes;
   readonly #holder: Holder;
   readonly #now: () => number;
-  readonly #taken = new Map<string, { priority: number; id: string }>();
+  readonly #lastClaimed = new Map<string, { priority: number; id: string }>();
   #wholeLookAt = Number.NEGATIVE_INFINITY;
   #gatesAt = Number.NEGATIVE_INFINITY;
   #turn = 0;
@@ -56,7 +56,7 @@ export class Claims {
    * Up to so many tasks, up to so many of them from behind gates, and of probes as many as can begin at once. What is taken
    * beyond `idle` waits here for a slot: until it has begun, it spends no attempt.
    */
-  async take(room: number, gatedRoom = room, idle = room): Promise<Taken[]> {
+  async take(room: number, gatedRoom = room, idle = room): Promise<ClaimedTask[]> {
     await this.#lanes.look();
     const probes = await this.#probes(idle);
     return [
@@ -65,7 +65,7 @@ export class Claims {
     ];
   }
 
-  async #takeOpen(room: number, gatedRoom: number, idle: number): Promise<Taken[]> {
+  async #takeOpen(room: number, gatedRoom: number, idle: number): Promise<ClaimedTask[]> {
     this.#restMs = Number.POSITIVE_INFINITY;
     const gatesAreFirst = this.#turn++ % 2 === 1 && this.#now() - this.#gatesAt >= gatesEveryMs;
     const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom), idle) : [];
@@ -77,33 +77,41 @@ export class Claims {
   }
 
   /** For each half-open breaker one task, if nobody else has one out. */
-  async #probes(limit: number): Promise<Taken[]> {
-    const taken: Taken[] = [];
+  async #probes(limit: number): Promise<ClaimedTask[]> {
+    const tasks: ClaimedTask[] = [];
     for (const { place, gates } of this.#lanes.probes()) {
-      if (taken.length >= limit) break;
-      taken.push(...(await takeProbe(this.#kernel, place, { gates, ...this.#holder })));
+      if (tasks.length >= limit) break;
+      tasks.push(...(await claimProbeTask(this.#kernel, place, { gates, ...this.#holder })));
     }
-    return taken;
+    return tasks;
   }
 
-  async #fromOpenLanes(limit: number, idle: number): Promise<Taken[]> {
+  async #fromOpenLanes(limit: number, idle: number): Promise<ClaimedTask[]> {
     const lanes = this.#lanes.freeInTurn();
     if (lanes.length === 0 || limit <= 0) return [];
     const now = this.#now();
-    if (now - this.#wholeLookAt >= wholeLookEveryMs) this.#taken.clear();
-    const isWhole = this.#taken.size === 0;
+    if (now - this.#wholeLookAt >= wholeLookEveryMs) this.#lastClaimed.clear();
+    const isWhole = this.#lastClaimed.size === 0;
     if (isWhole) this.#wholeLookAt = now;
     const begins = Math.max(0, idle);
-    const taken = await take(this.#kernel, { lanes, limit, share: limit, after: this.#taken, begins, ...this.#holder });
+    const tasks = await claimFromLanes(this.#kernel, {
+      lanes,
+      limit,
+      share: limit,
+      after: this.#lastClaimed,
+      begins,
+      ...this.#holder,
+    });
     // What waits beyond a full claim is not more urgent than the least urgent of it; beyond a small one nothing waits.
-    const isFull = taken.length >= limit;
-    this.#urgency = isFull ? Math.max(...taken.map((one) => one.priority)) : Number.POSITIVE_INFINITY;
-    if (isFull) for (const { lane, priority, lease } of taken) this.#taken.set(lane, { priority, id: lease.taskId });
-    else this.#taken.clear();
-    return taken.length === 0 && !isWhole ? this.#fromOpenLanes(limit, idle) : taken;
+    const isFull = tasks.length >= limit;
+    this.#urgency = isFull ? Math.max(...tasks.map((one) => one.priority)) : Number.POSITIVE_INFINITY;
+    if (isFull)
+      for (const { lane, priority, lease } of tasks) this.#lastClaimed.set(lane, { priority, id: lease.taskId });
+    else this.#lastClaimed.clear();
+    return tasks.length === 0 && !isWhole ? this.#fromOpenLanes(limit, idle) : tasks;
   }
 
-  async #behindGates(limit: number, idle: number): Promise<Taken[]> {
+  async #behindGates(limit: number, idle: number): Promise<ClaimedTask[]> {
     const gates = this.#lanes.gatesInTurn();
     if (gates.length === 0 || limit <= 0) return [];
     this.#gatesAt = this.#now();
@@ -111,13 +119,13 @@ export class Claims {
     for (const { wait_ms } of views) if (wait_ms !== null) this.#restMs = Math.min(this.#restMs, Math.max(1, wait_ms));
     const free = new Set(views.filter((view) => view.room > 0).map((view) => view.name));
     if (free.size === 0) return [];
-    const taken = await takeGated(this.#kernel, {
+    const tasks = await claimFromGates(this.#kernel, {
       gates: gates.filter((gate) => free.has(gate.name)),
       limit,
       begins: Math.max(0, idle),
       ...this.#holder,
     });
-    if (taken.length === 0) this.#restMs = gateBusyMs;
-    return taken;
+    if (tasks.length === 0) this.#restMs = gateBusyMs;
+    return tasks;
   }
 }

@@ -5,7 +5,7 @@ import { type Gate, gatesOf, probeGates } from "../kernel/lanes/gates.ts";
 import { lanesNamed, lanesOf } from "../kernel/lanes/lanes.ts";
 import { definitionsTopic } from "../kernel/register.ts";
 import type { ProbePlace } from "../kernel/tasks/claim.ts";
-import type { Taken } from "../kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 
 /**
  * How long the lanes that were read count: a process of an older version may register its definition, and start work in
@@ -65,7 +65,7 @@ export class Lanes {
    * Whether a task that was claimed must not begin: its lane was closed meanwhile. What is known of breakers counts at
    * once; a task that is the probe of one may begin while that is half-open.
    */
-  mustWait({ lane, probe }: Pick<Taken, "lane" | "probe">): boolean {
+  mustWait({ lane, probe }: Pick<ClaimedTask, "lane" | "probe">): boolean {
     if (this.#isPaused(lane)) return true;
     const name = this.#breakers.get(lane);
     if (name === undefined) return false;

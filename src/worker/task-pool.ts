@@ -7,11 +7,11 @@ import { longestPauseMs } from "../kernel/retry-unknown-outcome.ts";
 import { begin } from "../kernel/tasks/claim.ts";
 import { keepLeases } from "../kernel/tasks/keep-leases.ts";
 import { type Loss, whyLost } from "../kernel/tasks/lease-loss.ts";
-import { heldOf } from "../kernel/tasks/pending-report.ts";
-import { report, type Unwritten } from "../kernel/tasks/report.ts";
-import type { Taken } from "../kernel/types/claimed-task.ts";
-import type { Granting } from "../kernel/types/move-origin.ts";
-import type { Outcome, Report, Reported } from "../kernel/types/outcome.ts";
+import { heldTaskIds } from "../kernel/tasks/pending-report.ts";
+import { type FailedReport, report } from "../kernel/tasks/report.ts";
+import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
+import type { GrantDecider } from "../kernel/types/move-origin.ts";
+import type { Outcome, Report, ReportResult } from "../kernel/types/outcome.ts";
 import type { LeaseKeeper } from "../store/port/db.ts";
 import { Pace, windowMs } from "./prefetch.ts";
 import type { Settings } from "./settings.ts";
@@ -28,7 +28,7 @@ const longestWaitMs = 1_000;
 
 /** A task in hand: waiting here, running, or being reported. */
 interface Held {
-  readonly taken: Taken;
+  readonly task: ClaimedTask;
   readonly abort: Abort;
   readonly takenAt: number;
   /** What its slot does; undefined once that is free again. */
@@ -47,11 +47,11 @@ export interface HandsOptions {
   readonly settings: Settings;
   readonly states: WorkerStates;
   /** Whether the next step of an instance is to come with the report that leads to it. */
-  readonly grant: Granting;
+  readonly grant: GrantDecider;
   /** Counts against a limit as long as it is in hand. */
   readonly isGated: (lane: string) => boolean;
   /** Its lane was closed since it was claimed: it does not begin. */
-  readonly mustWait: (taken: Taken) => boolean;
+  readonly mustWait: (task: ClaimedTask) => boolean;
   /** Hears that there is room for another task. */
   readonly onFree: () => void;
   /** Called when a step has become stuck. */
@@ -66,7 +66,7 @@ export class Hands {
   readonly #kernel: Kernel;
   readonly #options: HandsOptions;
   readonly #pace = new Pace();
-  readonly #reports: Gatherer<Report, Reported | Unwritten>;
+  readonly #reports: Gatherer<Report, ReportResult | FailedReport>;
   readonly #keeper: LeaseKeeper;
   readonly #looks: Gatherer<Held, boolean>;
   readonly #stuck: StuckSteps<Held>;
@@ -115,7 +115,7 @@ export class Hands {
   /** How many more tasks that count against a limit: no more than can begin soon. */
   get gatedRoom(): number {
     let waiting = 0;
-    for (const { taken } of this.#waiting) if (this.#options.isGated(taken.lane)) waiting += 1;
+    for (const { task } of this.#waiting) if (this.#options.isGated(task.lane)) waiting += 1;
     return this.#options.settings.concurrency - waiting;
   }
 
@@ -127,7 +127,7 @@ export class Hands {
   /** How many tasks of which lanes there are. */
   get lanes(): Record<string, number> {
     const lanes: Record<string, number> = {};
-    for (const { taken } of this.#held.values()) lanes[taken.lane] = (lanes[taken.lane] ?? 0) + 1;
+    for (const { task } of this.#held.values()) lanes[task.lane] = (lanes[task.lane] ?? 0) + 1;
     return lanes;
   }
 
@@ -136,16 +136,16 @@ export class Hands {
     return this.#stuck.count;
   }
 
-  take(taken: readonly Taken[]): void {
-    this.#keeper.keep(taken.map((one) => one.lease));
-    const earlier = taken.flatMap(({ lease }) => this.#held.get(lease.taskId) ?? []);
+  take(tasks: readonly ClaimedTask[]): void {
+    this.#keeper.keep(tasks.map((one) => one.lease));
+    const earlier = tasks.flatMap(({ lease }) => this.#held.get(lease.taskId) ?? []);
     // What stands behind a gate counts there from now on, and others wait for a probe: it begins before what only waits here.
     const first: Held[] = [];
     const { meters } = this.#kernel.telemetry;
-    for (const one of taken) {
+    for (const one of tasks) {
       meters.lane(one.lane).claimed += 1;
       const held: Held = {
-        taken: one,
+        task: one,
         abort: new Abort(),
         takenAt: performance.now(),
         slot: "Claiming",
@@ -169,10 +169,10 @@ export class Hands {
    * Gives back tasks that wait here and have not begun, their attempts unspent: those that are meant, and those that were
    * to begin at once and wait for slow steps instead. Other workers may have room.
    */
-  async putBack(isMeant: (taken: Taken) => boolean): Promise<void> {
+  async putBack(isMeant: (task: ClaimedTask) => boolean): Promise<void> {
     const isAsked = this.#options.settings.prefetch !== undefined;
     const tooLong = performance.now() - longestWaitMs;
-    await this.#giveBack(this.#takeOut(({ taken, takenAt }) => isMeant(taken) || (!isAsked && takenAt < tooLong)));
+    await this.#giveBack(this.#takeOut(({ task, takenAt }) => isMeant(task) || (!isAsked && takenAt < tooLong)));
   }
 
   /** Begins nothing more, lets what runs finish within the grace time, and gives the rest back. */
@@ -182,7 +182,7 @@ export class Hands {
     while (this.#held.size > 0 && performance.now() < endAt) await untilFree(endAt - performance.now());
     const late = [...this.#held.values()];
     const given = this.#giveBack(late);
-    for (const { taken, abort } of late) abort.abort(abortedBy("stopping", taken));
+    for (const { task, abort } of late) abort.abort(abortedBy("stopping", task));
     for (const held of this.#stuck.freed) held.isGivenBack = true;
     await given;
     this.#isEmptied = true;
@@ -206,7 +206,7 @@ export class Hands {
     const { settings, mustWait } = this.#options;
     for (let place = 0; place < this.#waiting.length && this.#running < settings.concurrency; ) {
       const held = this.#waiting[place]!;
-      if (mustWait(held.taken)) {
+      if (mustWait(held.task)) {
         place += 1;
         continue;
       }
@@ -220,18 +220,18 @@ export class Hands {
 
   /** Runs a task and reports what became of it, together with those that end at the same time. */
   async #process(held: Held): Promise<void> {
-    const { taken, abort } = held;
+    const { task, abort } = held;
     const { settings, fakes, isGated } = this.#options;
     const { faults, signals, telemetry } = this.#kernel;
     this.#enter(held, "Processing");
     if (faults !== undefined) await faults.at("run.before");
     const began = performance.now();
     held.beganAt = began;
-    if (taken.isAhead === true) this.#noteBegin(held);
-    const outcome = await runObserved(this.#kernel, taken, { abort, log: settings.log, fakes });
+    if (task.isAhead === true) this.#noteBegin(held);
+    const outcome = await runObserved(this.#kernel, task, { abort, log: settings.log, fakes });
     held.isRunning = false;
     const tookMs = performance.now() - began;
-    telemetry.meters.lane(taken.lane).ran(tookMs);
+    telemetry.meters.lane(task.lane).ran(tookMs);
     if (faults !== undefined) await faults.at("run.after");
     this.#stuck.ended(held);
     this.#enter(held, succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure");
@@ -239,7 +239,7 @@ export class Hands {
     held.outcome = outcome;
     this.#pace.finished(tookMs);
     await this.#reportUntilAnswered(held, outcome);
-    if (isGated(taken.lane)) signals.hint(taken.lane); // There is room again, for whoever waits.
+    if (isGated(task.lane)) signals.hint(task.lane); // There is room again, for whoever waits.
     this.#enter(held, "Polling");
     this.#release(held);
   }
@@ -272,7 +272,7 @@ export class Hands {
   }
 
   async #markBegun(): Promise<void> {
-    const runs = (held: Held) => held.outcome === undefined && this.#held.get(held.taken.lease.taskId) === held;
+    const runs = (held: Held) => held.outcome === undefined && this.#held.get(held.task.lease.taskId) === held;
     for (const held of this.#unmarked) if (!runs(held)) this.#unmarked.delete(held);
     const due = performance.now() - markAfterMs;
     const list = [...this.#unmarked].filter(({ beganAt }) => beganAt! <= due);
@@ -282,9 +282,9 @@ export class Hands {
           ? new Set()
           : await begin(
               this.#kernel,
-              list.map(({ taken }) => taken.lease),
+              list.map(({ task }) => task.lease),
             );
-      for (const held of list) if (marked.has(held.taken.lease.taskId)) this.#unmarked.delete(held);
+      for (const held of list) if (marked.has(held.task.lease.taskId)) this.#unmarked.delete(held);
     } catch {
       // The database is away: the mark is tried again as long as the step runs.
     }
@@ -297,14 +297,14 @@ export class Hands {
    * to be renewed, and the report is fenced, so a later try can neither be too late unseen nor count twice.
    */
   async #reportUntilAnswered(held: Held, outcome: Outcome): Promise<void> {
-    const { taken } = held;
+    const { task } = held;
     const { onFailure } = this.#options.settings;
     for (let tries = 0, pauseMs = firstPauseMs; !held.isGivenBack; tries++) {
       const answer = await this.#reports
-        .ask({ taken, outcome, again: tries > 0 })
-        .catch((error: unknown): Unwritten => ({ error }));
+        .ask({ task, outcome, again: tries > 0 })
+        .catch((error: unknown): FailedReport => ({ error }));
       if (typeof answer !== "object") {
-        if (answer === "lease_lost") onFailure(lostBy(taken));
+        if (answer === "lease_lost") onFailure(lostBy(task));
         return;
       }
       if (tries === 0) onFailure(answer.error);
@@ -316,9 +316,9 @@ export class Hands {
   }
 
   /** One batch of reports. The steps that come with it are taken in hand together, also when a part of it fails. */
-  async #report(batch: readonly Report[]): Promise<(Reported | Unwritten)[]> {
-    const granted: Taken[] = [];
-    const stay = { grant: this.#options.grant, take: (next: Taken) => granted.push(next) };
+  async #report(batch: readonly Report[]): Promise<(ReportResult | FailedReport)[]> {
+    const granted: ClaimedTask[] = [];
+    const stay = { grant: this.#options.grant, take: (next: ClaimedTask) => granted.push(next) };
     try {
       return await reportObserved(
         this.#kernel,
@@ -337,7 +337,7 @@ export class Hands {
 
   /** Unless the next step of the same instance, whose task has the same id, is in hand already. */
   #forget(held: Held): void {
-    const { taskId } = held.taken.lease;
+    const { taskId } = held.task.lease;
     if (this.#held.get(taskId) !== held) return;
     this.#held.delete(taskId);
     this.#keeper.drop([taskId]);
@@ -357,20 +357,20 @@ export class Hands {
 
   /** Which of them still hold; what does not is lost, unless it has ended by itself meanwhile. */
   async #look(list: readonly Held[]): Promise<boolean[]> {
-    const holding = await heldOf(
+    const holding = await heldTaskIds(
       this.#kernel.db,
-      list.map(({ taken }) => taken),
+      list.map(({ task }) => task),
     );
-    const holds = ({ taken }: Held) => holding.has(taken.lease.taskId);
-    const isInHand = (held: Held) => held.outcome === undefined && this.#held.get(held.taken.lease.taskId) === held;
+    const holds = ({ task }: Held) => holding.has(task.lease.taskId);
+    const isInHand = (held: Held) => held.outcome === undefined && this.#held.get(held.task.lease.taskId) === held;
     await this.#lose(list.filter((held) => !holds(held) && isInHand(held)));
     return list.map(holds);
   }
 
   /** The task that is held under this very lease, and not under a newer one. */
-  #heldUnder({ taskId, token }: Taken["lease"]): Held | undefined {
+  #heldUnder({ taskId, token }: ClaimedTask["lease"]): Held | undefined {
     const held = this.#held.get(taskId);
-    return held?.taken.lease.token === token ? held : undefined;
+    return held?.task.lease.token === token ? held : undefined;
   }
 
   /** These leases no longer hold: steps that run are aborted with the reason, and those that have not begun do not begin. */
@@ -381,21 +381,21 @@ export class Hands {
     try {
       reasons = await whyLost(
         this.#kernel,
-        lost.map(({ taken }) => taken),
+        lost.map(({ task }) => task),
       );
     } catch (error) {
       this.#options.settings.onFailure(error);
     }
-    this.#abortAll(lost.map((held) => [held, reasons.get(held.taken.lease.taskId) ?? "lapsed"]));
+    this.#abortAll(lost.map((held) => [held, reasons.get(held.task.lease.taskId) ?? "lapsed"]));
   }
 
   /** Aborts steps that run, and drops those that have not begun: their leases are no longer ours. */
   #abortAll(list: readonly (readonly [Held, Loss])[]): void {
     for (const [held, reason] of list) {
-      const { taken, abort, isRunning } = held;
+      const { task, abort, isRunning } = held;
       if (abort.aborted) continue;
-      abort.abort(abortedBy(reason, taken));
-      if (this.#held.get(taken.lease.taskId) === held) this.#keeper.drop([taken.lease.taskId]);
+      abort.abort(abortedBy(reason, task));
+      if (this.#held.get(task.lease.taskId) === held) this.#keeper.drop([task.lease.taskId]);
       if (isRunning) this.#stuck.watch(held);
     }
     for (const held of this.#takeOut(({ abort }) => abort.aborted)) this.#release(held);
@@ -405,7 +405,7 @@ export class Hands {
   #becomeStuck(held: Held, isFreed: boolean): void {
     const { isGated, onStuck } = this.#options;
     onStuck();
-    const { lane, lease, attempt, row } = held.taken;
+    const { lane, lease, attempt, row } = held.task;
     const { log } = this.#kernel.telemetry;
     const fields = { lane, task: lease.taskId, instance: row.id, attempt, stuck: this.stuck };
     if (!isFreed) {
@@ -428,8 +428,8 @@ export class Hands {
     try {
       await report(
         this.#kernel,
-        list.map(({ taken, outcome }) => ({
-          taken,
+        list.map(({ task, outcome }) => ({
+          task,
           // A step that has ended is not to run again only because its report has not come through yet.
           outcome: outcome ?? { kind: "released" as const },
           again: outcome !== undefined,
@@ -451,7 +451,7 @@ function isPassing(error: unknown): boolean {
   return isPawlError(error) && error.fault === "environment" && error.code !== "closed";
 }
 
-function lostBy({ lease: { taskId }, lane }: Taken): PawlError {
+function lostBy({ lease: { taskId }, lane }: ClaimedTask): PawlError {
   const message = `The lease of task ${taskId} (${lane}) was lost; its result does not count.`;
   return new PawlError("lease_lost", message, { taskId });
 }

@@ -4,7 +4,7 @@ import { timerMs } from "../base/duration.ts";
 import { lookAtParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals/signals.ts";
-import type { Granting } from "../kernel/types/move-origin.ts";
+import type { GrantDecider } from "../kernel/types/move-origin.ts";
 import { Backoff } from "./backoff.ts";
 import { BreakerBeat } from "./breaker-reporter.ts";
 import { Claims } from "./claimer.ts";
@@ -87,7 +87,7 @@ export class Worker {
       states: this.#states,
       grant: this.#grant,
       isGated: (lane) => this.#lanes.isGated(lane),
-      mustWait: (taken) => this.#lanes.mustWait(taken),
+      mustWait: (task) => this.#lanes.mustWait(task),
       onFree: () => this.#rest.end(),
       onStuck: () => this.#heartbeat.now(),
       onSlotError: (error) => {
@@ -197,15 +197,15 @@ export class Worker {
     let worked = false;
     while (!(this.#stopping || this.#slotFailed)) {
       await this.#lanes.look();
-      await this.#hands.putBack((taken) => this.#lanes.mustWait(taken));
+      await this.#hands.putBack((task) => this.#lanes.mustWait(task));
       const { room } = this.#hands;
       if (room <= 0) {
         await this.#rest.take(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
       } else {
         const { gatedRoom, idle } = this.#hands;
-        const taken = await takeObserved(this.#kernel, () => this.#claims.take(room, gatedRoom, idle));
-        if (taken.length === 0) return worked;
-        this.#hands.take(taken);
+        const tasks = await takeObserved(this.#kernel, () => this.#claims.take(room, gatedRoom, idle));
+        if (tasks.length === 0) return worked;
+        this.#hands.take(tasks);
         worked = true;
       }
       void this.#maintain();
@@ -217,7 +217,7 @@ export class Worker {
    * The next step of an instance comes with the report that leads to it, leased to this worker: a chain of steps costs one
    * claim. Not while it stops, not for lanes of others, closed or behind a gate, and not past something more urgent.
    */
-  readonly #grant: Granting = ({ lane, priority }) => {
+  readonly #grant: GrantDecider = ({ lane, priority }) => {
     if (this.#stopping || !this.#lanes.mayGrant(lane) || priority > this.#claims.urgency) return null;
     return { worker: this.id, leaseMs: this.#settings.leaseMs };
   };

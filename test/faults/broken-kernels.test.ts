@@ -4,9 +4,9 @@ import { openOn } from "../../src/api/open/create.ts";
 import { laneOf } from "../../src/definition/model.ts";
 import { verify } from "../../src/inspect/verify/verify.ts";
 import { lanesOf } from "../../src/kernel/lanes/lanes.ts";
-import { take } from "../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import type { Taken } from "../../src/kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../src/kernel/types/claimed-task.ts";
 import type { Outcome } from "../../src/kernel/types/outcome.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import type { Db, Executor, Statement } from "../../src/store/port/db.ts";
@@ -141,8 +141,8 @@ const brokenKernels: readonly BrokenKernel[] = [
   {
     lacks: "the second look at a lapsed lease",
     changes: [
-      ["and each.token = setback.token and each.worker is not null", ""],
-      ["and (setback.what <> 'lapsed' or each.leased_until <= clock.now)", ""],
+      ["and each.token = returned.token and each.worker is not null", ""],
+      ["and (returned.what <> 'lapsed' or each.leased_until <= clock.now)", ""],
     ],
     caughtBy: "I6",
     scene: async (t) => {
@@ -348,11 +348,11 @@ test("a history that was tampered with is refused by the database, and found whe
 
 test("what nobody could have known from the tables alone is told by those who saw it", async () => {
   await using t = await openScene([]);
-  const taken = await t.claim();
-  await t.tell(taken, packed);
+  const task = await t.claim();
+  await t.tell(task, packed);
   expect(await t.check()).toEqual([]);
   t.accepted.ids.push("ffffffff-0000-7000-8000-000000000000");
-  t.handlers.begin(`${taken.row.id}:packing:1`, 2);
+  t.handlers.begin(`${task.row.id}:packing:1`, 2);
   t.ledger.begin("never");
   t.ledger.answer("never", "done");
   const found = await t.check();
@@ -376,7 +376,7 @@ async function openScene(changes: BrokenKernel["changes"]) {
   const [accepted, handlers, ledger, bounds] = [new Accepted(), new Handlers(), new Ledger(), new Bounds()];
   const { id } = await pawl.start(crate, { key: "c" });
   accepted.ids.push(id);
-  const keyOf = ({ row, visit }: Taken) => `${row.id}:${row.state}:${visit}`;
+  const keyOf = ({ row, visit }: ClaimedTask) => `${row.id}:${row.state}:${visit}`;
   breakNow();
   return {
     pawl,
@@ -388,19 +388,19 @@ async function openScene(changes: BrokenKernel["changes"]) {
     accepted,
     handlers,
     ledger,
-    async claim(): Promise<Taken> {
+    async claim(): Promise<ClaimedTask> {
       const wanted = { lanes: [laneOf(crate, "packing")], limit: 1, share: 1, worker: "w", leaseMs: 30_000 };
-      const taken = await take(kernel, wanted);
-      bounds.hold("Tasks of a claim", taken.length, wanted.limit);
-      for (const one of taken) handlers.begin(keyOf(one), one.attempt);
-      return taken[0]!;
+      const tasks = await claimFromLanes(kernel, wanted);
+      bounds.hold("Tasks of a claim", tasks.length, wanted.limit);
+      for (const one of tasks) handlers.begin(keyOf(one), one.attempt);
+      return tasks[0]!;
     },
     /** `seen`: somebody outside has seen the step done. */
-    async tell(taken: Taken, outcome: Outcome, seen = outcome.kind === "event"): Promise<void> {
-      if (seen) handlers.end(keyOf(taken));
-      const mark = reportMark(taken.lease.token);
+    async tell(task: ClaimedTask, outcome: Outcome, seen = outcome.kind === "event"): Promise<void> {
+      if (seen) handlers.end(keyOf(task));
+      const mark = reportMark(task.lease.token);
       ledger.begin(mark);
-      const [reported] = await report(kernel, [{ taken, outcome }]);
+      const [reported] = await report(kernel, [{ task, outcome }]);
       ledger.answer(mark, reported === "written" ? "done" : "not done");
     },
     check: () => check(store.db, accepted, handlers, ledger, new Limits([crate], 0), new Liveness(), bounds),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { PawlError } from "../../src/base/errors.ts";
 import { fire } from "../../src/kernel/move/fire-timers.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import type { Taken } from "../../src/kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../src/kernel/types/claimed-task.ts";
 import type { Outcome } from "../../src/kernel/types/outcome.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import { type Db, type Statement, sql } from "../../src/store/port/db.ts";
@@ -150,16 +150,16 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
   for (const lost of lostReports) {
     test(`the lost reply of a report of ${lost.of} is made up for: the worker is not told that it lost its lease`, async () => {
       await using t = await open();
-      const task = await taken(t, lost.lane);
+      const task = await claimedTask(t, lost.lane);
       t.proxy.loseReplies(lost.losing, lost.times);
-      expect(await report(t.kernel, [{ taken: task, outcome: lost.outcome }])).toEqual([lost.answer]);
+      expect(await report(t.kernel, [{ task: task, outcome: lost.outcome }])).toEqual([lost.answer]);
       expect(t.proxy.cuts.replies).toBe(lost.times ?? 1);
       if (lost.lane === "working") {
         t.ledger.begin(reportMark(task.lease.token));
         t.ledger.answer(reportMark(task.lease.token), "done");
       }
       expect(await check(t.db, t.ledger)).toEqual([]);
-      expect(await report(t.kernel, [{ taken: task, outcome: lost.outcome }])).toEqual(["lease_lost"]);
+      expect(await report(t.kernel, [{ task: task, outcome: lost.outcome }])).toEqual(["lease_lost"]);
     });
   }
 
@@ -290,9 +290,9 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
           return db.rows(statement);
         },
       }));
-      const task = await taken(t, "working");
+      const task = await claimedTask(t, "working");
       letGo = await holdMove(t);
-      const reporting = report(t.kernel, [{ taken: task, outcome: worked }]);
+      const reporting = report(t.kernel, [{ task: task, outcome: worked }]);
       await someoneWaits(t);
       t.proxy.cutAll();
       expect(await reporting).toEqual(["written"]);
@@ -306,10 +306,10 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
   ] as const) {
     test(`a report (${outcome.kind}) that meets the renewal of its own lease is not taken for lost`, async () => {
       await using t = await open();
-      const task = await taken(t, "working");
+      const task = await claimedTask(t, "working");
       const { reporting } = await t.db.transaction(async (tx) => {
         await tx.query("select from pawl.tasks for update");
-        const started = report(t.kernel, [{ taken: task, outcome }]);
+        const started = report(t.kernel, [{ task: task, outcome }]);
         for (let passedOver = 0; passedOver < times; passedOver++) await t.proxy.whenAnswered(writing);
         return { reporting: started };
       });
@@ -333,7 +333,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
 });
 
 /** A task of the errand "e" in a worker's hands. */
-async function taken(t: BehindProxy, lane: "working" | "after"): Promise<Taken> {
+async function claimedTask(t: BehindProxy, lane: "working" | "after"): Promise<ClaimedTask> {
   await t.pawl.send(errand, "e", lane === "after" ? "ended" : "sent_to_work");
   return t.claim(lane);
 }

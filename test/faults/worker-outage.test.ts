@@ -32,7 +32,7 @@ describe("the database goes away for a while", () => {
 
   const open = () => openBehindProxy(server.url, undefined, { lifecycles: [errandOfOne] });
 
-  async function setbacks(t: BehindProxy): Promise<string[]> {
+  async function returned(t: BehindProxy): Promise<string[]> {
     const rows = await t.db.rows<{ what: string }>(sql`select what from pawl.attempts where what <> 'claimed'`);
     return rows.map(({ what }) => what);
   }
@@ -62,7 +62,7 @@ describe("the database goes away for a while", () => {
     while (worker.slots.ReportingSuccess === 0) await new Promise(setImmediate);
     t.proxy.refuse = 0;
     await ended(t, id);
-    expect(await setbacks(t)).toEqual([]);
+    expect(await returned(t)).toEqual([]);
     await worker.stop();
   }, 60_000);
 
@@ -73,7 +73,7 @@ describe("the database goes away for a while", () => {
     const { id } = await t.pawl.start(errandOfOne, {});
     await ended(t, id);
     expect(t.proxy.cuts.replies).toBe(1);
-    expect(await setbacks(t)).toEqual([]);
+    expect(await returned(t)).toEqual([]);
     await worker.stop();
   }, 60_000);
 

@@ -1,9 +1,9 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { take } from "../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import type { Taken } from "../../src/kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../src/kernel/types/claimed-task.ts";
 import { type Executor, sql } from "../../src/store/port/db.ts";
 import type { TestClock } from "../../src/testing/clock.ts";
 import { eachStore } from "../support/each-store.ts";
@@ -31,11 +31,11 @@ eachStore((store) => {
     await t.pawl.start(chain, {});
     await t.db.transaction(async (tx) => {
       const kernel: Kernel = { ...t.kernel, db: { ...t.db, rows: (statement) => tx.rows(statement) } };
-      const [taken] = await take(kernel, claim);
+      const [task] = await claimFromLanes(kernel, claim);
       const before = await inPlace(tx);
-      const next: Taken[] = [];
-      const stay = { grant: () => holder, take: (one: Taken) => next.push(one) };
-      await report(kernel, [{ taken: taken!, outcome, stay }]);
+      const next: ClaimedTask[] = [];
+      const stay = { grant: () => holder, take: (one: ClaimedTask) => next.push(one) };
+      await report(kernel, [{ task: task!, outcome, stay }]);
       expect(next.map((one) => one.lane)).toEqual(["chain@1/two"]);
       expect(await inPlace(tx)).toEqual({ tasks: before.tasks + 1, instances: before.instances + 1 });
     });
@@ -45,15 +45,15 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [chain] });
     const leftMs = async (spentMs: number): Promise<number> => {
       const { id } = await t.pawl.start(chain, {});
-      const [taken] = await take(t.kernel, claim);
+      const [task] = await claimFromLanes(t.kernel, claim);
       const clock = t.kernel.clock as TestClock;
       await clock.set(clock.nowMs() + spentMs);
       const stay = { grant: () => holder, take: () => {} };
-      await report(t.kernel, [{ taken: taken!, outcome, stay }]);
-      const [task] = await t.db.rows<{ left_ms: number }>(
+      await report(t.kernel, [{ task: task!, outcome, stay }]);
+      const [row] = await t.db.rows<{ left_ms: number }>(
         sql`select pawl.ms(leased_until) - pawl.ms(pawl.now()) as left_ms from pawl.tasks where id = ${id}::uuid`,
       );
-      return task!.left_ms;
+      return row!.left_ms;
     };
     expect(await leftMs(9_000)).toBe(21_000);
     expect(await leftMs(11_000)).toBe(30_000);

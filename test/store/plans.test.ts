@@ -10,7 +10,7 @@ import { reportStuck } from "../../src/inspect/stuck/report-stuck.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
 import { publish } from "../../src/kernel/move/publish.ts";
-import { renew, take, takeGated } from "../../src/kernel/tasks/claim.ts";
+import { claimFromGates, claimFromLanes, renew } from "../../src/kernel/tasks/claim.ts";
 import { whyLost } from "../../src/kernel/tasks/lease-loss.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { beat, leave } from "../../src/kernel/tasks/workers.ts";
@@ -82,17 +82,17 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   );
   await pawl.start(chain, { key: keys[0]!, data: {} });
   for (let turn = 0; turn < 3; turn++) {
-    const taken = await take(kernel, claim);
+    const tasks = await claimFromLanes(kernel, claim);
     await renew(
       kernel,
-      taken.map((one) => one.lease),
+      tasks.map((one) => one.lease),
       30_000,
     );
     const abort = new AbortController();
-    const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { abort, log: () => {} })));
+    const outcomes = await Promise.all(tasks.map((one) => run(kernel, one, { abort, log: () => {} })));
     await report(
       kernel,
-      taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+      tasks.map((one, index) => ({ task: one, outcome: outcomes[index]! })),
     );
     await maintain(kernel, lanes);
   }
@@ -104,8 +104,8 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await everyStatementOfFailures(pawl, kernel);
   await pawl.lanes.list();
   await everyRelayStatement(kernel);
-  const [first] = await take(kernel, { ...claim, limit: 1 });
-  if (first !== undefined) await report(kernel, [{ taken: first, outcome: { kind: "failed", error: new Error("x") } }]);
+  const [first] = await claimFromLanes(kernel, { ...claim, limit: 1 });
+  if (first !== undefined) await report(kernel, [{ task: first, outcome: { kind: "failed", error: new Error("x") } }]);
   await pawl.sendMany(
     chain,
     keys.slice(0, 30).map((key) => ({ to: key, event: "discard" as const })),
@@ -153,10 +153,10 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
   await workersLanes.read();
   const claims = new Claims(kernel, workersLanes, holder);
   for (let turn = 0; turn < 6; turn++) {
-    const taken = await claims.take(5);
+    const tasks = await claims.take(5);
     await report(
       kernel,
-      taken.map((one) => ({ taken: one, outcome: { kind: "released" } })),
+      tasks.map((one) => ({ task: one, outcome: { kind: "released" } })),
     );
   }
 }
@@ -165,12 +165,12 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
 async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
   const row = { id: "w", host: "h", pid: 1, pawl: "1", loop: "Idle", stopping: false, concurrency: 1 };
   await beat(kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
-  const taken = await take(kernel, claim);
+  const tasks = await claimFromLanes(kernel, claim);
   await pawl.sendMany(
     chain,
-    taken.filter((one) => one.kind === "step").map((one) => ({ to: { id: one.row.id }, event: "discard" as const })),
+    tasks.filter((one) => one.kind === "step").map((one) => ({ to: { id: one.row.id }, event: "discard" as const })),
   );
-  await whyLost(kernel, taken);
+  await whyLost(kernel, tasks);
   await leave(kernel, "w");
 }
 
@@ -268,10 +268,10 @@ describe.skipIf(server === undefined)(
             model,
             Array.from({ length: 10 }, () => ({ payload: {} })),
           );
-          expect(await take(kernel, { ...claim, limit: 1, share: 1 }), off.join()).toHaveLength(1);
-          expect(await take(kernel, { ...claim, limit: 2, share: 1 }), off.join()).toHaveLength(1);
+          expect(await claimFromLanes(kernel, { ...claim, limit: 1, share: 1 }), off.join()).toHaveLength(1);
+          expect(await claimFromLanes(kernel, { ...claim, limit: 2, share: 1 }), off.join()).toHaveLength(1);
           const gates = gatesOf(kernel, ["model@1/pending"]);
-          expect(await takeGated(kernel, { gates, limit: 1, ...holder }), off.join()).toHaveLength(1);
+          expect(await claimFromGates(kernel, { gates, limit: 1, ...holder }), off.join()).toHaveLength(1);
         }
       } finally {
         await db.close();

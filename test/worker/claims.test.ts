@@ -1,6 +1,6 @@
 import { job } from "pawl";
 import { expect, test, vi } from "vitest";
-import { take } from "../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { Claims } from "../../src/worker/claimer.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
@@ -20,8 +20,8 @@ eachStoreAndPooler((store) => {
     );
     const lane = "errand@1/pending";
     const after = new Map([[lane, { priority: 0, id: made[0]!.id }]]);
-    const taken = await take(t.kernel, { lanes: [lane], limit: 10, share: 10, after, ...holder });
-    expect(taken.map((one) => one.row.id)).toEqual([made[1]!.id, made[2]!.id]);
+    const tasks = await claimFromLanes(t.kernel, { lanes: [lane], limit: 10, share: 10, after, ...holder });
+    expect(tasks.map((one) => one.row.id)).toEqual([made[1]!.id, made[2]!.id]);
   });
 
   test("what is more urgent than what waits in a full lane is taken after two seconds at the latest", async () => {
@@ -68,12 +68,12 @@ eachStoreAndPooler((store) => {
         await enqueue(count);
         made += count;
       }
-      const taken = await claims.take(1 + random.below(10));
-      if (taken.length === 0 && turn >= 40) break;
-      const outcomes = taken.map((one) =>
+      const tasks = await claims.take(1 + random.below(10));
+      if (tasks.length === 0 && turn >= 40) break;
+      const outcomes = tasks.map((one) =>
         random.below(3) === 0
-          ? { taken: one, outcome: { kind: "released" as const } }
-          : { taken: one, outcome: { kind: "event" as const, event: "done", payload: undefined, ...nothingSaid } },
+          ? { task: one, outcome: { kind: "released" as const } }
+          : { task: one, outcome: { kind: "event" as const, event: "done", payload: undefined, ...nothingSaid } },
       );
       await report(t.kernel, outcomes);
       ended += outcomes.filter(({ outcome }) => outcome.kind === "event").length;

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { take } from "../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { reportEach } from "../../src/kernel/tasks/report.ts";
 import { eachStore } from "../support/each-store.ts";
 
@@ -33,11 +33,11 @@ eachStore((store) => {
     await t.pawl.start(chain, { key: "a" });
     await t.pawl.start(chain, { key: "b" });
     const lanes = ["chain@1/first"];
-    const [good, bad] = await take(t.kernel, { lanes, limit: 2, share: 2, worker: "w", leaseMs: 30_000 });
+    const [good, bad] = await claimFromLanes(t.kernel, { lanes, limit: 2, share: 2, worker: "w", leaseMs: 30_000 });
     // Only an after-effect is simply done.
     const answers = await reportEach(t.kernel, [
-      { taken: bad!, outcome: { kind: "done" } },
-      { taken: good!, outcome: { kind: "event", event: "next", payload: undefined, patch: {} } },
+      { task: bad!, outcome: { kind: "done" } },
+      { task: good!, outcome: { kind: "event", event: "next", payload: undefined, patch: {} } },
     ]);
     expect(answers).toMatchObject([{ error: { code: "option_invalid" } }, "written"]);
   });

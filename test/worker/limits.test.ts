@@ -1,7 +1,7 @@
 import { job, lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
-import { takeGated } from "../../src/kernel/tasks/claim.ts";
+import { claimFromGates } from "../../src/kernel/tasks/claim.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
@@ -24,7 +24,7 @@ const plain = job("plain", { run: () => steps.run() as undefined });
 
 /** Tasks of a gated lane, claimed as by one worker. */
 function claim(t: TestPawl, lane: string, limit: number) {
-  return takeGated(t.kernel, { gates: gatesOf(t.kernel, [lane]), limit, worker: "w", leaseMs: 30_000 });
+  return claimFromGates(t.kernel, { gates: gatesOf(t.kernel, [lane]), limit, worker: "w", leaseMs: 30_000 });
 }
 
 eachStore((store) => {

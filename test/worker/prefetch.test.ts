@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { take } from "../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
@@ -40,7 +40,9 @@ eachStore((store) => {
     await t.pawl.start(task, { key: "a", data: {} });
     const lanes = ["task@1/work"];
     const claim = () =>
-      take(t.kernel, { lanes, limit: 1, share: 1, worker: "w", leaseMs: 30_000, begins: 0 }).then(([one]) => one!);
+      claimFromLanes(t.kernel, { lanes, limit: 1, share: 1, worker: "w", leaseMs: 30_000, begins: 0 }).then(
+        ([one]) => one!,
+      );
     const attempts: number[] = [];
     for (let death = 0; death < 5; death++) {
       attempts.push((await claim()).attempt);

@@ -152,7 +152,7 @@ export async function openOn(
     const askers = { ...peopleAskers, crowd: askCrowds(families) };
     const { reportsStuck = true, ...rest } = seams;
     const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
-    const rooms = { besides: peopleBesides, askers, chores };
+    const rooms = { companions: peopleBesides, askers, chores };
     const stuckAfter = stuckAfterOf(options.stuckAfter);
     const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
     const kernel = makeKernel({ ...given, ...rooms, ...rest, telemetry });

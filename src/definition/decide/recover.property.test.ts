@@ -4,7 +4,7 @@ import { failed, type LifecycleModel } from "../model.ts";
 import { buildLifecycle } from "../read/build.ts";
 import { decide, decideStart } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
-import { aftermathOf, countedFailures, type PastFailure, planRecovery } from "./recover.ts";
+import { afterFailure, countedFailures, type PastFailure, planRecovery } from "./recover.ts";
 
 const nowMs = Date.UTC(2030, 0, 1);
 const nobody = { actor: null, reason: null };
@@ -65,7 +65,7 @@ function live(model: LifecycleModel, script: readonly boolean[]): { moves: PastF
     made([decided]);
     if (name === "next") continue;
     const failures = countedFailures(model, moves, decided.from!).length;
-    if (aftermathOf(model, { failures, nowMs, deadlineAtMs: null }).kind === "give_up") break;
+    if (afterFailure(model, { failures, nowMs, deadlineAtMs: null }).kind === "give_up") break;
     const plan = planRecovery(model, instance, nobody, nowMs);
     if (plan.kind === "refused") throw new Error(plan.blockers[0]!.reason);
     made(plan.decisions);

@@ -4,7 +4,7 @@ import { lifecycle } from "../lifecycle.ts";
 import type { LifecycleModel } from "../model.ts";
 import { decide, decideStart } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
-import { aftermathOf, countedFailures, type PastFailure, planRecovery } from "./recover.ts";
+import { afterFailure, countedFailures, type PastFailure, planRecovery } from "./recover.ts";
 
 const nowMs = Date.UTC(2030, 0, 1);
 const nobody = { actor: null, reason: null };
@@ -158,15 +158,15 @@ describe("R9 what follows on a failure", () => {
     [3, { kind: "give_up", reason: "recovery_exhausted" }],
     [4, { kind: "give_up", reason: "recovery_exhausted" }],
   ])("after failure %i of 3", (failures, follows) => {
-    expect(aftermathOf({ recovery }, { failures, nowMs, deadlineAtMs: null })).toEqual(follows);
+    expect(afterFailure({ recovery }, { failures, nowMs, deadlineAtMs: null })).toEqual(follows);
   });
 
   test("nothing is scheduled for the deadline or later, and nothing at all where nothing is said", () => {
-    const at = (deadlineAtMs: number) => aftermathOf({ recovery }, { failures: 1, nowMs, deadlineAtMs });
+    const at = (deadlineAtMs: number) => afterFailure({ recovery }, { failures: 1, nowMs, deadlineAtMs });
     expect(at(nowMs + tenMinutes + 1)).toEqual({ kind: "recover", afterMs: tenMinutes });
     expect(at(nowMs + tenMinutes)).toEqual({ kind: "give_up", reason: "deadline" });
     expect(at(nowMs)).toEqual({ kind: "give_up", reason: "deadline" });
-    expect(aftermathOf({ recovery: undefined }, { failures: 1, nowMs, deadlineAtMs: null })).toEqual({
+    expect(afterFailure({ recovery: undefined }, { failures: 1, nowMs, deadlineAtMs: null })).toEqual({
       kind: "give_up",
       reason: "no_recovery",
     });

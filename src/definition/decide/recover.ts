@@ -38,15 +38,15 @@ export function countedFailures<Move extends PastFailure>(
 }
 
 /** What follows on a failure: a recovery after a while, or a person. */
-export type Aftermath =
+export type AfterFailure =
   | { readonly kind: "recover"; readonly afterMs: number }
   | { readonly kind: "give_up"; readonly reason: "no_recovery" | "recovery_exhausted" | "deadline" };
 
 /** A function of the failures so far, the present one among them, asked once: in the transaction that fails. */
-export function aftermathOf(
+export function afterFailure(
   { recovery }: Pick<LifecycleModel, "recovery">,
   failing: { readonly failures: number; readonly nowMs: number; readonly deadlineAtMs: number | null },
-): Aftermath {
+): AfterFailure {
   if (recovery === undefined) return { kind: "give_up", reason: "no_recovery" };
   if (failing.failures >= recovery.maxFailures) return { kind: "give_up", reason: "recovery_exhausted" };
   const afterMs = durationMs(recovery.after, "recovery.after");

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../../policy/breaker.ts";
 import type { BreakerRow, CallCount } from "../../store/tasks/breakers.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 
 /** What a process counts of one slice of time. */
 interface Slice {
@@ -62,8 +62,8 @@ export class BreakerBoard {
   readonly #standing = new Map<string, BreakerRow>();
   readonly #probeClaims = new Set<string>();
   readonly #slices = new Map<string, Slice[]>();
-  readonly #steps = new WeakMap<Taken, StepCalls>();
-  readonly #cuts = new WeakMap<Taken, Map<string, number>>();
+  readonly #steps = new WeakMap<ClaimedTask, StepCalls>();
+  readonly #cuts = new WeakMap<ClaimedTask, Map<string, number>>();
   /** Those that the database has a row for. */
   readonly declared = new Set<string>();
 
@@ -137,24 +137,24 @@ export class BreakerBoard {
   }
 
   /** A step begins: what it tells counts since the present flip. */
-  begin(taken: Taken): void {
-    const uses = usesOf(taken);
-    if (uses !== undefined) this.#steps.set(taken, { flip: this.of(uses).flip, good: 0, failed: 0 });
+  begin(task: ClaimedTask): void {
+    const uses = usesOf(task);
+    if (uses !== undefined) this.#steps.set(task, { flip: this.of(uses).flip, good: 0, failed: 0 });
   }
 
   /** What a step has told so far of the dependency that its state uses. */
-  stepOf(taken: Taken): StepCalls | undefined {
-    return this.#steps.get(taken);
+  stepOf(task: ClaimedTask): StepCalls | undefined {
+    return this.#steps.get(task);
   }
 
   /** A call of this step was cut off while it ran: what that tells is known when the step's end is. */
-  cut(taken: Taken, name: string, flip: number): void {
-    this.#cuts.set(taken, (this.#cuts.get(taken) ?? new Map<string, number>()).set(name, flip));
+  cut(task: ClaimedTask, name: string, flip: number): void {
+    this.#cuts.set(task, (this.#cuts.get(task) ?? new Map<string, number>()).set(name, flip));
   }
 
   /** The breakers of the calls of this step that were cut off, and the flips after which they began. */
-  cutsOf(taken: Taken): ReadonlyMap<string, number> {
-    return this.#cuts.get(taken) ?? none;
+  cutsOf(task: ClaimedTask): ReadonlyMap<string, number> {
+    return this.#cuts.get(task) ?? none;
   }
 
   /** Counts a call; tells whether it is the first since everything was written. */
@@ -220,6 +220,6 @@ export class BreakerBoard {
 }
 
 /** The breaker of the state whose step a task is. */
-export function usesOf(taken: Pick<Taken, "kind" | "lifecycle" | "row">): string | undefined {
-  return taken.kind === "step" ? taken.lifecycle.states.get(taken.row.state)?.uses : undefined;
+export function usesOf(task: Pick<ClaimedTask, "kind" | "lifecycle" | "row">): string | undefined {
+  return task.kind === "step" ? task.lifecycle.states.get(task.row.state)?.uses : undefined;
 }

@@ -6,8 +6,8 @@ import { type BreakerRow, markProbe, settleProbe } from "../../store/tasks/break
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import { closuresTopic } from "../lanes/closed-lanes.ts";
-import type { Filing } from "../tasks/pending-report.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { PendingReport } from "../tasks/pending-report.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
 import { usesOf } from "./breaker-states.ts";
 import { callsTopic, keepBreakers, moveOn, readStandings } from "./breakers.ts";
@@ -30,7 +30,7 @@ const longestMs = 1e12;
  */
 export async function call(
   kernel: Kernel,
-  taken: Taken,
+  task: ClaimedTask,
   { signal }: { readonly signal: AbortSignal },
   dependency: unknown,
   work: unknown,
@@ -38,19 +38,19 @@ export async function call(
   const name = checkedBreaker(dependency);
   if (typeof work !== "function")
     throw new PawlError("option_invalid", '`step.call` takes a function: step.call("llm", (signal) => …).');
-  const pass = await enter(kernel, taken, name);
+  const pass = await enter(kernel, task, name);
   try {
     const result: unknown = await work(signal);
-    await leave(kernel, taken, pass, "good", null);
+    await leave(kernel, task, pass, "good", null);
     return result;
   } catch (error) {
-    if (signal.aborted) kernel.breakers.cut(taken, pass.name, pass.flip);
-    await leave(kernel, taken, pass, signal.aborted ? null : verdictOn(error), askedMsOf(error));
+    if (signal.aborted) kernel.breakers.cut(task, pass.name, pass.flip);
+    await leave(kernel, task, pass, signal.aborted ? null : verdictOn(error), askedMsOf(error));
     throw error;
   }
 }
 
-async function enter(kernel: Kernel, taken: Taken, name: string): Promise<Pass> {
+async function enter(kernel: Kernel, task: ClaimedTask, name: string): Promise<Pass> {
   const { breakers, clock } = kernel;
   if (!breakers.isKnown(name)) {
     if (breakers.names.length >= mostNames)
@@ -63,13 +63,13 @@ async function enter(kernel: Kernel, taken: Taken, name: string): Promise<Pass> 
   const row = breakers.of(name);
   if (row.state === "closed") return { name, flip: row.flip, probe: null };
   if (row.state === "half_open") {
-    if (taken.probe?.breaker === name && taken.probe.flip === row.flip) return { name, flip: row.flip, probe: "step" };
-    if (await becomeProbe(kernel, taken, row)) return { name, flip: row.flip, probe: "call" };
+    if (task.probe?.breaker === name && task.probe.flip === row.flip) return { name, flip: row.flip, probe: "step" };
+    if (await becomeProbe(kernel, task, row)) return { name, flip: row.flip, probe: "call" };
   }
   throw refused(kernel, breakers.of(name));
 }
 
-async function becomeProbe(kernel: Kernel, { lease }: Taken, seen: BreakerRow): Promise<boolean> {
+async function becomeProbe(kernel: Kernel, { lease }: ClaimedTask, seen: BreakerRow): Promise<boolean> {
   if (seen.is_probing) return false;
   kernel.breakers.markProbing(seen.name);
   return markProbe(kernel.db, { name: seen.name, flip: seen.flip, ...lease }, seen.probe_token);
@@ -89,15 +89,15 @@ function refused(kernel: Kernel, row: BreakerRow): CircuitOpenError {
 
 async function leave(
   kernel: Kernel,
-  taken: Taken,
+  task: ClaimedTask,
   pass: Pass,
   verdict: Verdict,
   askedMs: number | null,
 ): Promise<void> {
-  const step = pass.name === usesOf(taken) ? kernel.breakers.stepOf(taken) : undefined;
+  const step = pass.name === usesOf(task) ? kernel.breakers.stepOf(task) : undefined;
   if (step !== undefined && verdict !== null) step[verdict] += 1;
   if (pass.probe === null) count(kernel, pass.name, pass.flip, verdict, askedMs);
-  if (pass.probe === "call") await settle(kernel, taken, pass, verdict, askedMs);
+  if (pass.probe === "call") await settle(kernel, task, pass, verdict, askedMs);
 }
 
 function count(kernel: Kernel, name: string, flip: number, verdict: Verdict, askedMs: number | null): void {
@@ -109,7 +109,7 @@ function count(kernel: Kernel, name: string, flip: number, verdict: Verdict, ask
 /** A probe has ended. One that told nothing is simply over, and the next one may come. */
 async function settle(
   kernel: Kernel,
-  { lease }: Taken,
+  { lease }: ClaimedTask,
   { name, flip }: Pick<Pass, "name" | "flip">,
   verdict: Verdict,
   askedMs: number | null,
@@ -134,19 +134,19 @@ function askedMsOf(error: unknown): number | null {
 }
 
 /** What reported steps tell of the dependencies that their states use. A step that called by itself has told already. */
-export async function judge(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+export async function judge(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const { breakers } = kernel;
-  await judgeLost(kernel, filings);
+  await judgeLost(kernel, batch);
   if (breakers.users.size === 0) return;
-  for (const { report, result } of filings) {
-    const { taken, outcome } = report;
-    const name = usesOf(taken);
+  for (const { report, result } of batch) {
+    const { task, outcome } = report;
+    const name = usesOf(task);
     if (name === undefined || result !== "written") continue;
-    const step = breakers.stepOf(taken);
+    const step = breakers.stepOf(task);
     const calls = (step?.good ?? 0) + (step?.failed ?? 0);
     const verdict = calls === 0 ? verdictOf(outcome) : step!.failed > 0 ? "failed" : "good";
     const askedMs = outcome.kind === "failed" ? askedMsOf(outcome.error) : null;
-    if (taken.probe !== undefined) await settle(kernel, taken, { name, flip: taken.probe.flip }, verdict, askedMs);
+    if (task.probe !== undefined) await settle(kernel, task, { name, flip: task.probe.flip }, verdict, askedMs);
     else if (calls === 0) count(kernel, name, step?.flip ?? breakers.of(name).flip, verdict, askedMs);
   }
 }
@@ -157,24 +157,23 @@ function verdictOf(outcome: Outcome): Verdict {
 }
 
 /** A step that lost its lease tells nothing, unless its state's own time ran out: what it waited for took too long. */
-async function judgeLost(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+async function judgeLost(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const { breakers, db } = kernel;
-  const lost = filings
+  const lost = batch
     .filter(({ result, report }) => result === "lease_lost" && report.outcome.kind !== "lapsed")
-    .map(({ report }) => report.taken)
-    .filter((taken) => usesOf(taken) !== undefined || breakers.cutsOf(taken).size > 0);
+    .map(({ report }) => report.task)
+    .filter((task) => usesOf(task) !== undefined || breakers.cutsOf(task).size > 0);
   if (lost.length === 0) return;
   try {
     const stays = lost.map(({ row, visit }) => ({ id: row.id, visit }));
     const leavings = new Map((await readLeavings(db, stays)).map((one) => [one.id, one]));
-    for (const taken of lost) {
-      const { source, reason } = leavings.get(taken.row.id) ?? {};
+    for (const task of lost) {
+      const { source, reason } = leavings.get(task.row.id) ?? {};
       if (source !== "timer" || reason !== "timeout") continue;
-      const flips = new Map(breakers.cutsOf(taken));
-      const name = usesOf(taken);
-      if (taken.probe !== undefined)
-        await settle(kernel, taken, { name: name!, flip: taken.probe.flip }, "failed", null);
-      else if (name !== undefined) flips.set(name, breakers.stepOf(taken)?.flip ?? breakers.of(name).flip);
+      const flips = new Map(breakers.cutsOf(task));
+      const name = usesOf(task);
+      if (task.probe !== undefined) await settle(kernel, task, { name: name!, flip: task.probe.flip }, "failed", null);
+      else if (name !== undefined) flips.set(name, breakers.stepOf(task)?.flip ?? breakers.of(name).flip);
       for (const [each, flip] of flips) count(kernel, each, flip, "failed", null);
     }
   } catch (error) {

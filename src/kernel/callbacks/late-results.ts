@@ -1,7 +1,7 @@
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Filing } from "../tasks/pending-report.ts";
-import type { Said } from "../types/move-origin.ts";
+import type { PendingReport } from "../tasks/pending-report.ts";
+import type { StepOutput } from "../types/move-origin.ts";
 import { type Arrival, type CallbackError, type Incoming, planArrival, receiveAll } from "./receive.ts";
 
 /**
@@ -9,9 +9,9 @@ import { type Arrival, type CallbackError, type Incoming, planArrival, receiveAl
  * lifecycle has for those. What the step published, started or sent beside it goes with its lease, and so the result
  * cannot be accepted without: it would lead to a state that waits for what was never asked for.
  */
-export async function keepLateResults(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
+export async function keepLateResults(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   try {
-    const lost = filings.flatMap((filing) => lateResultOf(kernel, filing));
+    const lost = batch.flatMap((pending) => lateResultOf(kernel, pending));
     if (lost.length > 0) await receiveAll(kernel, lost);
   } catch (error) {
     // The deadline has struck all the same, and its worker has nothing more to say.
@@ -19,9 +19,9 @@ export async function keepLateResults(kernel: Kernel, filings: readonly Filing[]
   }
 }
 
-function lateResultOf(kernel: Kernel, { result, move, report: { taken } }: Filing): Arrival[] {
-  if (result !== "lease_lost" || move?.kind !== "event" || taken.lifecycle.deadline === undefined) return [];
-  const { lifecycle, row, lease, visit } = taken;
+function lateResultOf(kernel: Kernel, { result, move, report: { task } }: PendingReport): Arrival[] {
+  if (result !== "lease_lost" || move?.kind !== "event" || task.lifecycle.deadline === undefined) return [];
+  const { lifecycle, row, lease, visit } = task;
   const incoming: Incoming = {
     lifecycle,
     ref: { id: row.id },
@@ -38,7 +38,7 @@ function lateResultOf(kernel: Kernel, { result, move, report: { taken } }: Filin
   return [planArrival(kernel, incoming)];
 }
 
-function isWhole({ messages = [], starts = [], sends = [] }: Said): boolean {
+function isWhole({ messages = [], starts = [], sends = [] }: StepOutput): boolean {
   return messages.length + starts.length + sends.length === 0;
 }
 

@@ -219,12 +219,12 @@ async function noteFailures(kernel: Kernel, failures: Swept["failures"]): Promis
 
 /** The database refuses what the callbacks of an instance would make of it: they fail one by one, until it is found which. */
 async function failFirst(kernel: Kernel, id: string, error: unknown): Promise<void> {
-  await writeAlone(kernel, id, async (db, [course]) => {
+  await writeAlone(kernel, id, async (db, [update]) => {
     const waiting = await readWaitingCallbacks(db, [id]);
     const isDue = ({ looked, retry_ms: retryMs }: WaitingCallback) =>
-      !looked && (retryMs === null || retryMs <= course!.row.now_ms);
+      !looked && (retryMs === null || retryMs <= update!.row.now_ms);
     const first = waiting.find((one) => isDue(one) && one.reason === null) ?? waiting.find(isDue);
-    if (first !== undefined) failCallback(course!, first, error);
+    if (first !== undefined) failCallback(update!, first, error);
   });
 }
 

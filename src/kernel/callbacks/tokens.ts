@@ -5,7 +5,7 @@ import { checkedText } from "../../base/text.ts";
 import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
 import { readAnswers } from "../../store/callbacks/callbacks.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import { checkCallbackEvent } from "./receive.ts";
 
 const prefix = "pawlcb_";
@@ -17,16 +17,16 @@ const longestMs = 366 * 86_400_000;
  * Makes a token by which somebody outside may answer for one event of this instance. It is known to the database, as a
  * hash, before anybody gets to see it.
  */
-export async function makeToken(kernel: Kernel, taken: Taken, event: unknown, options: unknown): Promise<string> {
+export async function makeToken(kernel: Kernel, task: ClaimedTask, event: unknown, options: unknown): Promise<string> {
   const name = checkedText(event, "The event of a callback token");
-  checkCallbackEvent(taken.lifecycle, name);
+  checkCallbackEvent(task.lifecycle, name);
   const { expiresIn = standardExpiry } = (options ?? {}) as { expiresIn?: Duration };
   const expiresAfterMs = durationMs(expiresIn, "callbackToken({ expiresIn })");
   if (expiresAfterMs > longestMs) throw new PawlError("option_invalid", "A callback token is good for a year at most.");
   const [id, secret] = [kernel.newId(), randomBytes(secretBytes)];
-  const token = { id, hash: hashOf(secret), instanceId: taken.row.id, event: name, expiresAfterMs };
-  if (!(await insertToken(kernel.db, taken.lease, token))) {
-    const { taskId } = taken.lease;
+  const token = { id, hash: hashOf(secret), instanceId: task.row.id, event: name, expiresAfterMs };
+  if (!(await insertToken(kernel.db, task.lease, token))) {
+    const { taskId } = task.lease;
     throw new PawlError("lease_lost", `The lease of task ${taskId} was lost; it can hand out no token.`, { taskId });
   }
   return prefix + Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), secret]).toString("base64url");

@@ -1,43 +1,43 @@
-import { type HeldParent, markParents, type Run, readOpenKinds } from "../../store/family/children.ts";
+import { type LockedParent, markParents, type Run, readOpenKinds } from "../../store/family/children.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { type EffectRow, endEffects, putEffects } from "../../store/tasks/tasks.ts";
 import { named } from "../family/child-names.ts";
 import { runOf } from "../family/children.ts";
-import { callOffRow, deliveriesOf } from "../family/deliveries.ts";
+import { deliveriesOf, parentEndRow } from "../family/deliveries.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";
 import { rowsOf } from "../move/start.ts";
-import type { Filing } from "../tasks/pending-report.ts";
-import type { Said } from "../types/move-origin.ts";
-import type { Planned } from "../types/start.ts";
-import { commitStarts, moveCourses } from "./commit-rows.ts";
-import { alike } from "./group-by-companion.ts";
-import type { Course } from "./instance-update.ts";
-import { partsOf } from "./split-by-size.ts";
+import type { PendingReport } from "../tasks/pending-report.ts";
+import type { StepOutput } from "../types/move-origin.ts";
+import type { PlannedStart } from "../types/start.ts";
+import { commitStarts, writeUpdates } from "./commit-rows.ts";
+import { groupByCompanion } from "./group-by-companion.ts";
+import type { InstanceUpdate } from "./instance-update.ts";
+import { splitBySize } from "./split-by-size.ts";
 
 /**
- * Writes courses together with the children that they start, all in one transaction: the moves first, then the children
+ * Writes updates together with the children that they start, all in one transaction: the moves first, then the children
  * of those that were made, and word to the children of runs that ended. Parents are locked before anything is written
  * about children, and nothing is waited for.
  */
 export async function commitFamilies(
   kernel: Kernel,
   db: Executor,
-  courses: readonly Course[],
+  updates: readonly InstanceUpdate[],
 ): Promise<Map<string, number>> {
   const lanes = new Set<string>();
   const written = await within(kernel, db, async (tx) => {
-    const moved = await moveCourses(kernel, tx, courses);
-    const made = courses.filter((course) => moved.has(course.row.id));
+    const moved = await writeUpdates(kernel, tx, updates);
+    const made = updates.filter((update) => moved.has(update.row.id));
     await startChildren(
       kernel,
       tx,
-      made.flatMap((course) => course.family!.starts),
+      made.flatMap((update) => update.family!.starts),
       lanes,
     );
     const over = made.flatMap(({ instance, family }) =>
       family!.runsOver.map((run) => ({ id: instance.id, run, visit: instance.visit })),
     );
-    await callOff(kernel, tx, over, lanes);
+    await notifyParentEnd(kernel, tx, over, lanes);
     return moved;
   });
   for (const lane of lanes) kernel.signals.hint(lane);
@@ -48,32 +48,35 @@ export async function commitFamilies(
  * Ends effects that start children or send something, together with these. A parent whose row somebody has in hand is
  * left for another try, as is its effect. Gives back what was ended.
  */
-export async function endSaying(kernel: Kernel, filings: readonly Filing[]): Promise<{ task_id: string }[]> {
+export async function endEffectsWithOutput(
+  kernel: Kernel,
+  batch: readonly PendingReport[],
+): Promise<{ task_id: string }[]> {
   const lanes = new Set<string>();
   const ended = await within(kernel, kernel.db, async (tx) => {
-    const bearing = filings.filter((filing) => saidBy(filing).starts.length > 0);
-    const parents = new Map<string, HeldParent>();
+    const bearing = batch.filter((pending) => outputOf(pending).starts.length > 0);
+    const parents = new Map<string, LockedParent>();
     if (bearing.length > 0) for (const one of await markParents(tx, parentsOf(bearing))) parents.set(one.id, one);
-    const free = filings.filter((filing) => !bearing.includes(filing) || parents.has(filing.report.taken.row.id));
+    const free = batch.filter((pending) => !bearing.includes(pending) || parents.has(pending.report.task.row.id));
     const done = await endEffects(
       tx,
       free.map(({ lease }) => ({ ...lease, failure: null, lapsed: false })),
       [],
     );
     const ids = new Set(done.map((one) => one.task_id));
-    const made = free.filter((filing) => ids.has(filing.lease.taskId));
-    const starts = made.flatMap((filing) => childrenOf(filing));
+    const made = free.filter((pending) => ids.has(pending.lease.taskId));
+    const starts = made.flatMap((pending) => childrenOf(pending));
     await startChildren(kernel, tx, starts, lanes);
-    const overtaken = made.filter((filing) => isOvertaken(filing, parents.get(filing.report.taken.row.id)));
-    await callOff(
+    const overtaken = made.filter((pending) => isRunOver(pending, parents.get(pending.report.task.row.id)));
+    await notifyParentEnd(
       kernel,
       tx,
-      overtaken.map(({ report: { taken } }) => ({ ...runOf(taken), visit: taken.visit })),
+      overtaken.map(({ report: { task } }) => ({ ...runOf(task), visit: task.visit })),
       lanes,
     );
     await putDeliveries(
       tx,
-      made.flatMap((filing) => lettersOf(kernel, filing)),
+      made.flatMap((pending) => deliveriesOfEffect(kernel, pending)),
       lanes,
     );
     return done;
@@ -82,31 +85,31 @@ export async function endSaying(kernel: Kernel, filings: readonly Filing[]): Pro
   return ended;
 }
 
-function saidBy({ report: { outcome } }: Filing): Required<Pick<Said, "starts" | "sends">> {
+function outputOf({ report: { outcome } }: PendingReport): Required<Pick<StepOutput, "starts" | "sends">> {
   const { starts = [], sends = [] } = outcome.kind === "done" ? outcome : {};
   return { starts, sends };
 }
 
 /** An effect's children are named by the move that it follows. */
-function childrenOf(filing: Filing): Planned[] {
-  return saidBy(filing).starts.map((child) => named(child, `+${filing.report.taken.work!.version}`));
+function childrenOf(pending: PendingReport): PlannedStart[] {
+  return outputOf(pending).starts.map((child) => named(child, `+${pending.report.task.work!.version}`));
 }
 
-function lettersOf(kernel: Kernel, filing: Filing): EffectRow[] {
-  const { taken } = filing.report;
-  return deliveriesOf(saidBy(filing).sends, { ...runOf(taken), visit: taken.visit }, kernel.newId);
+function deliveriesOfEffect(kernel: Kernel, pending: PendingReport): EffectRow[] {
+  const { task } = pending.report;
+  return deliveriesOf(outputOf(pending).sends, { ...runOf(task), visit: task.visit }, kernel.newId);
 }
 
 /** The run of its children is over before they begin: they are told of it at once. */
-function isOvertaken({ report: { taken } }: Filing, parent: HeldParent | undefined): boolean {
-  return parent !== undefined && (parent.run !== runOf(taken).run || parent.outcome !== null);
+function isRunOver({ report: { task } }: PendingReport, parent: LockedParent | undefined): boolean {
+  return parent !== undefined && (parent.run !== runOf(task).run || parent.outcome !== null);
 }
 
 /** The instances of these effects, each with the newest run that one of them belongs to. */
-function parentsOf(filings: readonly Filing[]): Run[] {
+function parentsOf(batch: readonly PendingReport[]): Run[] {
   const runs = new Map<string, number>();
-  for (const { report } of filings) {
-    const { id, run } = runOf(report.taken);
+  for (const { report } of batch) {
+    const { id, run } = runOf(report.task);
     runs.set(id, Math.max(runs.get(id) ?? 0, run));
   }
   return [...runs].map(([id, run]) => ({ id, run })).sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -116,16 +119,16 @@ function parentsOf(filings: readonly Filing[]): Run[] {
  * Starts children that come with no move of their parents, those whose parents' rows are free and still at that run. Gives
  * back the parents that somebody has in hand.
  */
-export async function startBeside(
+export async function startChildrenWithoutMove(
   kernel: Kernel,
-  wanted: readonly { readonly parent: Run; readonly children: readonly Planned[] }[],
+  wanted: readonly { readonly parent: Run; readonly children: readonly PlannedStart[] }[],
 ): Promise<Set<string>> {
   const lanes = new Set<string>();
   const busy = new Set<string>();
   await within(kernel, kernel.db, async (tx) => {
     const parents = wanted.map((one) => one.parent).sort((one, other) => (one.id < other.id ? -1 : 1));
     const held = new Map((await markParents(tx, parents)).map((one) => [one.id, one]));
-    const starts: Planned[] = [];
+    const starts: PlannedStart[] = [];
     for (const { parent, children } of wanted) {
       const free = held.get(parent.id);
       if (free === undefined) busy.add(parent.id);
@@ -156,10 +159,10 @@ const roomOfChild = 4_096;
 async function startChildren(
   kernel: Kernel,
   tx: Executor,
-  children: readonly Planned[],
+  children: readonly PlannedStart[],
   lanes: Set<string>,
 ): Promise<void> {
-  const fresh = new Map<string, Planned>();
+  const fresh = new Map<string, PlannedStart>();
   for (const child of children) {
     const { lifecycle, parent, step } = child.row;
     const name = JSON.stringify([parent!.id, parent!.run, lifecycle, parent!.name]);
@@ -167,15 +170,15 @@ async function startChildren(
     if (step !== null) lanes.add(step.lane);
   }
   const sorted = [...fresh].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, child]) => child);
-  for (const some of alike(kernel, sorted, ({ row }) => row.lifecycle)) {
-    for (const part of partsOf(some, ({ row }) => row.dataText.length + roomOfChild)) {
+  for (const some of groupByCompanion(kernel, sorted, ({ row }) => row.lifecycle)) {
+    for (const part of splitBySize(some, ({ row }) => row.dataText.length + roomOfChild)) {
       await commitStarts(kernel, tx, part, rowsOf(part));
     }
   }
 }
 
 /** Has the open children of these runs told that they are over: one task for all of one lifecycle. */
-async function callOff(
+async function notifyParentEnd(
   kernel: Kernel,
   tx: Executor,
   runs: readonly (Run & { readonly visit: number })[],
@@ -183,20 +186,23 @@ async function callOff(
 ): Promise<void> {
   if (runs.length === 0) return;
   const visits = new Map(runs.map(({ id, visit }) => [id, visit]));
-  const kinds = (await readOpenKinds(tx, runs)).filter((kind) => mayHear(kernel, kind));
+  const kinds = (await readOpenKinds(tx, runs)).filter((kind) => mayHandleParentEnd(kernel, kind));
   const rows = kinds.map(({ id, run, lifecycle, definition }) =>
-    callOffRow({ id, run, visit: visits.get(id)! }, { name: lifecycle, version: definition }, kernel.newId),
+    parentEndRow({ id, run, visit: visits.get(id)! }, { name: lifecycle, version: definition }, kernel.newId),
   );
   await putDeliveries(tx, rows, lanes);
 }
 
 /** Whether children of a lifecycle have an event for the end of their parent, as far as this process knows. */
-function mayHear(kernel: Kernel, kind: { readonly lifecycle: string; readonly definition: number }): boolean {
+function mayHandleParentEnd(
+  kernel: Kernel,
+  kind: { readonly lifecycle: string; readonly definition: number },
+): boolean {
   const known = kernel.lifecycles.get(kind.lifecycle);
   return known === undefined || known.version < kind.definition || known.onParentEnd !== undefined;
 }
 
 async function putDeliveries(tx: Executor, rows: readonly EffectRow[], lanes: Set<string>): Promise<void> {
   for (const row of rows) lanes.add(row.lane);
-  for (const part of partsOf(rows, (row) => row.workText.length)) await putEffects(tx, part);
+  for (const part of splitBySize(rows, (row) => row.workText.length)) await putEffects(tx, part);
 }

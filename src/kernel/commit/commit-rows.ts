@@ -1,29 +1,29 @@
 import type { Decision } from "../../definition/decide/move.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
-import { insertBelongings } from "../../store/move/related-rows.ts";
+import { insertRelatedRows } from "../../store/move/related-rows.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
 import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals/signals.ts";
 import { announceStarts } from "./announce.ts";
-import type { Course } from "./instance-update.ts";
+import type { InstanceUpdate } from "./instance-update.ts";
 import { noRows, type Rows } from "./rows.ts";
 
-/** Writes courses, all of one kind, in one statement; gives back which were written, and when. */
-export async function moveCourses(
+/** Writes updates, all of one kind, in one statement; gives back which were written, and when. */
+export async function writeUpdates(
   kernel: Kernel,
   db: Executor,
-  courses: readonly Course[],
+  updates: readonly InstanceUpdate[],
 ): Promise<Map<string, number>> {
   const rows = noRows();
-  const moved = courses.map((course) => course.plan(rows));
-  const beside = kernel.besides.get(courses[0]!.lifecycle.name);
-  const decided = beside === undefined ? [] : courses.map((one) => one.decisions).filter((some) => some.length > 0);
-  const rest = beside === undefined || decided.length === 0 ? noPart : beside.moving(decided);
+  const moved = updates.map((update) => update.plan(rows));
+  const companion = kernel.companions.get(updates[0]!.lifecycle.name);
+  const decided = companion === undefined ? [] : updates.map((one) => one.decisions).filter((some) => some.length > 0);
+  const rest = companion === undefined || decided.length === 0 ? noPart : companion.moving(decided);
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
-  const written = await moveInstances(db, moved, rows.earlier, partsInARow([insertBelongings(rows), rest]));
+  const written = await moveInstances(db, moved, rows.earlier, partsInARow([insertRelatedRows(rows), rest]));
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
-  if (written.some((one) => one.granted !== null)) hand(courses, written);
+  if (written.some((one) => one.granted !== null)) hand(updates, written);
   return noted(kernel, written, rows);
 }
 
@@ -34,13 +34,13 @@ export async function commitStarts(
   starts: readonly { readonly row: NewInstance; readonly decision: Decision }[],
   rows: Rows,
 ): Promise<Map<string, number>> {
-  const beside = kernel.besides.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
-  const { first = noPart, gate = noPart, rest = noPart } = beside ?? {};
+  const companion = kernel.companions.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
+  const { first = noPart, gate = noPart, rest = noPart } = companion ?? {};
   if (kernel.faults !== undefined) await kernel.faults.at("start.before");
   const written = await insertInstances(
     db,
     starts.map((one) => one.row),
-    { first, gate, rest: partsInARow([insertBelongings(rows), rest]) },
+    { first, gate, rest: partsInARow([insertRelatedRows(rows), rest]) },
   );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
   const times = noted(kernel, written, rows);
@@ -48,12 +48,12 @@ export async function commitStarts(
   return times;
 }
 
-/** Tells courses of the steps that came leased with them. */
-function hand(courses: readonly Course[], written: readonly Written[]): void {
+/** Tells updates of the steps that came leased with them. */
+function hand(updates: readonly InstanceUpdate[], written: readonly Written[]): void {
   const tokens = new Map(written.map((one) => [one.id, one]));
-  for (const course of courses) {
-    const one = tokens.get(course.instance.id);
-    if (one?.granted != null) course.granted = { token: one.granted, atMs: one.now_ms };
+  for (const update of updates) {
+    const one = tokens.get(update.instance.id);
+    if (one?.granted != null) update.granted = { token: one.granted, atMs: one.now_ms };
   }
 }
 

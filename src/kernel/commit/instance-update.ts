@@ -16,13 +16,13 @@ import { named } from "../family/child-names.ts";
 import { endedAs } from "../family/child-outcome.ts";
 import { deliveriesOf } from "../family/deliveries.ts";
 import { type AlertKind, alertOfLetter } from "../recovery/alert-of-dead-letter.ts";
-import { failureColumn, letterOfMove } from "../recovery/dead-letter.ts";
-import type { Failing } from "../tasks/attempt-failure.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import { deadLetterOfMove, failureColumn } from "../recovery/dead-letter.ts";
+import type { AttemptFailure } from "../tasks/attempt-failure.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { FailedEvent } from "../types/failed-event.ts";
-import type { Granting, Maker, Said } from "../types/move-origin.ts";
+import type { GrantDecider, MoveOrigin, StepOutput } from "../types/move-origin.ts";
 import type { FailureOf } from "../types/snapshot.ts";
-import type { ChildStart, Planned } from "../types/start.ts";
+import type { ChildStart, PlannedStart } from "../types/start.ts";
 import {
   deadlineAfterMs,
   earliest,
@@ -39,14 +39,14 @@ import {
 } from "./rows.ts";
 
 /** A move into `failed`, or one by which a failure ends the instance, and who made it. */
-export interface FailingMove {
+export interface FailedMove {
   readonly decision: Decision;
-  readonly maker: Maker;
+  readonly origin: MoveOrigin;
 }
 
-/** What a course means to the children of its instance. */
-export interface Family {
-  readonly starts: readonly Planned[];
+/** What a update means to the children of its instance. */
+export interface FamilyUpdate {
+  readonly starts: readonly PlannedStart[];
   /** Runs that end with it: their open children are told. */
   readonly runsOver: readonly number[];
 }
@@ -59,15 +59,15 @@ const noTimers: ReadonlyMap<string, unknown> = new Map();
  * All that happens to one instance in one commit: decisions in their order, each made on what the one before left. They
  * are folded into one update, since two rows for one target in one statement would lose one silently.
  */
-export class Course {
+export class InstanceUpdate {
   readonly lifecycle: LifecycleModel;
   readonly row: InstanceRow;
   /** The instance as the decisions so far leave it. */
   instance: InstanceModel;
   readonly newId: () => string;
   #journal: readonly JournalRow[] = none;
-  /** Messages, effects, requests and notes: made when there are any, since most courses are one plain move. */
-  #rest: Rows | undefined;
+  /** Messages, effects, requests and notes: made when there are any, since most updates are one plain move. */
+  #rows: Rows | undefined;
   #timers: readonly TimerRow[] = none;
   #step: NextStep | null = null;
   #leaves = false;
@@ -76,15 +76,15 @@ export class Course {
   /** The data as the decisions so far leave it; null while it is as it was read. */
   #dataText: string | null = null;
   #token: number | null = null;
-  #lapsed = false;
+  #isLapsed = false;
   #settledMs: number | null = null;
-  #heldMs: number | null = null;
+  #lockedMs: number | null = null;
   #alarmed = false;
   #deadlineAfterMs: number | null = null;
   #hasChildren: boolean;
-  #starts: readonly Planned[] = none;
+  #starts: readonly PlannedStart[] = none;
   #runsOver: readonly number[] = none;
-  #failing: FailingMove | undefined;
+  #failedMove: FailedMove | undefined;
   /** What it failed of, by the version of the move; null where it is not failed. */
   #failures: Map<number, FailureColumn | null> | undefined;
   #abandoned = false;
@@ -107,10 +107,10 @@ export class Course {
   readonly timersOfHooks = new Map<Decision, string>();
   /** Due events and callbacks whose hook threw in an earlier try of the same transaction, by the ids of timer or callback. */
   failedTimers: ReadonlyMap<string, unknown> = noTimers;
-  /** Due events that failed and are set back, or given up, with this course. */
+  /** Due events that failed and are set back, or given up, with this update. */
   failedEvents: readonly FailedEvent[] = none;
-  /** What kept this course from being decided: nothing of it is written. */
-  failure: unknown;
+  /** What kept this update from being decided: nothing of it is written. */
+  error: unknown;
   /** Callbacks that have come and that no state has taken yet. */
   waiting: readonly WaitingCallback[] = none;
   /**
@@ -120,13 +120,13 @@ export class Course {
    */
   matching: "passing" | "due" | "looking" = "passing";
 
-  /** Runs what decides; a throw is kept as the failure of this course alone. */
-  attempt(decides: () => void): void {
-    if (this.failure !== undefined) return;
+  /** Runs what decides; a throw is kept as the failure of this update alone. */
+  decide(decides: () => void): void {
+    if (this.error !== undefined) return;
     try {
       decides();
     } catch (thrown) {
-      this.failure = thrown;
+      this.error = thrown;
     }
   }
 
@@ -136,16 +136,16 @@ export class Course {
     return state === undefined || state.kind === "work" || (state.name === failed && state.builtIn);
   }
 
-  get #more(): Rows {
-    this.#rest ??= noRows();
-    return this.#rest;
+  get #lazyRows(): Rows {
+    this.#rows ??= noRows();
+    return this.#rows;
   }
 
   /** The step that was granted with it, once it is written. */
   granted: { readonly token: number; readonly atMs: number } | undefined;
 
   /** The task that a granted step is, as a claim would have given it. */
-  get grantedTask(): Taken | undefined {
+  get grantedTask(): ClaimedTask | undefined {
     if (this.granted === undefined || this.#step === null) return undefined;
     const { token, atMs } = this.granted;
     const { instance, row } = this;
@@ -171,20 +171,20 @@ export class Course {
   }
 
   /** Takes a decision up. Throws `value_not_serializable` before anything is noted. */
-  add(decision: Decision, maker: Maker, said: Said = {}, grant: Granting = () => null): void {
+  add(decision: Decision, origin: MoveOrigin, output: StepOutput = {}, grant: GrantDecider = () => null): void {
     const { id } = this.instance;
     const { version, visit } = decision.instance;
-    const journal = journalRow(id, this.lifecycle, decision, maker, said.messages?.length || null);
-    const messages = messageRows(said.messages, this.lifecycle, decision, this.newId);
+    const journal = journalRow(id, this.lifecycle, decision, origin, output.messages?.length || null);
+    const messages = messageRows(output.messages, this.lifecycle, decision, this.newId);
     const effects = effectRows(decision, this.newId);
     const changesData = decision.patch !== null || decision.cleared !== null;
     const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
     this.#journal = [...this.#journal, journal];
-    if (messages.length > 0) this.#more.messages.push(...messages);
-    if (effects.length > 0) this.#more.effects.push(...effects);
-    if (said.sends !== undefined && said.sends.length > 0)
-      this.#more.effects.push(...deliveriesOf(said.sends, { id, visit, run: this.instance.run }, this.newId));
-    if (said.starts !== undefined && said.starts.length > 0) this.#bear(said.starts, version);
+    if (messages.length > 0) this.#lazyRows.messages.push(...messages);
+    if (effects.length > 0) this.#lazyRows.effects.push(...effects);
+    if (output.sends !== undefined && output.sends.length > 0)
+      this.#lazyRows.effects.push(...deliveriesOf(output.sends, { id, visit, run: this.instance.run }, this.newId));
+    if (output.starts !== undefined && output.starts.length > 0) this.#addChildren(output.starts, version);
     this.#end(decision);
     if (decision.timers.length > 0) {
       this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.newId(), visit, timer))];
@@ -199,15 +199,15 @@ export class Course {
         grant: grant(decision.step),
       };
     this.#dataText = dataText;
-    if (maker.lease !== null) {
-      this.#token = maker.lease.token;
-      this.#lapsed = maker.lease.lapsed === true;
+    if (origin.lease !== null) {
+      this.#token = origin.lease.token;
+      this.#isLapsed = origin.lease.lapsed === true;
     }
     this.decisions = [...this.decisions, decision];
     if (decision.before !== undefined) this.hooked = [...this.hooked, decision];
-    if (decision.deadLetter) this.bury(letterOfMove(this.newId(), this.lifecycle, decision, maker));
-    if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failing = { decision, maker };
-    else if (decision.leaves) this.#letGo(decision);
+    if (decision.deadLetter) this.addDeadLetter(deadLetterOfMove(this.newId(), this.lifecycle, decision, origin));
+    if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failedMove = { decision, origin };
+    else if (decision.leaves) this.#resolveFailure(decision);
     this.#noteFailure(decision);
     this.instance = decision.instance;
   }
@@ -227,21 +227,23 @@ export class Course {
   /** What the instance has failed of with its move `version`, or before it; null when it is not failed. */
   failureAt({ version, failedFrom, outcome }: InstanceModel, atMs: number): FailureOf | null {
     if (failedFrom === null && outcome !== "failure") return null;
-    const own = [...(this.#failures ?? none)].findLast(([at, failure]) => at <= version && failure !== null)?.[1];
+    const own = [...(this.#failures ?? none)].findLast(
+      ([withDeadline, failure]) => withDeadline <= version && failure !== null,
+    )?.[1];
     if (own != null) return { ...own, atMs };
     const { failure, failed_ms: failedMs } = this.row;
     return failure === null ? null : { ...failure, atMs: failedMs! };
   }
 
   /** It goes on, or is thrown away: what was said of its failure is decided. */
-  #letGo(decision: Decision): void {
+  #resolveFailure(decision: Decision): void {
     const { event, actor, reason } = decision;
-    if (decision.to !== failed) this.#failing = undefined;
+    if (decision.to !== failed) this.#failedMove = undefined;
     if (decision.deadLetter || !this.#mayHaveLetter(decision)) return;
-    if (this.#rest !== undefined) {
-      // One that would have come with an earlier move of this course has nothing left to be decided.
-      const kept = this.#rest.deadLetters.filter(({ kind }) => kind !== "instance");
-      this.#rest.deadLetters.splice(0, this.#rest.deadLetters.length, ...kept);
+    if (this.#rows !== undefined) {
+      // One that would have come with an earlier move of this update has nothing left to be decided.
+      const kept = this.#rows.deadLetters.filter(({ kind }) => kind !== "instance");
+      this.#rows.deadLetters.splice(0, this.#rows.deadLetters.length, ...kept);
     }
     this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
   }
@@ -256,16 +258,16 @@ export class Course {
 
   /** What was written of its being given up is decided with it. Said again, the last word counts. */
   decideLetters(status: LetterDecision["status"], actor: string | null, reason: string | null): void {
-    const { letterDecisions } = this.#more;
+    const { letterDecisions } = this.#lazyRows;
     letterDecisions.splice(0, letterDecisions.length, { instanceId: this.instance.id, status, actor, reason });
   }
 
-  /** The failure that this course ends with: before it is written, somebody has to say what follows on it. */
-  get failing(): FailingMove | undefined {
-    return this.#failing;
+  /** The failure that this update ends with: before it is written, somebody has to say what follows on it. */
+  get failedMove(): FailedMove | undefined {
+    return this.#failedMove;
   }
 
-  /** The moves of this course, as the journal will have them. */
+  /** The moves of this update, as the journal will have them. */
   get moves(): readonly JournalRow[] {
     return this.#journal;
   }
@@ -273,14 +275,18 @@ export class Course {
   /** It stays failed, and what was to recover it ended with the move: it is to be put back. */
   get lacksRecovery(): boolean {
     const { instance, row } = this;
-    if (this.#failing !== undefined || this.#step !== null || this.#abandoned || !this.#endsTask) return false;
+    if (this.#failedMove !== undefined || this.#step !== null || this.#abandoned || !this.#endsTask) return false;
     return row.state === failed && instance.state === failed && this.lifecycle.builtIns;
   }
 
   /** The recovery of a failed instance is given up: it stays failed, for a person to decide. */
-  abandonRecovery({ lease, lane, attempt }: Taken, letter: DeadLetterRow, { what, payload }: Failing): void {
+  abandonRecovery(
+    { lease, lane, attempt }: ClaimedTask,
+    letter: DeadLetterRow,
+    { what, payload }: AttemptFailure,
+  ): void {
     this.#token = lease.token;
-    this.#lapsed = what === "lapsed";
+    this.#isLapsed = what === "lapsed";
     this.#endsTask = true;
     this.#abandoned = true;
     this.giveUp("recovery_failed", letter);
@@ -312,19 +318,19 @@ export class Course {
   }
 
   /** Children that come with a move. */
-  #bear(starts: readonly ChildStart[], version: number): void {
+  #addChildren(starts: readonly ChildStart[], version: number): void {
     this.#starts = [...this.#starts, ...starts.map((child) => named(child, `${version}`))];
     this.#hasChildren = true;
   }
 
   /** Children to start, or to tell of an end; undefined for most. */
-  get family(): Family | undefined {
+  get family(): FamilyUpdate | undefined {
     if (this.#starts.length === 0 && this.#runsOver.length === 0) return undefined;
     return { starts: this.#starts, runsOver: this.#runsOver };
   }
 
   /** An event for later. */
-  delay(timer: Pick<TimerRow, "id" | "afterMs" | "atMs" | "event" | "payloadText" | "actor" | "reason">): void {
+  addTimer(timer: Pick<TimerRow, "id" | "afterMs" | "atMs" | "event" | "payloadText" | "actor" | "reason">): void {
     const sent = { kind: "send", visit: null, attempts: 0, requestId: null } as const;
     this.#timers = [...this.#timers, { ...timer, ...sent, instanceId: this.instance.id }];
     this.#alarmed = true;
@@ -340,7 +346,7 @@ export class Course {
   }
 
   /** Timers due up to this moment are dealt with by the decisions taken up. */
-  settle(asOfMs: number): void {
+  settleTimers(asOfMs: number): void {
     this.#settledMs = asOfMs;
     this.#alarmed = true;
   }
@@ -361,12 +367,12 @@ export class Course {
   }
 
   /** The row is locked: what falls due before the commit comes after what is decided here. */
-  hold(): void {
-    this.#heldMs = this.row.now_ms;
+  markLocked(): void {
+    this.#lockedMs = this.row.now_ms;
   }
 
   /** An event that was refused when its time came; `requestId` is the timer's, where it was one. */
-  refuse(detail: unknown, requestId = this.newId()): void {
+  noteRefusal(detail: unknown, requestId = this.newId()): void {
     this.note("refused", detail, requestId);
   }
 
@@ -390,26 +396,26 @@ export class Course {
   }
 
   #note(note: Omit<NoteRow, "instanceId">): void {
-    this.#more.notes.push({ instanceId: this.instance.id, ...note });
+    this.#lazyRows.notes.push({ instanceId: this.instance.id, ...note });
     this.#alarmed = true;
   }
 
   /** A dead letter that is written with it. An instance has one open letter at most: an earlier one is superseded. */
-  bury(letter: DeadLetterRow): void {
+  addDeadLetter(letter: DeadLetterRow): void {
     if (letter.kind === "instance") {
-      const { deadLetters } = this.#more;
+      const { deadLetters } = this.#lazyRows;
       const kept = deadLetters.filter(({ kind }) => kind !== "instance");
       deadLetters.splice(0, deadLetters.length, ...kept);
       this.decideLetters("discarded", null, `superseded by dead letter ${letter.id}`);
     }
-    this.#more.deadLetters.push(letter);
+    this.#lazyRows.deadLetters.push(letter);
   }
 
   /** It is given up: a dead letter, and an alert of the same cause. */
   giveUp(kind: AlertKind, letter: DeadLetterRow): void {
-    this.bury(letter);
+    this.addDeadLetter(letter);
     const { lifecycle, instance } = this;
-    this.#more.alerts.push(alertOfLetter(this.newId(), kind, { lifecycle, key: instance.key }, letter));
+    this.#lazyRows.alerts.push(alertOfLetter(this.newId(), kind, { lifecycle, key: instance.key }, letter));
   }
 
   /** The instance itself is given up with it: a dead letter, and an alert of the same cause. */
@@ -419,7 +425,7 @@ export class Course {
 
   /** Its parent deals with the failure: neither is written. */
   leaveToParent(): void {
-    const { alerts, deadLetters, letterDecisions } = this.#more;
+    const { alerts, deadLetters, letterDecisions } = this.#lazyRows;
     const causes = new Set(alerts.filter(isOfFailure).map(({ cause }) => cause));
     alerts.splice(0, alerts.length, ...alerts.filter(({ cause }) => !causes.has(cause)));
     deadLetters.splice(0, deadLetters.length, ...deadLetters.filter(({ cause }) => !causes.has(cause)));
@@ -427,44 +433,49 @@ export class Course {
   }
 
   /** An alert that comes without a dead letter. */
-  alert(alert: { cause: string; kind: AlertKind; message: string; details: Readonly<Record<string, unknown>> }): void {
+  addAlert(alert: {
+    cause: string;
+    kind: AlertKind;
+    message: string;
+    details: Readonly<Record<string, unknown>>;
+  }): void {
     const { cause, kind, message, details } = alert;
     const { id: instanceId, key } = this.instance;
     const about = { lifecycle: this.lifecycle.name, instanceId, key, message: cleanText(message, 1_000) };
-    this.#more.alerts.push({ id: this.newId(), cause, kind, ...about, detailsText: JSON.stringify(details) });
+    this.#lazyRows.alerts.push({ id: this.newId(), cause, kind, ...about, detailsText: JSON.stringify(details) });
   }
 
   /** What people are told with it. */
   get alerts(): readonly AlertRow[] {
-    return this.#rest?.alerts ?? none;
+    return this.#rows?.alerts ?? none;
   }
 
   /** Dead letters that are written with it. */
-  get letters(): readonly DeadLetterRow[] {
-    return this.#rest?.deadLetters ?? none;
+  get deadLetters(): readonly DeadLetterRow[] {
+    return this.#rows?.deadLetters ?? none;
   }
 
   /** It has failed, and a recovery is to come. */
   get recovers(): boolean {
-    return this.#failing !== undefined && this.#step !== null;
+    return this.#failedMove !== undefined && this.#step !== null;
   }
 
-  get buries(): boolean {
-    return this.#rest !== undefined && this.#rest.deadLetters.length > 0;
+  get leavesDeadLetter(): boolean {
+    return this.#rows !== undefined && this.#rows.deadLetters.length > 0;
   }
 
-  answer(key: string, hash: string): void {
-    this.#more.requests.push({ instanceId: this.instance.id, key, hash, version: this.instance.version });
+  addRequest(key: string, hash: string): void {
+    this.#lazyRows.requests.push({ instanceId: this.instance.id, key, hash, version: this.instance.version });
   }
 
   /** A worker's report is part of it. */
-  get fenced(): boolean {
+  get isFenced(): boolean {
     return this.#token !== null;
   }
 
-  /** The lanes in which work waits by this course. A step that was granted waits for nobody. */
+  /** The lanes in which work waits by this update. A step that was granted waits for nobody. */
   get lanes(): readonly string[] {
-    const lanes = this.#rest?.effects.map((effect) => effect.lane) ?? none;
+    const lanes = this.#rows?.effects.map((effect) => effect.lane) ?? none;
     return this.#step === null || this.granted !== undefined ? lanes : [...lanes, this.#step.lane];
   }
 
@@ -478,8 +489,8 @@ export class Course {
   get size(): number {
     let size = this.#dataText?.length ?? 0;
     for (const move of this.#journal) size += (move.payloadText?.length ?? 0) + (move.patchText?.length ?? 0);
-    for (const message of this.#rest?.messages ?? none) size += message.payloadText.length;
-    for (const effect of this.#rest?.effects ?? none) size += effect.workText.length;
+    for (const message of this.#rows?.messages ?? none) size += message.payloadText.length;
+    for (const effect of this.#rows?.effects ?? none) size += effect.workText.length;
     return size;
   }
 
@@ -515,14 +526,14 @@ export class Course {
     const last = this.#journal.at(-1);
     for (let index = 0; index < this.#journal.length - 1; index++) rows.earlier.push(this.#journal[index]!);
     for (const timer of this.#timers) rows.timers.push(timer);
-    if (this.#rest !== undefined) {
-      rows.messages.push(...this.#rest.messages);
-      rows.effects.push(...this.#rest.effects);
-      rows.requests.push(...this.#rest.requests);
-      rows.notes.push(...this.#rest.notes);
-      rows.deadLetters.push(...this.#rest.deadLetters);
-      rows.letterDecisions.push(...this.#rest.letterDecisions);
-      rows.alerts.push(...this.#rest.alerts);
+    if (this.#rows !== undefined) {
+      rows.messages.push(...this.#rows.messages);
+      rows.effects.push(...this.#rows.effects);
+      rows.requests.push(...this.#rows.requests);
+      rows.notes.push(...this.#rows.notes);
+      rows.deadLetters.push(...this.#rows.deadLetters);
+      rows.letterDecisions.push(...this.#rows.letterDecisions);
+      rows.alerts.push(...this.#rows.alerts);
     }
     if (this.#callbacks !== undefined) rows.callbacks.push(...this.#callbacks.values());
     const childOutcome = this.#childOutcome;
@@ -532,8 +543,8 @@ export class Course {
       expectedVersion: row.version,
       expectedAlarms: row.alarms,
       token: this.#token,
-      lapsed: this.#lapsed,
-      settledMs: this.#settledMs ?? this.#heldMs,
+      lapsed: this.#isLapsed,
+      settledMs: this.#settledMs ?? this.#lockedMs,
       definition: instance.definition,
       state: instance.state,
       shelf: shelfOf(this.lifecycle, instance.state),

@@ -15,7 +15,7 @@ import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";
-import type { Maker, Outgoing } from "../types/move-origin.ts";
+import type { MoveOrigin, OutgoingMessage } from "../types/move-origin.ts";
 
 /** What a set of decisions writes beside their instances, the last move of each and its next step. */
 export interface Rows {
@@ -66,7 +66,7 @@ export function journalRow(
   id: string,
   lifecycle: LifecycleModel,
   decision: Decision,
-  maker: Maker,
+  origin: MoveOrigin,
   messages: number | null = null,
 ): JournalRow {
   return {
@@ -77,16 +77,16 @@ export function journalRow(
     event: decision.event,
     from: decision.from,
     to: decision.to,
-    source: maker.source,
+    source: origin.source,
     actor: decision.actor,
     reason: decision.reason,
     payloadText:
       decision.payload === undefined ? null : storableText(decision.payload, `The payload of \`${decision.event}\``),
     patchText: decision.patch === null ? null : storableText(decision.patch, "The data"),
     cleared: storableKeys(decision.cleared),
-    requestId: maker.requestId,
-    taskId: maker.lease?.taskId ?? null,
-    token: maker.lease?.token ?? null,
+    requestId: origin.requestId,
+    taskId: origin.lease?.taskId ?? null,
+    token: origin.lease?.token ?? null,
     messages,
   };
 }
@@ -95,7 +95,7 @@ const none: readonly never[] = [];
 
 /** The messages that come with a move. Throws `value_not_serializable`. */
 export function messageRows(
-  outgoing: readonly Outgoing[] | undefined,
+  outgoing: readonly OutgoingMessage[] | undefined,
   lifecycle: LifecycleModel,
   { instance: { id, version } }: Decision,
   newId: () => string,

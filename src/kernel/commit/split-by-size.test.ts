@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { partsOf } from "./split-by-size.ts";
+import { splitBySize } from "./split-by-size.ts";
 
 test("a list is cut where its parts would grow too large, and nothing is lost or out of order", () => {
-  expect(partsOf([4, 4, 4, 1, 20, 3], (size) => size, 10)).toEqual([[4, 4], [4, 1], [20], [3]]);
-  expect(partsOf([], (size: number) => size, 10)).toEqual([]);
+  expect(splitBySize([4, 4, 4, 1, 20, 3], (size) => size, 10)).toEqual([[4, 4], [4, 1], [20], [3]]);
+  expect(splitBySize([], (size: number) => size, 10)).toEqual([]);
   fc.assert(
     fc.property(fc.array(fc.nat(20)), (sizes) => {
-      const parts = partsOf(sizes, (size) => size, 10);
+      const parts = splitBySize(sizes, (size) => size, 10);
       expect(parts.flat()).toEqual(sizes);
       for (const part of parts) {
         const sum = part.reduce((total, size) => total + size, 0);

@@ -3,7 +3,7 @@ import { deleteChecks, readChecks } from "../../store/family/checks.ts";
 import { readStandings, type Standing } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { catchUp, deliverOwn, retryingOwn } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
@@ -37,11 +37,11 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const ours = rows.filter((row) => !newer.has(row.id));
     const busy = new Set<string>();
     const planned: PlannedQuestions = new Map();
-    const swept = await sweep(kernel, ours, async (db, courses) => {
-      await catchUp(db, courses);
+    const swept = await sweep(kernel, ours, async (db, updates) => {
+      await catchUp(db, updates);
       // An event that threw is retried by its timer: a check must not try it once more, out of turn.
-      const retrying = await retryingOwn(db, courses);
-      const others = courses.filter((course) => !retrying.has(course));
+      const retrying = await retryingOwn(db, updates);
+      const others = updates.filter((update) => !retrying.has(update));
       await lookAtAll(db, others, busy);
       await tellAnswers(kernel, db, others, planned);
     });
@@ -74,25 +74,25 @@ function asks(kernel: Kernel, row: InstanceRow): boolean {
  * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before. So is
  * one whose move into the join has an `after` that is still to run, since that may start and tell children.
  */
-async function lookAtAll(db: Executor, courses: readonly Course[], busy: Set<string>): Promise<void> {
-  const joining = courses.filter((course) => course.failure === undefined && policyOf(course) !== undefined);
+async function lookAtAll(db: Executor, updates: readonly InstanceUpdate[], busy: Set<string>): Promise<void> {
+  const joining = updates.filter((update) => update.error === undefined && policyOf(update) !== undefined);
   if (joining.length === 0) return;
   const runs = joining.map(({ instance: { id, run, visit } }) => ({ id, run, visit }));
   const standings = new Map((await readStandings(db, runs)).map((one) => [one.id, one]));
-  for (const course of joining) {
-    const standing = standings.get(course.row.id)!;
-    if (standing.busy) busy.add(course.row.id);
-    else course.attempt(() => look(course, standing));
+  for (const update of joining) {
+    const standing = standings.get(update.row.id)!;
+    if (standing.busy) busy.add(update.row.id);
+    else update.decide(() => look(update, standing));
   }
 }
 
-function policyOf({ lifecycle, instance }: Course): "fail" | "count" | "wait" | undefined {
+function policyOf({ lifecycle, instance }: InstanceUpdate): "fail" | "count" | "wait" | undefined {
   return lifecycle.states.get(instance.state)?.join?.failed;
 }
 
-function look(course: Course, standing: Standing): void {
-  const event = eventOf(policyOf(course)!, standing);
-  if (event !== undefined) deliverOwn(course, event);
+function look(update: InstanceUpdate, standing: Standing): void {
+  const event = eventOf(policyOf(update)!, standing);
+  if (event !== undefined) deliverOwn(update, event);
 }
 
 /** A child that failed, and why, as an alert of its parent names it. */

@@ -4,35 +4,35 @@ import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/family/children.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { planStart } from "../move/start.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { ChildStart } from "../types/start.ts";
 import { nameOfKey } from "./child-names.ts";
 
 /** The run whose children a task sees and starts: an effect belongs to that of the move which it follows. */
-export function runOf(taken: Taken): Run {
-  return { id: taken.row.id, run: taken.work?.run ?? taken.row.run };
+export function runOf(task: ClaimedTask): Run {
+  return { id: task.row.id, run: task.work?.run ?? task.row.run };
 }
 
 /** Checks a child's data and key. Throws what the step has to mend; nothing is written then. */
 export function planChild(
   kernel: Kernel,
-  taken: Taken,
+  task: ClaimedTask,
   lifecycle: unknown,
   options: unknown,
   place: number,
 ): ChildStart {
   const known = knownLifecycle(kernel, lifecycle);
   const { key, data } = childOptions(options);
-  const { lifecycle: parent } = taken.row;
+  const { lifecycle: parent } = task.row;
   if (!isInternal(parent)) refuseInternal(known.name, "step.start");
   const planned = planStart(kernel, {
     lifecycle: known,
     key,
     data,
-    actor: `${parent}:${taken.row.id}`,
+    actor: `${parent}:${task.row.id}`,
     reason: null,
     requestId: null,
-    parent: { lifecycle: parent, ...runOf(taken), name: key === null ? "" : nameOfKey(key) },
+    parent: { lifecycle: parent, ...runOf(task), name: key === null ? "" : nameOfKey(key) },
   });
   return { planned, place };
 }
@@ -54,8 +54,8 @@ function childOptions(given: unknown = {}): { key: string | null; data: unknown 
 }
 
 /** The children of a task's run, as they are now. */
-export async function childrenOf(kernel: Kernel, taken: Taken, lifecycle: unknown): Promise<ChildRow[]> {
-  const run = runOf(taken);
+export async function childrenOf(kernel: Kernel, task: ClaimedTask, lifecycle: unknown): Promise<ChildRow[]> {
+  const run = runOf(task);
   const rows =
     lifecycle === undefined
       ? await readChildren(kernel.db, run)

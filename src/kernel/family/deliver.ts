@@ -2,17 +2,17 @@ import { PawlError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
 import { cleanText } from "../../base/json.ts";
 import { type NamedChild, readChildIds, readOpenChildren } from "../../store/family/children.ts";
-import type { RefusedLetter } from "../../store/family/deliveries.ts";
+import type { RefusedEvent } from "../../store/family/deliveries.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import { retryCallbacks } from "../callbacks/receive.ts";
 import { asPawlError } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
 import { sendAll } from "../move/send.ts";
-import { letterOfTask } from "../recovery/dead-letter.ts";
+import { deadLetterOfTask } from "../recovery/dead-letter.ts";
 import type { Ref } from "../refs.ts";
-import { failingOf } from "../tasks/attempt-failure.ts";
-import type { Filing } from "../tasks/pending-report.ts";
-import type { Delivered, Letter } from "../types/delivery.ts";
+import { attemptFailureOf } from "../tasks/attempt-failure.ts";
+import type { PendingReport } from "../tasks/pending-report.ts";
+import type { Delivered, OutgoingEvent } from "../types/delivery.ts";
 import type { Send } from "../types/send.ts";
 import { nameOfKey } from "./child-names.ts";
 
@@ -23,52 +23,57 @@ const firstId = "00000000-0000-0000-0000-000000000000";
  * Sends what deliveries carry, letters of all of them together. A letter's id marks the move that it makes, and the mark
  * is looked for before every decision: however often a delivery is begun, by however many workers, it arrives once.
  */
-export async function deliver(kernel: Kernel, filings: readonly Filing[]): Promise<void> {
-  for (const filing of filings) {
-    filing.delivered = { refused: [], undelivered: [], later: undefined, failed: undefined };
+export async function deliver(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
+  for (const pending of batch) {
+    pending.delivered = { refused: [], undelivered: [], later: undefined, failed: undefined };
   }
-  const mail = filings.flatMap((filing) =>
-    (filing.report.taken.delivery!.letters ?? []).map((letter) => ({ filing, letter })),
+  const events = batch.flatMap((pending) =>
+    (pending.report.task.delivery!.letters ?? []).map((outgoing) => ({ pending, outgoing })),
   );
-  const children = await findChildren(kernel, mail);
-  for (let from = 0; from < mail.length; from += batchSize) {
-    await bring(kernel, mail.slice(from, from + batchSize), children);
+  const children = await findChildren(kernel, events);
+  for (let from = 0; from < events.length; from += batchSize) {
+    await sendBatch(kernel, events.slice(from, from + batchSize), children);
   }
-  for (const filing of filings) if (filing.report.taken.delivery!.letters === undefined) await callOff(kernel, filing);
+  for (const pending of batch)
+    if (pending.report.task.delivery!.letters === undefined) await notifyOpenChildren(kernel, pending);
 }
 
-interface Mail {
-  readonly filing: Filing;
-  readonly letter: Letter;
+interface AddressedEvent {
+  readonly pending: PendingReport;
+  readonly outgoing: OutgoingEvent;
 }
 
-async function bring(kernel: Kernel, mail: readonly Mail[], children: ReadonlyMap<string, string>): Promise<void> {
-  await retry(kernel, mail);
-  const addressed = mail.flatMap((one) => {
-    if (one.letter.callback !== undefined) return [];
-    const { to, id } = one.letter;
+async function sendBatch(
+  kernel: Kernel,
+  events: readonly AddressedEvent[],
+  children: ReadonlyMap<string, string>,
+): Promise<void> {
+  await retry(kernel, events);
+  const addressed = events.flatMap((one) => {
+    if (one.outgoing.callback !== undefined) return [];
+    const { to, id } = one.outgoing;
     const ref = "child" in to ? idOrNone(children.get(id)) : to;
-    if (ref === undefined) note(one.filing.delivered!, one.letter, noChild(one));
+    if (ref === undefined) note(one.pending.delivered!, one.outgoing, noChild(one));
     return ref === undefined ? [] : [{ ...one, ref }];
   });
   const sent = await sendAll(kernel, addressed.map(sendOf));
-  for (const [index, { filing, letter }] of addressed.entries()) {
+  for (const [index, { pending, outgoing }] of addressed.entries()) {
     const answer = sent[index]!;
-    if (!answer.ok) note(filing.delivered!, letter, answer.error);
+    if (!answer.ok) note(pending.delivered!, outgoing, answer.error);
   }
 }
 
 /** Callbacks that were given up are tried again; what becomes of them is told in their own rows. */
-async function retry(kernel: Kernel, mail: readonly Mail[]): Promise<void> {
-  const returned = mail.filter(({ letter }) => letter.callback !== undefined);
+async function retry(kernel: Kernel, events: readonly AddressedEvent[]): Promise<void> {
+  const returned = events.filter(({ outgoing }) => outgoing.callback !== undefined);
   if (returned.length === 0) return;
   try {
     await retryCallbacks(
       kernel,
-      returned.map(({ letter }) => letter.callback!),
+      returned.map(({ outgoing }) => outgoing.callback!),
     );
   } catch (thrown) {
-    for (const { filing, letter } of returned) note(filing.delivered!, letter, asPawlError(thrown));
+    for (const { pending, outgoing } of returned) note(pending.delivered!, outgoing, asPawlError(thrown));
   }
 }
 
@@ -76,16 +81,16 @@ function idOrNone(id: string | undefined): Ref | undefined {
   return id === undefined ? undefined : { id };
 }
 
-function noChild({ filing, letter }: Mail): PawlError {
-  const { row, lifecycle } = filing.report.taken;
-  const key = (letter.to as { child: string }).child;
-  const message = `\`${letter.event}\` was sent to the child "${key}" of \`${row.lifecycle}\` ${row.id}, and its run has no \`${lifecycle.name}\` with that key.`;
+function noChild({ pending, outgoing }: AddressedEvent): PawlError {
+  const { row, lifecycle } = pending.report.task;
+  const key = (outgoing.to as { child: string }).child;
+  const message = `\`${outgoing.event}\` was sent to the child "${key}" of \`${row.lifecycle}\` ${row.id}, and its run has no \`${lifecycle.name}\` with that key.`;
   return new PawlError("instance_unknown", message, { lifecycle: lifecycle.name, key });
 }
 
-function sendOf({ filing, letter, ref }: Mail & { readonly ref: Ref }): Send {
-  const { lifecycle, row } = filing.report.taken;
-  const { event, payload, afterMs } = letter;
+function sendOf({ pending, outgoing, ref }: AddressedEvent & { readonly ref: Ref }): Send {
+  const { lifecycle, row } = pending.report.task;
+  const { event, payload, afterMs } = outgoing;
   return {
     lifecycle,
     ref,
@@ -96,47 +101,50 @@ function sendOf({ filing, letter, ref }: Mail & { readonly ref: Ref }): Send {
     expectedVersion: undefined,
     idempotency: undefined,
     delay: afterMs === undefined ? undefined : { afterMs, atMs: null },
-    requestId: letter.id,
+    requestId: outgoing.id,
     source: "pawl",
     mayBeKnown: true,
   };
 }
 
-function note(delivered: Delivered, letter: Letter, error: PawlError): void {
+function note(delivered: Delivered, outgoing: OutgoingEvent, error: PawlError): void {
   if (error.code === "transition_refused") {
     const { id, blockers } = error.details as { id: string; blockers: unknown };
-    delivered.refused.push({ letter, instance: id, blockers });
+    delivered.refused.push({ outgoing, instance: id, blockers });
   } else if (error.fault === "environment") delivered.later ??= error;
   else {
     if (error.fault !== "request") delivered.failed ??= error;
-    delivered.undelivered.push({ letter, error });
+    delivered.undelivered.push({ outgoing, error });
   }
 }
 
 /** The ids of children that letters name by their keys, by the letters' ids. */
-async function findChildren(kernel: Kernel, mail: readonly Mail[]): Promise<Map<string, string>> {
-  const named = mail.flatMap(({ filing, letter }): NamedChild[] => {
-    if (!("child" in letter.to)) return [];
-    const { row, delivery } = filing.report.taken;
+async function findChildren(kernel: Kernel, events: readonly AddressedEvent[]): Promise<Map<string, string>> {
+  const named = events.flatMap(({ pending, outgoing }): NamedChild[] => {
+    if (!("child" in outgoing.to)) return [];
+    const { row, delivery } = pending.report.task;
     const { lifecycle, run } = delivery!;
-    return [{ letterId: letter.id, id: row.id, run, lifecycle, name: nameOfKey(letter.to.child) }];
+    return [{ letterId: outgoing.id, id: row.id, run, lifecycle, name: nameOfKey(outgoing.to.child) }];
   });
   if (named.length === 0) return new Map();
   return new Map((await readChildIds(kernel.db, named)).map((one) => [one.letter_id, one.child_id]));
 }
 
 /** Tells the open children of a run that it is over, page by page; those whose lifecycle has no word for it go on. */
-async function callOff(kernel: Kernel, filing: Filing): Promise<void> {
-  const { taken } = filing.report;
-  const { lifecycle, row, lease } = taken;
+async function notifyOpenChildren(kernel: Kernel, pending: PendingReport): Promise<void> {
+  const { task } = pending.report;
+  const { lifecycle, row, lease } = task;
   const event = lifecycle.onParentEnd;
   if (event === undefined) return;
-  const { run } = taken.delivery!;
+  const { run } = task.delivery!;
   for (let afterId = firstId; ; ) {
     const page = { id: row.id, run, lifecycle: lifecycle.name, afterId, limit: batchSize };
     const open = await readOpenChildren(kernel.db, page);
-    const mail = open.map(({ id }) => ({ filing, letter: { id: derivedId(lease.taskId, id), to: { id }, event } }));
-    if (mail.length > 0) await bring(kernel, mail, new Map());
+    const events = open.map(({ id }) => ({
+      pending,
+      outgoing: { id: derivedId(lease.taskId, id), to: { id }, event },
+    }));
+    if (events.length > 0) await sendBatch(kernel, events, new Map());
     if (open.length < batchSize) return;
     afterId = open.at(-1)!.id;
   }
@@ -145,17 +153,17 @@ async function callOff(kernel: Kernel, filing: Filing): Promise<void> {
 const mostShown = 50;
 
 /** A delivery's end as the sender's history tells it; undefined when all of it arrived. */
-export function endOf(delivered: Delivered): { what: "failed" | "refused"; detailText: string } | undefined {
+export function deliveryRecord(delivered: Delivered): { what: "failed" | "refused"; detailText: string } | undefined {
   const { refused, undelivered } = delivered;
   if (refused.length === 0 && undelivered.length === 0) return undefined;
   const detail = {
     reason: undelivered.length > 0 ? "undelivered" : "refused",
     refused: refused
       .slice(0, mostShown)
-      .map(({ letter, instance, blockers }) => ({ event: letter.event, instance, blockers })),
-    undelivered: undelivered.slice(0, mostShown).map(({ letter, error }) => ({
-      event: letter.event,
-      to: letter.to,
+      .map(({ outgoing, instance, blockers }) => ({ event: outgoing.event, instance, blockers })),
+    undelivered: undelivered.slice(0, mostShown).map(({ outgoing, error }) => ({
+      event: outgoing.event,
+      to: outgoing.to,
       error: { name: error.code, message: cleanText(error.message, 1_000) },
     })),
   };
@@ -163,22 +171,22 @@ export function endOf(delivered: Delivered): { what: "failed" | "refused"; detai
 }
 
 /** What was refused, for the histories of those who refused it. */
-export function refusedLetters({ lease, report, delivered }: Filing): RefusedLetter[] {
-  const { row } = report.taken;
-  return delivered!.refused.map(({ letter, instance, blockers }) => ({
+export function refusedEvents({ lease, report, delivered }: PendingReport): RefusedEvent[] {
+  const { row } = report.task;
+  return delivered!.refused.map(({ outgoing, instance, blockers }) => ({
     taskId: lease.taskId,
-    letterId: letter.id,
+    letterId: outgoing.id,
     instanceId: instance,
-    detailText: JSON.stringify({ event: letter.event, from: { lifecycle: row.lifecycle, id: row.id }, blockers }),
+    detailText: JSON.stringify({ event: outgoing.event, from: { lifecycle: row.lifecycle, id: row.id }, blockers }),
   }));
 }
 
 /** What can never arrive, for a person to decide; nothing when all of it arrived or was refused. */
-export function undeliveredLetter(kernel: Kernel, { report, delivered }: Filing): DeadLetterRow[] {
+export function undeliveredDeadLetter(kernel: Kernel, { report, delivered }: PendingReport): DeadLetterRow[] {
   const [first] = delivered!.undelivered;
   if (first === undefined) return [];
-  const letters = delivered!.undelivered.map(({ letter }) => letter);
-  const taken = { ...report.taken, delivery: { ...report.taken.delivery!, letters } };
-  const row = letterOfTask(kernel.newId(), taken, failingOf(taken, { kind: "failed", error: first.error }));
+  const letters = delivered!.undelivered.map(({ outgoing }) => outgoing);
+  const task = { ...report.task, delivery: { ...report.task.delivery!, letters } };
+  const row = deadLetterOfTask(kernel.newId(), task, attemptFailureOf(task, { kind: "failed", error: first.error }));
   return [{ ...row, reason: first.error.code }];
 }

@@ -9,7 +9,7 @@ import type { EffectRow } from "../../store/tasks/tasks.ts";
 import { payloadInvalid } from "../errors.ts";
 import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { refOf } from "../refs.ts";
-import type { Delivery, Letter, Sending } from "../types/delivery.ts";
+import type { Delivery, OutgoingEvent, PlannedSend } from "../types/delivery.ts";
 
 /** Checks what can be checked before the instance is known. Throws what the step has to mend; nothing is sent then. */
 export function planSend(
@@ -19,7 +19,7 @@ export function planSend(
   to: unknown,
   event: unknown,
   rest: readonly unknown[],
-): Sending {
+): PlannedSend {
   const known = knownLifecycle(kernel, lifecycle);
   if (!isInternal(sender)) refuseInternal(known.name, "step.send");
   const name = checkedText(event, "The event");
@@ -30,9 +30,15 @@ export function planSend(
   const checked = payloadOf(known, { name, payload, actor: null, reason: null });
   if (checked.faults !== undefined) throw payloadInvalid(known, name, checked.faults);
   const address = addressOf(to);
-  const letter: Letter = { id: kernel.newId(), to: address, event: name, payload, ...(afterMs > 0 && { afterMs }) };
+  const outgoing: OutgoingEvent = {
+    id: kernel.newId(),
+    to: address,
+    event: name,
+    payload,
+    ...(afterMs > 0 && { afterMs }),
+  };
   storableText(payload ?? null, `The payload of \`${name}\``);
-  return { lifecycle: known, letter, text: JSON.stringify(letter) };
+  return { lifecycle: known, outgoing, text: JSON.stringify(outgoing) };
 }
 
 function delayOf(options: unknown, event: string): number {
@@ -47,29 +53,29 @@ function delayOf(options: unknown, event: string): number {
   return after === undefined ? 0 : durationMs(after, `step.send of \`${event}\`: after`);
 }
 
-function addressOf(to: unknown): Letter["to"] {
+function addressOf(to: unknown): OutgoingEvent["to"] {
   if (to instanceof Object && "child" in to)
     return { child: checkedText(to.child, "The key of a child", "key_invalid") };
   return refOf(to);
 }
 
-const mostLetters = 500;
+const maxEvents = 500;
 const mostText = 256 * 1024;
 
 /** The tasks that bring letters, in as few as can be. All that goes to one instance is in one, and so stays in its order. */
 export function deliveriesOf(
-  sendings: readonly Sending[],
+  sends: readonly PlannedSend[],
   sender: { readonly id: string; readonly visit: number; readonly run: number },
   newId: () => string,
 ): EffectRow[] {
   const bundles = new Map<string, { lifecycle: LifecycleModel; texts: string[]; size: number }[]>();
-  for (const letters of byAddress(sendings).values()) {
-    const { lifecycle } = letters[0]!;
+  for (const events of byAddress(sends).values()) {
+    const { lifecycle } = events[0]!;
     const open = bundles.get(lifecycle.name) ?? [];
-    const texts = letters.map((one) => one.text);
+    const texts = events.map((one) => one.text);
     const size = texts.reduce((sum, text) => sum + text.length, 0);
     const last = open.at(-1);
-    if (last === undefined || last.texts.length + texts.length > mostLetters || last.size + size > mostText)
+    if (last === undefined || last.texts.length + texts.length > maxEvents || last.size + size > mostText)
       open.push({ lifecycle, texts, size });
     else {
       last.texts.push(...texts);
@@ -87,10 +93,10 @@ export function deliveriesOf(
   }));
 }
 
-function byAddress(sendings: readonly Sending[]): Map<string, Sending[]> {
-  const addresses = new Map<string, Sending[]>();
-  for (const one of sendings) {
-    const address = JSON.stringify([one.lifecycle.name, one.letter.to]);
+function byAddress(sends: readonly PlannedSend[]): Map<string, PlannedSend[]> {
+  const addresses = new Map<string, PlannedSend[]>();
+  for (const one of sends) {
+    const address = JSON.stringify([one.lifecycle.name, one.outgoing.to]);
     const known = addresses.get(address);
     if (known === undefined) addresses.set(address, [one]);
     else known.push(one);
@@ -99,7 +105,7 @@ function byAddress(sendings: readonly Sending[]): Map<string, Sending[]> {
 }
 
 /** The task that tells the open children of a run, those of one lifecycle, that it is over. */
-export function callOffRow(
+export function parentEndRow(
   run: { readonly id: string; readonly run: number; readonly visit: number },
   children: Pick<LifecycleModel, "name" | "version">,
   newId: () => string,

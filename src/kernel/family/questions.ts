@@ -4,15 +4,15 @@ import { askedBy, questionOf } from "../../definition/decide/question.ts";
 import { type QuestionRow, readQuestions } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { startBeside } from "../commit/commit-families.ts";
-import type { Course } from "../commit/instance-update.ts";
+import { startChildrenWithoutMove } from "../commit/commit-families.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { catchUp, deliverOwn } from "../move/apply-due.ts";
 import { sendAll } from "../move/send.ts";
 import { planStart } from "../move/start.ts";
 import { type Decide, writeAlone } from "../move/sweep.ts";
-import type { Planned } from "../types/start.ts";
+import type { PlannedStart } from "../types/start.ts";
 import { type Asker, askerOf } from "./question-provider.ts";
 
 /** A visit asks once: its question is named after it. No child of a step has such a name. */
@@ -23,7 +23,7 @@ function nameOfQuestion({ visit }: { readonly visit: number }): string {
 /** A question that is ready to be asked, and the version of the instance that asks it. */
 interface PlannedQuestion {
   readonly version: number;
-  readonly child: Planned;
+  readonly child: PlannedStart;
 }
 
 /** Questions by the instance that asks. */
@@ -36,21 +36,21 @@ export type PlannedQuestions = Map<string, PlannedQuestion>;
 export async function tellAnswers(
   kernel: Kernel,
   db: Executor,
-  courses: readonly Course[],
+  updates: readonly InstanceUpdate[],
   planned: PlannedQuestions,
 ): Promise<void> {
-  const asking = courses.filter(
-    ({ failure, lifecycle, instance }) => failure === undefined && askedBy(lifecycle, instance),
+  const asking = updates.filter(
+    ({ error, lifecycle, instance }) => error === undefined && askedBy(lifecycle, instance),
   );
   if (asking.length === 0) return;
   const runs = asking.map(({ instance }) => ({ id: instance.id, run: instance.run }));
   const questions = await readQuestions(db, runs, questionLifecycles(kernel));
-  const own = new Map<Course, QuestionRow>();
-  for (const course of asking) {
-    const name = nameOfQuestion(course.instance);
-    const found = questions.find((one) => one.parent_id === course.instance.id && one.name === name);
-    if (found === undefined) course.attempt(() => tryAsking(kernel, course, planned));
-    else own.set(course, found);
+  const own = new Map<InstanceUpdate, QuestionRow>();
+  for (const update of asking) {
+    const name = nameOfQuestion(update.instance);
+    const found = questions.find((one) => one.parent_id === update.instance.id && one.name === name);
+    if (found === undefined) update.decide(() => tryAsking(kernel, update, planned));
+    else own.set(update, found);
   }
   for (const asker of Object.values(kernel.askers)) {
     const of = [...own].filter(([, question]) => isOf(asker, question));
@@ -59,30 +59,30 @@ export async function tellAnswers(
       db,
       of.map(([, question]) => question.id),
     );
-    for (const [course, { id }] of of) {
+    for (const [update, { id }] of of) {
       const answer = answers.get(id);
       if (answer === undefined) continue;
       const { event: name, payload, reason } = answer;
-      course.attempt(() => deliverOwn(course, { name, payload, reason }));
+      update.decide(() => deliverOwn(update, { name, payload, reason }));
     }
   }
 }
 
-function tryAsking(kernel: Kernel, course: Course, planned: PlannedQuestions): void {
-  const { instance } = course;
+function tryAsking(kernel: Kernel, update: InstanceUpdate, planned: PlannedQuestions): void {
+  const { instance } = update;
   planned.delete(instance.id);
   try {
-    planned.set(instance.id, { version: instance.version, child: plan(kernel, course) });
+    planned.set(instance.id, { version: instance.version, child: plan(kernel, update) });
   } catch (thrown) {
-    failOver(course, thrown);
+    failOver(update, thrown);
   }
 }
 
 /** The instance fails with what its question failed of. */
-function failOver(course: Course, thrown: unknown): void {
+function failOver(update: InstanceUpdate, thrown: unknown): void {
   const message = cleanText(messageOf(thrown), 2_000);
   const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
-  deliverOwn(course, { name: "fail", payload, reason: message });
+  deliverOwn(update, { name: "fail", payload, reason: message });
 }
 
 /**
@@ -126,7 +126,7 @@ interface Tended {
 
 interface Wanted {
   readonly parent: InstanceRow;
-  readonly children: readonly Planned[];
+  readonly children: readonly PlannedStart[];
 }
 
 /** Starts questions together; if the database refuses them, each alone, and an instance whose question it refuses fails. */
@@ -138,7 +138,7 @@ async function ask(
 ): Promise<void> {
   if (wanted.length === 0) return;
   try {
-    for (const id of await startBeside(kernel, wanted)) again.add(id);
+    for (const id of await startChildrenWithoutMove(kernel, wanted)) again.add(id);
   } catch (thrown) {
     if (asPawlError(thrown).fault === "environment") throw thrown;
     if (wanted.length > 1) for (const one of wanted) await ask(kernel, [one], again, failures);
@@ -153,11 +153,11 @@ async function failInstance(
   again: Set<string>,
   failures: { id: string; error: unknown }[],
 ): Promise<void> {
-  const decide: Decide = async (db, courses) => {
-    await catchUp(db, courses);
-    for (const course of courses)
-      if (course.instance.visit === visit && course.instance.outcome === null)
-        course.attempt(() => failOver(course, thrown));
+  const decide: Decide = async (db, updates) => {
+    await catchUp(db, updates);
+    for (const update of updates)
+      if (update.instance.visit === visit && update.instance.outcome === null)
+        update.decide(() => failOver(update, thrown));
   };
   try {
     await writeAlone(kernel, id, decide);
@@ -183,7 +183,7 @@ function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: Questi
 }
 
 /** The question of an instance, as the child that is started for it. Throws what the `sample` or the `order` of the queue throws. */
-function plan(kernel: Kernel, { lifecycle, instance, row }: Course): Planned {
+function plan(kernel: Kernel, { lifecycle, instance, row }: InstanceUpdate): PlannedStart {
   const asked = askedBy(lifecycle, instance)!;
   const asker = askerOf(kernel.askers, asked)!;
   const { id, run, key } = instance;

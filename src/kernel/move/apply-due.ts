@@ -3,14 +3,14 @@ import { readWaitingCallbacks, type WaitingCallback } from "../../store/callback
 import { payloadIn } from "../../store/move/payloads.ts";
 import { type DueTimer, readDueTimers, readRetries } from "../../store/move/timers.ts";
 import type { Executor } from "../../store/port/db.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
-import type { Maker } from "../types/move-origin.ts";
+import type { MoveOrigin } from "../types/move-origin.ts";
 import { happen } from "./apply-event.ts";
 import { failEvent, isOwn } from "./failed-events.ts";
 import { match } from "./match-callbacks.ts";
 
-const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
+const byPawl: MoveOrigin = { source: "pawl", requestId: null, lease: null };
 
 /**
  * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state, with
@@ -18,42 +18,45 @@ const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
  * sweeper ran. One statement for all, and only if the rows say that there is something. An event whose guard or hook throws
  * is retried by its own policy and keeps no other event from the instance.
  */
-export async function catchUp(db: Executor, courses: readonly Course[]): Promise<void> {
-  for (const course of courses) rename(course);
-  const timers = await dueTimers(db, courses.filter(isOverdue));
+export async function catchUp(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
+  for (const update of updates) rename(update);
+  const timers = await dueTimers(db, updates.filter(isOverdue));
   const callbacks = await waitingCallbacks(
     db,
-    courses.filter(({ row }) => row.inbox > 0),
+    updates.filter(({ row }) => row.inbox > 0),
   );
-  for (const course of courses) {
-    const { id } = course.row;
+  for (const update of updates) {
+    const { id } = update.row;
     if (!timers.has(id) && !callbacks.has(id)) continue;
-    course.attempt(() => {
-      if (timers.has(id)) course.settle(course.row.now_ms);
+    update.decide(() => {
+      if (timers.has(id)) update.settleTimers(update.row.now_ms);
       // What came before it has to happen before it.
-      if (timers.has(id) && course.matching === "passing") course.matching = "due";
-      inOrder(course, timers.get(id) ?? [], callbacks.get(id) ?? []);
+      if (timers.has(id) && update.matching === "passing") update.matching = "due";
+      inOrder(update, timers.get(id) ?? [], callbacks.get(id) ?? []);
     });
   }
 }
 
 /** The same for whoever has nothing else to do than to look at callbacks. */
-export async function lookInto(db: Executor, courses: readonly Course[]): Promise<void> {
-  for (const course of courses) course.matching = "looking";
-  await catchUp(db, courses);
+export async function lookInto(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
+  for (const update of updates) update.matching = "looking";
+  await catchUp(db, updates);
 }
 
-function isOverdue({ row }: Course): boolean {
+function isOverdue({ row }: InstanceUpdate): boolean {
   return row.next_due_ms !== null && row.next_due_ms <= row.now_ms;
 }
 
-async function dueTimers(db: Executor, courses: readonly Course[]): Promise<Map<string, DueTimer[]>> {
-  const due = courses.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms }));
+async function dueTimers(db: Executor, updates: readonly InstanceUpdate[]): Promise<Map<string, DueTimer[]>> {
+  const due = updates.map(({ row }) => ({ id: row.id, asOfMs: row.now_ms }));
   return byInstance(due, due.length === 0 ? [] : await readDueTimers(db, due));
 }
 
-async function waitingCallbacks(db: Executor, courses: readonly Course[]): Promise<Map<string, WaitingCallback[]>> {
-  const ids = courses.map(({ row }) => row.id);
+async function waitingCallbacks(
+  db: Executor,
+  updates: readonly InstanceUpdate[],
+): Promise<Map<string, WaitingCallback[]>> {
+  const ids = updates.map(({ row }) => row.id);
   const wanted = ids.map((id) => ({ id }));
   return byInstance(wanted, ids.length === 0 ? [] : await readWaitingCallbacks(db, ids));
 }
@@ -68,27 +71,27 @@ function byInstance<One extends { readonly instance_id: string }>(
 }
 
 /** Gives an instance's state the name that it has in this definition. */
-export function rename(course: Course): void {
-  course.attempt(() => {
-    const renamed = decideRename(course.lifecycle, course.instance, course.row.now_ms);
-    if (renamed !== undefined) course.add(renamed, byPawl);
+export function rename(update: InstanceUpdate): void {
+  update.decide(() => {
+    const renamed = decideRename(update.lifecycle, update.instance, update.row.now_ms);
+    if (renamed !== undefined) update.add(renamed, byPawl);
   });
 }
 
 /** By their time, and at a tie the callback first: what came at the last moment came in time. */
-function inOrder(course: Course, timers: readonly DueTimer[], callbacks: readonly WaitingCallback[]): void {
-  const { run } = course.instance;
+function inOrder(update: InstanceUpdate, timers: readonly DueTimer[], callbacks: readonly WaitingCallback[]): void {
+  const { run } = update.instance;
   let arrived = 0;
   for (const timer of timers) {
     const before = callbacks.findIndex((one, index) => index >= arrived && one.received_ms > timer.due_ms);
     const end = before < 0 ? callbacks.length : before;
-    match(course, callbacks.slice(arrived, end));
+    match(update, callbacks.slice(arrived, end));
     arrived = end;
     // An earlier one may have ended the visit or the whole run: what belonged to it is void.
-    if (course.instance.outcome !== null || course.instance.run !== run) break;
-    if (timer.visit === null || timer.visit === course.instance.visit) ring(course, timer);
+    if (update.instance.outcome !== null || update.instance.run !== run) break;
+    if (timer.visit === null || timer.visit === update.instance.visit) ring(update, timer);
   }
-  match(course, callbacks.slice(arrived));
+  match(update, callbacks.slice(arrived));
 }
 
 /** An event that Pawl itself sends to an instance in its present visit, such as `joined` or `answered`. */
@@ -99,29 +102,32 @@ export interface OwnEvent {
 }
 
 /** Delivers an event of Pawl's own. One that throws is retried by a timer of the visit, and ends as a due event does. */
-export function deliverOwn(course: Course, { name: event, payload, reason }: OwnEvent): void {
-  const { id, visit } = course.instance;
+export function deliverOwn(update: InstanceUpdate, { name: event, payload, reason }: OwnEvent): void {
+  const { id, visit } = update.instance;
   const timer: DueTimer = {
     instance_id: id,
     // The same in every try of one transaction, so that a hook that threw is found again.
     id: `${visit} ${event}`,
     kind: "send",
     visit,
-    due_ms: course.row.now_ms,
+    due_ms: update.row.now_ms,
     event,
     payload,
     has_payload: payload !== undefined,
     actor: null,
     reason,
     attempts: 0,
-    request_id: course.newId(),
+    request_id: update.newId(),
   };
-  ring(course, timer);
+  ring(update, timer);
 }
 
 /** Instances whose present visit has an event of Pawl's own that threw and that a timer retries. */
-export async function retryingOwn(db: Executor, courses: readonly Course[]): Promise<ReadonlySet<Course>> {
-  const timed = courses.filter(({ row, failure }) => failure === undefined && row.next_due_ms !== null);
+export async function retryingOwn(
+  db: Executor,
+  updates: readonly InstanceUpdate[],
+): Promise<ReadonlySet<InstanceUpdate>> {
+  const timed = updates.filter(({ row, error }) => error === undefined && row.next_due_ms !== null);
   if (timed.length === 0) return new Set();
   const visits = timed.map(({ instance: { id, visit } }) => ({ id, visit }));
   const ids = new Set((await readRetries(db, visits)).map((one) => one.instance_id));
@@ -129,28 +135,28 @@ export async function retryingOwn(db: Executor, courses: readonly Course[]): Pro
 }
 
 /** Fires a timer. An event that throws is retried later, unless the cause is the database. */
-function ring(course: Course, timer: DueTimer): void {
-  const thrownBefore = course.failedTimers.get(timer.id);
+function ring(update: InstanceUpdate, timer: DueTimer): void {
+  const thrownBefore = update.failedTimers.get(timer.id);
   if (thrownBefore !== undefined) {
-    failEvent(course, timer, thrownBefore);
+    failEvent(update, timer, thrownBefore);
     return;
   }
   try {
-    send(course, timer);
+    send(update, timer);
   } catch (thrown) {
     if (timer.kind === "deadline" || asPawlError(thrown).fault === "environment") throw thrown;
-    failEvent(course, timer, thrown);
+    failEvent(update, timer, thrown);
   }
 }
 
 /** A delayed event carries the mark of the call that sent it, which may have lost its reply. */
-function makerOf(timer: DueTimer): Maker {
+function originOfTimer(timer: DueTimer): MoveOrigin {
   if (isOwn(timer)) return byPawl;
   const { kind, request_id: requestId } = timer;
   return { source: "timer", requestId: kind === "send" ? requestId : null, lease: null };
 }
 
-function send(course: Course, timer: DueTimer): void {
+function send(update: InstanceUpdate, timer: DueTimer): void {
   const event = {
     name: timer.event,
     payload: timer.kind !== "send" && timer.event === "fail" ? { reason: timer.kind } : payloadIn(timer),
@@ -158,25 +164,29 @@ function send(course: Course, timer: DueTimer): void {
     reason: timer.reason ?? (timer.kind === "send" ? null : timer.kind),
     pastOwnFailEdge: timer.kind === "deadline",
   };
-  const hooked = course.hooked.length;
-  const refusal = happen(course, event, makerOf(timer));
-  for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, timer.id);
+  const hooked = update.hooked.length;
+  const refusal = happen(update, event, originOfTimer(timer));
+  for (const decision of update.hooked.slice(hooked)) update.timersOfHooks.set(decision, timer.id);
   if (refusal === undefined || timer.kind === "deadline") return;
-  refuse(course, timer, refusal.blockers);
+  refuse(update, timer, refusal.blockers);
 }
 
 /**
  * Notes an event that was refused when its time came. If it belonged to the visit, the instance may now wait for ever: then
  * people are alerted, unless a deadline is still to come or a step runs.
  */
-function refuse(course: Course, { event, visit, request_id: requestId }: DueTimer, blockers: readonly Blocker[]): void {
-  course.refuse({ event, ...(visit === null ? {} : { visit }), blockers }, requestId);
-  const { lifecycle, instance } = course;
+function refuse(
+  update: InstanceUpdate,
+  { event, visit, request_id: requestId }: DueTimer,
+  blockers: readonly Blocker[],
+): void {
+  update.noteRefusal({ event, ...(visit === null ? {} : { visit }), blockers }, requestId);
+  const { lifecycle, instance } = update;
   const { id, key, state, deadlineAtMs } = instance;
   if (visit === null || deadlineAtMs !== null || lifecycle.states.get(state)?.kind === "work") return;
   const name = key === null ? `${lifecycle.name} ${id}` : `${lifecycle.name} "${key}"`;
   const reason = blockers.map((one) => one.reason).join("; ");
-  course.alert({
+  update.addAlert({
     cause: `refused:${id}:${visit}:${event}`,
     kind: "event_refused",
     message: `${name} refused ${event} in ${state}, which would have ended its wait: ${reason}.`,

@@ -3,15 +3,15 @@ import { cleanText } from "../../base/json.ts";
 import { nextAttemptMs, standardRetry } from "../../policy/retry.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { describeError } from "../tasks/attempt-failure.ts";
-import { eventFailed, letterOfEvent } from "./failed-events.ts";
+import { deadLetterOfEvent, eventFailed } from "./failed-events.ts";
 
 /**
  * The guard, `set` or `before` hook of a stored callback threw. The callback is retried by the standard policy, and in the
  * end refused with a dead letter, which can be requeued. Each failure is noted in the history.
  */
-export function failCallback(course: Course, callback: WaitingCallback, thrown: unknown): void {
+export function failCallback(update: InstanceUpdate, callback: WaitingCallback, thrown: unknown): void {
   const { id, event } = callback;
   const attempt = callback.attempts + 1;
   // A requeue grants the whole budget again; the count goes on, since it identifies the failures in the history.
@@ -19,22 +19,22 @@ export function failCallback(course: Course, callback: WaitingCallback, thrown: 
   const retryAfterMs = nextAttemptMs(standardRetry, ofBudget, Math.random()) ?? null;
   const error = describeError(thrown);
   const origin = { event, source: "callback", callback: id };
-  course.noteFailure({ requestId: id, attempt, detail: { ...origin, reason: eventFailed, error, retryAfterMs } });
-  course.failedEvents = [...course.failedEvents, { event, attempt, retryAfterMs, thrown }];
+  update.noteFailure({ requestId: id, attempt, detail: { ...origin, reason: eventFailed, error, retryAfterMs } });
+  update.failedEvents = [...update.failedEvents, { event, attempt, retryAfterMs, thrown }];
   const reason = cleanText(messageOf(thrown), 500);
   const settled = { id, wasWaiting: true, isLate: false, reason, version: null, attempts: attempt, retryAfterMs };
   if (retryAfterMs !== null) {
-    const retryMs = course.row.now_ms + retryAfterMs;
+    const retryMs = update.row.now_ms + retryAfterMs;
     const failed: WaitingCallback = { ...callback, attempts: attempt, reason, looked: false, retry_ms: retryMs };
-    course.waiting = course.waiting.map((one) => (one.id === id ? failed : one));
-    course.settleCallback({ ...settled, ...stillWaiting, looked: false });
+    update.waiting = update.waiting.map((one) => (one.id === id ? failed : one));
+    update.settleCallback({ ...settled, ...stillWaiting, looked: false });
     return;
   }
-  course.waiting = course.waiting.filter((one) => one.id !== id);
-  course.settleCallback({ ...settled, status: "refused", accepted: false, looked: true });
-  const letter = { id: course.newId(), event, payload: payloadIn(callback), callback: { id, attempts: attempt } };
-  course.giveUp("event_failed", {
-    ...letterOfEvent(course, letter, { attempt, error }),
+  update.waiting = update.waiting.filter((one) => one.id !== id);
+  update.settleCallback({ ...settled, status: "refused", accepted: false, looked: true });
+  const letter = { id: update.newId(), event, payload: payloadIn(callback), callback: { id, attempts: attempt } };
+  update.giveUp("event_failed", {
+    ...deadLetterOfEvent(update, letter, { attempt, error }),
     cause: `callback:${id}:${attempt}`,
     detailsText: JSON.stringify(callback.error === null ? origin : { ...origin, reported: callback.error }),
   });

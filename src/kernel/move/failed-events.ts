@@ -6,10 +6,10 @@ import { payloadIn } from "../../store/move/payloads.ts";
 import type { DueTimer } from "../../store/move/timers.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import { errorFields } from "../../telemetry/log.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/attempt-failure.ts";
-import type { Delivery, Letter } from "../types/delivery.ts";
+import type { Delivery, OutgoingEvent } from "../types/delivery.ts";
 import { HookOfTimerError } from "./hooks.ts";
 
 /** Why an event that is sent by a timer or a release, or came as a callback, ended as a dead letter. */
@@ -19,20 +19,24 @@ export const eventFailed = "event_failed";
  * An event that was due threw. It must not keep other events from its instance, so its timer is set back by the standard
  * retry policy, and in the end it becomes a dead letter. Each failure is noted in the history.
  */
-export function failEvent(course: Course, timer: DueTimer, thrown: unknown): void {
+export function failEvent(update: InstanceUpdate, timer: DueTimer, thrown: unknown): void {
   const attempt = timer.attempts + 1;
   const retryAfterMs = nextAttemptMs(standardRetry, attempt, Math.random()) ?? null;
   const error = describeError(thrown);
   const detail = { event: timer.event, ...originOf(timer), reason: eventFailed, error, retryAfterMs };
-  course.noteFailure({ requestId: timer.request_id, attempt, detail });
-  course.failedEvents = [...course.failedEvents, { event: timer.event, attempt, retryAfterMs, thrown }];
+  update.noteFailure({ requestId: timer.request_id, attempt, detail });
+  update.failedEvents = [...update.failedEvents, { event: timer.event, attempt, retryAfterMs, thrown }];
   if (retryAfterMs !== null) {
-    course.retryEvent(timer, retryAfterMs);
+    update.retryEvent(timer, retryAfterMs);
     return;
   }
   const { event } = timer;
-  const letter = letterOfEvent(course, { id: course.newId(), event, payload: payloadIn(timer) }, { attempt, error });
-  course.giveUp("event_failed", {
+  const letter = deadLetterOfEvent(
+    update,
+    { id: update.newId(), event, payload: payloadIn(timer) },
+    { attempt, error },
+  );
+  update.giveUp("event_failed", {
     ...letter,
     cause: `timer:${timer.request_id}`,
     detailsText: JSON.stringify({ event, ...originOf(timer) }),
@@ -49,12 +53,12 @@ function originOf(timer: DueTimer) {
 }
 
 /** The dead letter of an event that an instance was to get and did not. A requeue delivers the event once more. */
-export function letterOfEvent(
-  { instance, lifecycle }: Course,
-  event: Pick<Letter, "id" | "event" | "payload" | "callback">,
+export function deadLetterOfEvent(
+  { instance, lifecycle }: InstanceUpdate,
+  event: Pick<OutgoingEvent, "id" | "event" | "payload" | "callback">,
   failure: { readonly attempt: number; readonly error: unknown },
 ): Omit<DeadLetterRow, "cause" | "detailsText"> {
-  const letters: Letter[] = [{ ...event, to: { id: instance.id } }];
+  const letters: OutgoingEvent[] = [{ ...event, to: { id: instance.id } }];
   const delivery: Delivery = { lifecycle: lifecycle.name, run: instance.run, letters };
   return {
     id: event.id,
@@ -73,7 +77,7 @@ export function letterOfEvent(
 }
 
 /** Logs what failed, once that is written. */
-export function logFailedEvents(kernel: Kernel, { failedEvents, lifecycle, instance }: Course): void {
+export function logFailedEvents(kernel: Kernel, { failedEvents, lifecycle, instance }: InstanceUpdate): void {
   for (const { event, attempt, retryAfterMs, thrown } of failedEvents) {
     // What is given up has an alert, which is logged with it.
     if (retryAfterMs === null) continue;

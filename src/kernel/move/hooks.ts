@@ -2,7 +2,7 @@ import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
 import type { Decision } from "../../definition/decide/move.ts";
 import type { Tx } from "../../store/port/db.ts";
 import { forHook, inTurnOn } from "../../store/port/foreign-tx.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { settleWithin } from "../time-limit.ts";
 
@@ -17,9 +17,9 @@ export class HookOfTimerError extends Error {
 }
 
 /** Runs the `before` hooks of decisions inside their transaction. A throw leaves nothing behind: whoever holds the transaction rolls it back. */
-export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[]): Promise<void> {
-  for (const course of courses) {
-    for (const decision of course.hooked) {
+export async function runHooks(kernel: Kernel, tx: Tx, updates: readonly InstanceUpdate[]): Promise<void> {
+  for (const update of updates) {
+    for (const decision of update.hooked) {
       const what = `the \`before\` hook of \`${decision.event}\` in \`${decision.from}\``;
       try {
         await inTurnOn(tx, () =>
@@ -32,23 +32,23 @@ export async function runHooks(kernel: Kernel, tx: Tx, courses: readonly Course[
         if (isPawlError(thrown) && thrown.fault === "environment") throw thrown;
         const error = new PawlError(
           "hook_failed",
-          `${what[0]!.toUpperCase()}${what.slice(1)} of \`${course.lifecycle.name}\` threw: ${messageOf(thrown)}. Nothing was changed.`,
-          { lifecycle: course.lifecycle.name, event: decision.event, from: decision.from },
+          `${what[0]!.toUpperCase()}${what.slice(1)} of \`${update.lifecycle.name}\` threw: ${messageOf(thrown)}. Nothing was changed.`,
+          { lifecycle: update.lifecycle.name, event: decision.event, from: decision.from },
           { cause: thrown },
         );
-        throw ofTimer(course, decision, error);
+        throw ofTimer(update, decision, error);
       }
     }
   }
 }
 
-/** A hook of the course moved its instance, in the transaction that holds its lock: what was decided cannot be written. */
-export function movedInHook(course: Course): Error {
-  const message = `Instance ${course.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`;
-  return ofTimer(course, course.hooked.at(-1), new PawlError("hook_failed", message));
+/** A hook of the update moved its instance, in the transaction that holds its lock: what was decided cannot be written. */
+export function movedInHook(update: InstanceUpdate): Error {
+  const message = `Instance ${update.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`;
+  return ofTimer(update, update.hooked.at(-1), new PawlError("hook_failed", message));
 }
 
-function ofTimer({ timersOfHooks }: Course, decision: Decision | undefined, error: PawlError): Error {
+function ofTimer({ timersOfHooks }: InstanceUpdate, decision: Decision | undefined, error: PawlError): Error {
   const timerId = decision === undefined ? undefined : timersOfHooks.get(decision);
   return timerId === undefined ? error : new HookOfTimerError(timerId, error);
 }

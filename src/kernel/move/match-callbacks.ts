@@ -5,8 +5,8 @@ import { failedFromOf } from "../../definition/decide/move.ts";
 import { acceptLate, failed } from "../../definition/model.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
-import type { Course } from "../commit/instance-update.ts";
-import type { Maker } from "../types/move-origin.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
+import type { MoveOrigin } from "../types/move-origin.ts";
 import type { AcceptedCallback } from "../types/send.ts";
 import { happen } from "./apply-event.ts";
 import { failCallback, stillWaiting } from "./failed-callbacks.ts";
@@ -18,18 +18,18 @@ type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason"
  * instance stands in a state that takes its event. One whose guard, `set` or hook throws keeps no other from the instance:
  * it is retried by its own policy, in a round of maintenance.
  */
-export function match(course: Course, arriving: readonly WaitingCallback[] = []): void {
-  if (arriving.length > 0) course.waiting = [...course.waiting, ...arriving];
-  if (course.waiting.length === 0) return;
-  for (let version = -1; version !== course.instance.version; ) {
-    version = course.instance.version;
-    for (const callback of failedLast(course.waiting)) {
-      const settled = tryToSettle(course, callback);
+export function match(update: InstanceUpdate, arriving: readonly WaitingCallback[] = []): void {
+  if (arriving.length > 0) update.waiting = [...update.waiting, ...arriving];
+  if (update.waiting.length === 0) return;
+  for (let version = -1; version !== update.instance.version; ) {
+    version = update.instance.version;
+    for (const callback of failedLast(update.waiting)) {
+      const settled = tryToSettle(update, callback);
       if (settled === undefined) continue;
-      course.waiting = course.waiting.filter((one) => one !== callback);
-      course.settleCallback({ id: callback.id, looked: true, wasWaiting: true, ...settled });
+      update.waiting = update.waiting.filter((one) => one !== callback);
+      update.settleCallback({ id: callback.id, looked: true, wasWaiting: true, ...settled });
       // It may have led to where an earlier one is waited for.
-      if (course.instance.version !== version) break;
+      if (update.instance.version !== version) break;
     }
   }
 }
@@ -40,68 +40,68 @@ function failedLast(waiting: readonly WaitingCallback[]): readonly WaitingCallba
 }
 
 /** What becomes of it, or undefined when it waits on. */
-function tryToSettle(course: Course, callback: WaitingCallback): Settled | undefined {
-  if (callback.reason !== null && !isRetried(course, callback)) return undefined;
-  const thrownBefore = course.failedTimers.get(callback.id);
+function tryToSettle(update: InstanceUpdate, callback: WaitingCallback): Settled | undefined {
+  if (callback.reason !== null && !isRetried(update, callback)) return undefined;
+  const thrownBefore = update.failedTimers.get(callback.id);
   if (thrownBefore !== undefined) {
-    failCallback(course, callback, thrownBefore);
+    failCallback(update, callback, thrownBefore);
     return undefined;
   }
-  if (course.matching === "passing" && meetsHook(course, callback)) {
-    if (callback.looked) note(course, callback, { looked: false, reason: null });
+  if (update.matching === "passing" && meetsHook(update, callback)) {
+    if (callback.looked) note(update, callback, { looked: false, reason: null });
     return undefined;
   }
-  const hooked = course.hooked.length;
+  const hooked = update.hooked.length;
   try {
-    const settled = settle(course, callback);
-    for (const decision of course.hooked.slice(hooked)) course.timersOfHooks.set(decision, callback.id);
-    if (settled === undefined && !callback.looked) note(course, callback, { looked: true, reason: null });
+    const settled = settle(update, callback);
+    for (const decision of update.hooked.slice(hooked)) update.timersOfHooks.set(decision, callback.id);
+    if (settled === undefined && !callback.looked) note(update, callback, { looked: true, reason: null });
     return settled;
   } catch (thrown) {
-    failCallback(course, callback, thrown);
+    failCallback(update, callback, thrown);
     return undefined;
   }
 }
 
 /** One that has failed is tried alone, when its pause is over. */
-function isRetried({ matching, decisions, row }: Course, { retry_ms: retryMs }: WaitingCallback): boolean {
+function isRetried({ matching, decisions, row }: InstanceUpdate, { retry_ms: retryMs }: WaitingCallback): boolean {
   return matching === "looking" && decisions.length === 0 && (retryMs === null || retryMs <= row.now_ms);
 }
 
 /** Whether its edge has a `before`, which runs in a transaction, and may throw. */
-function meetsHook(course: Course, callback: WaitingCallback): boolean {
-  const { lifecycle, instance } = course;
+function meetsHook(update: InstanceUpdate, callback: WaitingCallback): boolean {
+  const { lifecycle, instance } = update;
   const { state } = instance;
   const { event, error } = callback;
   if (lifecycle.edgesFrom(state, event).length === 0) {
-    if (!canMakeUp(course, callback)) return false;
+    if (!canMakeUp(update, callback)) return false;
     return lifecycle.edgesFrom(failed, acceptLate).some(({ accepts, before }) => accepts?.event === event && before);
   }
   return lifecycle.edgesFrom(state, error === null ? event : "fail").some((edge) => edge.before !== undefined);
 }
 
 /** It waits on: because no state takes it yet, or because its edge has a hook, which needs a transaction. */
-function note(course: Course, { id }: WaitingCallback, said: Pick<SettledCallback, "looked" | "reason">): void {
-  course.settleCallback({ id, wasWaiting: true, ...stillWaiting, isLate: false, version: null, ...said });
+function note(update: InstanceUpdate, { id }: WaitingCallback, said: Pick<SettledCallback, "looked" | "reason">): void {
+  update.settleCallback({ id, wasWaiting: true, ...stillWaiting, isLate: false, version: null, ...said });
 }
 
-function settle(course: Course, callback: WaitingCallback): Settled | undefined {
-  const { lifecycle, instance } = course;
+function settle(update: InstanceUpdate, callback: WaitingCallback): Settled | undefined {
+  const { lifecycle, instance } = update;
   if (callback.run !== instance.run) return refused("it was meant for an earlier run");
   const isLate = isPast(instance, callback.received_ms);
-  if (isLate && instance.state === failed && lifecycle.builtIns) return keep(course, callback);
+  if (isLate && instance.state === failed && lifecycle.builtIns) return keep(update, callback);
   if (instance.outcome !== null) return { ...refused(`it came when all had ended in \`${instance.state}\``), isLate };
   if (lifecycle.edgesFrom(instance.state, callback.event).length === 0)
-    return canMakeUp(course, callback) ? makeUp(course, callback) : undefined;
+    return canMakeUp(update, callback) ? makeUp(update, callback) : undefined;
   const { event: name, actor, error } = callback;
   const event =
     error === null
       ? { name, payload: payloadIn(callback), actor, reason: null, patch: callback.patch ?? undefined }
       : // Never a completion: the instance fails by it, and its recovery is what comes next.
         { name: "fail", payload: { reason: "callback_error", error }, actor, reason: "callback_error" };
-  const refusal = happen(course, event, makerOf(callback));
+  const refusal = happen(update, event, originOfCallback(callback));
   if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
-  return { status: "applied", accepted: true, isLate: false, reason: null, version: course.instance.version };
+  return { status: "applied", accepted: true, isLate: false, reason: null, version: update.instance.version };
 }
 
 /**
@@ -110,36 +110,36 @@ function settle(course: Course, callback: WaitingCallback): Settled | undefined 
  * is still to come completes nothing else: what lies between must not be skipped while the instance can recover. And what a
  * caller has failed on purpose stays failed.
  */
-function canMakeUp(course: Course, { event, error, failed_by_call }: WaitingCallback): boolean {
-  const { lifecycle, instance, failing } = course;
+function canMakeUp(update: InstanceUpdate, { event, error, failed_by_call }: WaitingCallback): boolean {
+  const { lifecycle, instance, failedMove } = update;
   if (error !== null || instance.state !== failed || !lifecycle.builtIns || lifecycle.deadline === undefined)
     return false;
   if (instance.timedOutAtMs !== null) return true;
-  if (failing === undefined ? failed_by_call : failing.maker.source === "call") return false;
+  if (failedMove === undefined ? failed_by_call : failedMove.origin.source === "call") return false;
   const where = failedFromOf(lifecycle, instance);
   return where !== null && lifecycle.edgesFrom(where, event).length > 0;
 }
 
-function makeUp(course: Course, callback: WaitingCallback): Settled {
+function makeUp(update: InstanceUpdate, callback: WaitingCallback): Settled {
   const { event: accepts, patch, actor } = callback;
   const event = { name: acceptLate, accepts, payload: payloadIn(callback), patch: patch ?? undefined };
-  const refusal = happen(course, { ...event, actor, reason: "in_time" }, makerOf(callback));
+  const refusal = happen(update, { ...event, actor, reason: "in_time" }, originOfCallback(callback));
   if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
-  return { status: "applied", accepted: true, isLate: false, reason: null, version: course.instance.version };
+  return { status: "applied", accepted: true, isLate: false, reason: null, version: update.instance.version };
 }
 
 /** What came too late for an instance that has failed: by the rule of its lifecycle. */
-function keep(course: Course, callback: WaitingCallback): Settled {
+function keep(update: InstanceUpdate, callback: WaitingCallback): Settled {
   const kept: Settled = { status: "kept", accepted: true, isLate: true, reason: null, version: null };
-  const rule = course.lifecycle.deadline?.late ?? "keep";
+  const rule = update.lifecycle.deadline?.late ?? "keep";
   if (rule === "reject") return { ...kept, status: "rejected", accepted: false, reason: "it came after the deadline" };
   // Only the deadline is made up for: what failed of something else has failed.
-  if (rule === "keep" || callback.error !== null || course.instance.timedOutAtMs === null) return kept;
+  if (rule === "keep" || callback.error !== null || update.instance.timedOutAtMs === null) return kept;
   const { event: accepts, patch, actor } = callback;
   const late = { name: acceptLate, accepts, payload: payloadIn(callback), patch: patch ?? undefined };
-  const refusal = happen(course, { ...late, actor, reason: "late" }, makerOf(callback));
+  const refusal = happen(update, { ...late, actor, reason: "late" }, originOfCallback(callback));
   if (refusal !== undefined) return { ...kept, reason: refusal.blockers.map((one) => one.reason).join("; ") };
-  return { ...kept, status: "accepted", version: course.instance.version };
+  return { ...kept, status: "accepted", version: update.instance.version };
 }
 
 /** Past the deadline. At the very moment of it, whatever was written first has come first. */
@@ -152,23 +152,23 @@ function refused(reason: string): Settled {
   return { status: "refused", accepted: false, isLate: false, reason: cleanText(reason, 500), version: null };
 }
 
-function makerOf({ id }: WaitingCallback): Maker {
+function originOfCallback({ id }: WaitingCallback): MoveOrigin {
   return { source: "callback", requestId: id, lease: null };
 }
 
 /** Before the move: throws when it was settled otherwise in the meantime. */
-export function refuseSettled(course: Course, { callbackId: id, wasWaiting }: AcceptedCallback): void {
-  if (!wasWaiting || course.waiting.some((one) => one.id === id)) return;
+export function refuseSettled(update: InstanceUpdate, { callbackId: id, wasWaiting }: AcceptedCallback): void {
+  if (!wasWaiting || update.waiting.some((one) => one.id === id)) return;
   const message = `Callback ${id} was settled in the meantime. Read it again.`;
   throw new PawlError("callback_decided", message, { callback: id });
 }
 
 /** Settles it with the latest move. */
-export function settleAccepted(course: Course, { callbackId: id, wasWaiting }: AcceptedCallback): void {
-  course.waiting = course.waiting.filter((one) => one.id !== id);
-  const { version } = course.instance;
+export function settleAccepted(update: InstanceUpdate, { callbackId: id, wasWaiting }: AcceptedCallback): void {
+  update.waiting = update.waiting.filter((one) => one.id !== id);
+  const { version } = update.instance;
   const status = wasWaiting ? "applied" : "accepted";
-  course.settleCallback({
+  update.settleCallback({
     id,
     status,
     looked: true,

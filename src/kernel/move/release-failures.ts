@@ -6,7 +6,7 @@ import { readInstances } from "../../store/move/instances.ts";
 import { endReleases, type ParkedRow, type ReleaseFailure, recordReleaseFailures } from "../../store/move/releases.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { errorFields } from "../../telemetry/log.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/attempt-failure.ts";
 import { catchUp } from "./apply-due.ts";
@@ -92,13 +92,13 @@ function failureOf({ id, visit, error }: Failed): ReleaseFailure {
 async function tell(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<string, Counted>): Promise<void> {
   const rows = await readInstances(kernel.db, [...told.keys()]);
   const givenUp = new Set<string>();
-  const decide = async (db: Executor, courses: readonly Course[]): Promise<void> => {
-    await catchUp(db, courses);
-    for (const course of courses) {
-      const failure = told.get(course.row.id)!;
-      if (course.failure !== undefined || course.instance.visit !== failure.visit) continue;
-      course.attempt(() => note(course, parked, failure));
-      if (isGivenUp(failure)) givenUp.add(course.row.id);
+  const decide = async (db: Executor, updates: readonly InstanceUpdate[]): Promise<void> => {
+    await catchUp(db, updates);
+    for (const update of updates) {
+      const failure = told.get(update.row.id)!;
+      if (update.error !== undefined || update.instance.visit !== failure.visit) continue;
+      update.decide(() => note(update, parked, failure));
+      if (isGivenUp(failure)) givenUp.add(update.row.id);
     }
   };
   const { written } = await sweep(kernel, rows, decide);
@@ -110,19 +110,19 @@ function isGivenUp({ what, attempts }: Counted): boolean {
   return what === "failed" && attempts >= mostFailures;
 }
 
-function note(course: Course, { event, state }: ParkedState, failure: Counted): void {
+function note(update: InstanceUpdate, { event, state }: ParkedState, failure: Counted): void {
   const { what, attempts, reason, blockers, visit, errorText } = failure;
   const error = errorText === null ? null : (JSON.parse(errorText) as { name: string; message: string });
   const detail = { event, source: "release", reason, ...(error === null ? { blockers } : { error }) };
-  const requestId = course.newId();
-  if (what === "failed") course.noteFailure({ requestId, attempt: attempts, detail });
-  else course.note("refused", { ...detail, attempts }, requestId);
-  const cause = `release:${course.row.id}:${visit}`;
+  const requestId = update.newId();
+  if (what === "failed") update.noteFailure({ requestId, attempt: attempts, detail });
+  else update.note("refused", { ...detail, attempts }, requestId);
+  const cause = `release:${update.row.id}:${visit}`;
   if (isGivenUp(failure)) {
-    course.giveUp("event_failed", {
-      id: course.newId(),
-      instanceId: course.row.id,
-      lifecycle: course.lifecycle.name,
+    update.giveUp("event_failed", {
+      id: update.newId(),
+      instanceId: update.row.id,
+      lifecycle: update.lifecycle.name,
       kind: "instance",
       origin: state,
       reason: releaseFailed,
@@ -132,13 +132,13 @@ function note(course: Course, { event, state }: ParkedState, failure: Counted): 
       detailsText: JSON.stringify({ event, source: "release" }),
       workText: null,
       cause,
-      version: course.instance.version,
+      version: update.instance.version,
       lease: null,
     });
   } else if (what === "refused" && attempts >= mostRefusals) {
-    const key = course.instance.key;
-    const name = key === null ? `${course.lifecycle.name} ${course.row.id}` : `${course.lifecycle.name} "${key}"`;
-    course.alert({
+    const key = update.instance.key;
+    const name = key === null ? `${update.lifecycle.name} ${update.row.id}` : `${update.lifecycle.name} "${key}"`;
+    update.addAlert({
       cause,
       kind: "release_refused",
       message: `${name} refused its release from ${state} ${attempts} times: ${reason}.`,

@@ -8,11 +8,11 @@ import { type KnownRequest, readRequests } from "../../store/move/requests.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commit } from "../commit/commit.ts";
-import { Course } from "../commit/instance-update.ts";
+import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { untilAnswered } from "../retry-unknown-outcome.ts";
-import type { Maker } from "../types/move-origin.ts";
+import type { MoveOrigin } from "../types/move-origin.ts";
 import type { Send, Sent } from "../types/send.ts";
 import { catchUp } from "./apply-due.ts";
 import { happen } from "./apply-event.ts";
@@ -106,27 +106,27 @@ async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly Pending[]
 async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: Pending[]): Promise<void> {
   const { db } = kernel;
   const byInstance = await readWanted(kernel, db, pending);
-  const courses = [...byInstance.keys()];
+  const updates = [...byInstance.keys()];
   await settleLostReplies(db, byInstance);
-  await catchUp(db, courses);
+  await catchUp(db, updates);
   const requests = await readKnownRequests(db, byInstance);
   const answers = new Map<Pending, InstanceModel>();
-  for (const [course, waiting] of byInstance) {
-    for (const one of waiting) await take(db, course, one, requests, answers);
-    course.attempt(() => match(course));
+  for (const [update, waiting] of byInstance) {
+    for (const one of waiting) await take(db, update, one, requests, answers);
+    update.decide(() => match(update));
   }
-  const free = courses.filter((course) => course.changes && course.failure === undefined && course.hooked.length === 0);
+  const free = updates.filter((update) => update.changes && update.error === undefined && update.hooked.length === 0);
   const written = await commitOrDoubt(kernel, free, byInstance);
-  for (const [course, waiting] of byInstance) {
-    const atMs = written?.get(course.instance.id);
-    if (atMs === undefined && course.changes && course.failure === undefined) {
+  for (const [update, waiting] of byInstance) {
+    const atMs = written?.get(update.instance.id);
+    if (atMs === undefined && update.changes && update.error === undefined) {
       // A hook has to run, or somebody moved or holds it: also what was refused was refused on ground that did not stand.
       for (const one of waiting) if (!one.settled) one.outcome = undefined;
-      if (course.hooked.length > 0 || written === undefined) alone.push(...waiting.filter((one) => !one.settled));
+      if (update.hooked.length > 0 || written === undefined) alone.push(...waiting.filter((one) => !one.settled));
       continue;
     }
-    for (const one of waiting) finish(one, course, answers.get(one), atMs);
-    if (atMs !== undefined) announce(kernel, course);
+    for (const one of waiting) finish(one, update, answers.get(one), atMs);
+    if (atMs !== undefined) announce(kernel, update);
   }
 }
 
@@ -174,47 +174,47 @@ async function sendLocked(
   { alone, failedTimers }: { alone?: Pending[]; failedTimers?: ReadonlyMap<string, unknown> },
 ): Promise<void> {
   const found = await readWanted(kernel, tx, pending);
-  const ids = [...found.keys()].map((course) => course.row.id).sort();
+  const ids = [...found.keys()].map((update) => update.row.id).sort();
   const rows = new Map((await lockInstances(tx, ids)).map((row) => [row.id, row]));
   if (kernel.faults !== undefined) await kernel.faults.at("transaction.locked");
-  const byInstance = new Map<Course, Pending[]>();
-  for (const [course, waiting] of found) {
-    const row = rows.get(course.row.id);
+  const byInstance = new Map<InstanceUpdate, Pending[]>();
+  for (const [update, waiting] of found) {
+    const row = rows.get(update.row.id);
     // Between the reading and the lock a newer process may have moved it, or its time to be kept have ended.
     if (row !== undefined && !isNewer(kernel, row))
-      byInstance.set(new Course(course.lifecycle, row, kernel.newId), waiting);
+      byInstance.set(new InstanceUpdate(update.lifecycle, row, kernel.newId), waiting);
     else for (const one of waiting) one.outcome = { ok: false, error: goneError(kernel, one.send, row) };
   }
-  const courses = [...byInstance.keys()];
-  for (const course of courses) {
-    course.hold();
-    if (failedTimers !== undefined) course.failedTimers = failedTimers;
+  const updates = [...byInstance.keys()];
+  for (const update of updates) {
+    update.markLocked();
+    if (failedTimers !== undefined) update.failedTimers = failedTimers;
   }
   await settleLostReplies(tx, byInstance);
-  await catchUp(tx, courses);
+  await catchUp(tx, updates);
   const requests = await readKnownRequests(tx, byInstance);
   const answers = new Map<Pending, InstanceModel>();
-  for (const [course, waiting] of byInstance) {
-    for (const one of waiting) await take(tx, course, one, requests, answers);
-    course.attempt(() => match(course));
+  for (const [update, waiting] of byInstance) {
+    for (const one of waiting) await take(tx, update, one, requests, answers);
+    update.decide(() => match(update));
   }
-  const changed = courses.filter((course) => course.changes && course.failure === undefined);
-  const hooked = changed.filter((course) => course.hooked.length > 0);
+  const changed = updates.filter((update) => update.changes && update.error === undefined);
+  const hooked = changed.filter((update) => update.hooked.length > 0);
   if (alone === undefined) await runHooks(kernel, tx, hooked);
   if (kernel.faults !== undefined) await kernel.faults.at("transaction.hooked");
-  const moving = alone === undefined ? changed : changed.filter((course) => !hooked.includes(course));
+  const moving = alone === undefined ? changed : changed.filter((update) => !hooked.includes(update));
   const written = moving.length === 0 ? new Map<string, number>() : await commit(kernel, tx, moving);
   if (kernel.faults !== undefined) await kernel.faults.at("transaction.written");
-  for (const [course, waiting] of byInstance) {
-    const atMs = written.get(course.instance.id);
-    if (alone !== undefined && hooked.includes(course)) {
+  for (const [update, waiting] of byInstance) {
+    const atMs = written.get(update.instance.id);
+    if (alone !== undefined && hooked.includes(update)) {
       for (const one of waiting) one.outcome = undefined;
       alone.push(...waiting);
       continue;
     }
-    if (atMs === undefined && moving.includes(course)) throw movedInHook(course);
-    for (const one of waiting) finish(one, course, answers.get(one), atMs);
-    if (atMs !== undefined) announce(kernel, course);
+    if (atMs === undefined && moving.includes(update)) throw movedInHook(update);
+    for (const one of waiting) finish(one, update, answers.get(one), atMs);
+    if (atMs !== undefined) announce(kernel, update);
   }
 }
 
@@ -228,7 +228,11 @@ function goneError(kernel: Kernel, send: Send, row: InstanceRow | undefined): Pa
 }
 
 /** The instances that are meant, each with the sends for it in their order. What names nothing is answered at once. */
-async function readWanted(kernel: Kernel, db: Executor, pending: readonly Pending[]): Promise<Map<Course, Pending[]>> {
+async function readWanted(
+  kernel: Kernel,
+  db: Executor,
+  pending: readonly Pending[],
+): Promise<Map<InstanceUpdate, Pending[]>> {
   const places = new Map(pending.map((one, place) => [one, place]));
   const inOrder = (one: Pending, other: Pending) => places.get(one)! - places.get(other)!;
   const byId = new Map<string, Pending[]>();
@@ -253,65 +257,65 @@ async function readWanted(kernel: Kernel, db: Executor, pending: readonly Pendin
     const list = meant.get(row.id)?.pending ?? [];
     meant.set(row.id, { row, pending: [...list, ...byKey.get(`${row.lifecycle}/${row.key}`)!.pending] });
   }
-  const courses = new Map<Course, Pending[]>();
+  const updates = new Map<InstanceUpdate, Pending[]>();
   for (const { row, pending: waiting } of meant.values()) {
     kernel.clock.observe(row.now_ms);
     const right = waiting.filter((one) => one.send.lifecycle.name === row.lifecycle).sort(inOrder);
     if (right.length === 0) continue;
     try {
-      courses.set(new Course(lifecycleOf(kernel, row), row, kernel.newId), right);
+      updates.set(new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId), right);
     } catch (error) {
       for (const one of right) one.outcome = { ok: false, error: asPawlError(error) };
     }
   }
-  const found = new Set([...courses.values()].flat());
+  const found = new Set([...updates.values()].flat());
   for (const one of pending) {
     if (!found.has(one) && one.outcome === undefined) one.outcome = { ok: false, error: unknownInstance(one.send) };
   }
-  return courses;
+  return updates;
 }
 
-/** Decides one send on its course. Its answer counts once the course is written. */
+/** Decides one send on its update. Its answer counts once the update is written. */
 async function take(
   db: Executor,
-  course: Course,
+  update: InstanceUpdate,
   one: Pending,
   requests: ReadonlyMap<string, KnownRequest>,
   answers: Map<Pending, InstanceModel>,
 ): Promise<void> {
-  if (one.outcome !== undefined || course.failure !== undefined) return;
+  if (one.outcome !== undefined || update.error !== undefined) return;
   const { send } = one;
-  one.instanceId = course.row.id;
-  one.decidedOn = course.row.version;
+  one.instanceId = update.row.id;
+  one.decidedOn = update.row.version;
   try {
-    const known = send.idempotency && requests.get(requestName(course.row.id, send.idempotency.key));
+    const known = send.idempotency && requests.get(requestName(update.row.id, send.idempotency.key));
     if (known !== undefined && send.idempotency !== undefined) {
-      await repeat(db, course, one, known, answers);
+      await repeat(db, update, one, known, answers);
       return;
     }
-    if (send.expectedVersion !== undefined && send.expectedVersion !== course.instance.version) {
+    if (send.expectedVersion !== undefined && send.expectedVersion !== update.instance.version) {
       throw new PawlError(
         "version_conflict",
-        `\`${send.event}\` expected version ${send.expectedVersion} of ${nameOf(course.row)}, and it is at ${course.instance.version}. Read it again and decide anew.`,
-        { expected: send.expectedVersion, actual: course.instance.version },
+        `\`${send.event}\` expected version ${send.expectedVersion} of ${nameOf(update.row)}, and it is at ${update.instance.version}. Read it again and decide anew.`,
+        { expected: send.expectedVersion, actual: update.instance.version },
       );
     }
-    if (send.delay !== undefined) delay(course, send, send.delay);
+    if (send.delay !== undefined) delay(update, send, send.delay);
     else {
       const { event: name, payload, actor, reason, patch, renewsDeadline, late } = send;
-      const maker: Maker = { source: send.source ?? "call", requestId: send.requestId, lease: null };
+      const origin: MoveOrigin = { source: send.source ?? "call", requestId: send.requestId, lease: null };
       const event = { name, payload, actor, reason, patch, renewsDeadline, accepts: late?.event };
-      if (late !== undefined) refuseSettled(course, late);
-      const refusal = happen(course, event, maker);
-      if (refusal !== undefined) throw refusedError(course, send, refusal);
-      if (late !== undefined) settleAccepted(course, late);
+      if (late !== undefined) refuseSettled(update, late);
+      const refusal = happen(update, event, origin);
+      if (refusal !== undefined) throw refusedError(update, send, refusal);
+      if (late !== undefined) settleAccepted(update, late);
     }
     if (send.idempotency !== undefined) {
-      course.answer(send.idempotency.key, send.idempotency.hash);
-      const known = { instance_id: course.row.id, ...send.idempotency, version: course.instance.version };
-      (requests as Map<string, KnownRequest>).set(requestName(course.row.id, send.idempotency.key), known);
+      update.addRequest(send.idempotency.key, send.idempotency.hash);
+      const known = { instance_id: update.row.id, ...send.idempotency, version: update.instance.version };
+      (requests as Map<string, KnownRequest>).set(requestName(update.row.id, send.idempotency.key), known);
     }
-    answers.set(one, course.instance);
+    answers.set(one, update.instance);
   } catch (thrown) {
     one.outcome = { ok: false, error: asPawlError(thrown) };
   }
@@ -320,7 +324,7 @@ async function take(
 /** The same key again: the first answer if it asks the same, a conflict if it asks something else. */
 async function repeat(
   db: Executor,
-  course: Course,
+  update: InstanceUpdate,
   one: Pending,
   known: KnownRequest,
   answers: Map<Pending, InstanceModel>,
@@ -328,21 +332,21 @@ async function repeat(
   if (known.hash !== one.send.idempotency!.hash) {
     throw new PawlError(
       "idempotency_conflict",
-      `The idempotency key \`${known.key}\` was used for another request to ${nameOf(course.row)} (its move ${known.version}). Use a new key for a new request.`,
+      `The idempotency key \`${known.key}\` was used for another request to ${nameOf(update.row)} (its move ${known.version}). Use a new key for a new request.`,
       { key: known.key, version: known.version },
     );
   }
   // Asked twice in one batch: the first of them has not been written yet.
   for (const [other, instance] of answers) {
-    if (other.send.idempotency?.key !== known.key || instance.id !== course.instance.id) continue;
+    if (other.send.idempotency?.key !== known.key || instance.id !== update.instance.id) continue;
     answers.set(one, instance);
     return;
   }
-  one.outcome = { ok: true, instance: await snapshotAt(db, course.row, known.version) };
+  one.outcome = { ok: true, instance: await snapshotAt(db, update.row, known.version) };
 }
 
-function delay(course: Course, send: Send, when: { afterMs: number | null; atMs: number | null }): void {
-  const { lifecycle } = course;
+function delay(update: InstanceUpdate, send: Send, when: { afterMs: number | null; atMs: number | null }): void {
+  const { lifecycle } = update;
   const everywhere = [...lifecycle.states.keys()];
   if (!everywhere.some((state) => lifecycle.edgesFrom(state, send.event).length > 0)) {
     throw new PawlError(
@@ -353,33 +357,45 @@ function delay(course: Course, send: Send, when: { afterMs: number | null; atMs:
   }
   const checked = payloadOf(lifecycle, { ...send, name: send.event });
   if (checked.faults !== undefined) throw payloadInvalid(lifecycle, send.event, checked.faults);
-  if (course.instance.outcome !== null) {
+  if (update.instance.outcome !== null) {
     throw new PawlError(
       "transition_refused",
-      `\`${send.event}\` cannot be sent later to ${nameOf(course.row)}: it has ended in \`${course.instance.state}\`.`,
+      `\`${send.event}\` cannot be sent later to ${nameOf(update.row)}: it has ended in \`${update.instance.state}\`.`,
       {
-        blockers: [{ kind: "closed", event: send.event, from: course.instance.state, reason: "it has ended" }],
+        blockers: [{ kind: "closed", event: send.event, from: update.instance.state, reason: "it has ended" }],
       },
     );
   }
   const payloadText =
     checked.value === undefined ? null : storableText(checked.value, `The payload of \`${send.event}\``);
-  course.delay({ id: send.requestId, ...when, event: send.event, payloadText, actor: send.actor, reason: send.reason });
+  update.addTimer({
+    id: send.requestId,
+    ...when,
+    event: send.event,
+    payloadText,
+    actor: send.actor,
+    reason: send.reason,
+  });
 }
 
-function finish(one: Pending, course: Course, answer: InstanceModel | undefined, atMs: number | undefined): void {
+function finish(
+  one: Pending,
+  update: InstanceUpdate,
+  answer: InstanceModel | undefined,
+  atMs: number | undefined,
+): void {
   if (one.outcome !== undefined) return;
-  if (course.failure !== undefined) {
-    one.outcome = { ok: false, error: asPawlError(course.failure) };
+  if (update.error !== undefined) {
+    one.outcome = { ok: false, error: asPawlError(update.error) };
     return;
   }
   if (answer === undefined) throw broken(`A send of \`${one.send.event}\` was neither decided nor refused.`);
-  const stands = answer.version === course.row.version;
+  const stands = answer.version === update.row.version;
   one.outcome = {
     ok: true,
     instance: stands
-      ? snapshotOf(course.row)
-      : snapshotAfter(course.at(answer, atMs!), atMs!, course.failureAt(answer, atMs!)),
+      ? snapshotOf(update.row)
+      : snapshotAfter(update.at(answer, atMs!), atMs!, update.failureAt(answer, atMs!)),
   };
 }
 
@@ -389,17 +405,17 @@ function finish(one: Pending, course: Course, answer: InstanceModel | undefined,
  */
 async function commitOrDoubt(
   kernel: Kernel,
-  courses: readonly Course[],
-  byInstance: ReadonlyMap<Course, Pending[]>,
+  updates: readonly InstanceUpdate[],
+  byInstance: ReadonlyMap<InstanceUpdate, Pending[]>,
 ): Promise<Map<string, number> | undefined> {
-  if (courses.length === 0) return new Map();
+  if (updates.length === 0) return new Map();
   try {
-    return await commit(kernel, kernel.db, courses);
+    return await commit(kernel, kernel.db, updates);
   } catch (error) {
     const lost = isPawlError(error, "outcome_unknown");
-    for (const course of courses) {
-      for (const one of byInstance.get(course)!) {
-        if (lost) one.unsureSince ??= course.row.version;
+    for (const update of updates) {
+      for (const one of byInstance.get(update)!) {
+        if (lost) one.unsureSince ??= update.row.version;
         if (!one.settled) one.outcome = undefined;
       }
     }
@@ -409,23 +425,23 @@ async function commitOrDoubt(
 }
 
 /** Those whose write got no reply: found in the journal (or, an event for later, among the timers), they are done. */
-async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<Course, Pending[]>): Promise<void> {
-  const unsure: { one: Pending; course: Course }[] = [];
-  for (const [course, waiting] of byInstance) {
+async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<InstanceUpdate, Pending[]>): Promise<void> {
+  const unsure: { one: Pending; update: InstanceUpdate }[] = [];
+  for (const [update, waiting] of byInstance) {
     for (const one of waiting)
-      if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, course });
+      if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, update });
   }
   if (unsure.length === 0) return;
-  const asked = unsure.map(({ one, course }) => ({
-    id: course.row.id,
+  const asked = unsure.map(({ one, update }) => ({
+    id: update.row.id,
     requestId: one.send.requestId,
     afterVersion: one.unsureSince!,
   }));
   const moves = new Map((await readMovesOfRequests(db, asked)).map((move) => [move.request_id, move.version]));
-  for (const { one, course } of unsure) {
+  for (const { one, update } of unsure) {
     const version = moves.get(one.send.requestId);
     if (version === undefined) continue;
-    one.outcome = { ok: true, instance: await snapshotAt(db, course.row, version) };
+    one.outcome = { ok: true, instance: await snapshotAt(db, update.row, version) };
     one.settled = true;
   }
 }
@@ -445,12 +461,12 @@ async function throughLostReplies(pending: readonly Pending[], round: () => Prom
 
 async function readKnownRequests(
   db: Executor,
-  byInstance: ReadonlyMap<Course, Pending[]>,
+  byInstance: ReadonlyMap<InstanceUpdate, Pending[]>,
 ): Promise<Map<string, KnownRequest>> {
   const asked: { id: string; key: string }[] = [];
-  for (const [course, waiting] of byInstance) {
+  for (const [update, waiting] of byInstance) {
     for (const { send } of waiting) {
-      if (send.idempotency !== undefined) asked.push({ id: course.row.id, key: send.idempotency.key });
+      if (send.idempotency !== undefined) asked.push({ id: update.row.id, key: send.idempotency.key });
     }
   }
   if (asked.length === 0) return new Map();
@@ -463,7 +479,7 @@ function requestName(id: string, key: string): string {
 }
 
 /** Wakes who waits in this process for the instance, or for work in its lane. */
-function announce(kernel: Kernel, course: Course): void {
-  kernel.signals.hint(course.instance.id);
-  for (const lane of course.lanes) kernel.signals.hint(lane);
+function announce(kernel: Kernel, update: InstanceUpdate): void {
+  kernel.signals.hint(update.instance.id);
+  for (const lane of update.lanes) kernel.signals.hint(lane);
 }

@@ -7,32 +7,32 @@ import { type InstanceRow, readInstances, readInstancesByKey } from "../../store
 import type { NewInstance, NextStep } from "../../store/move/start-instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { commitStarts } from "../commit/commit-rows.ts";
-import { alike } from "../commit/group-by-companion.ts";
+import { groupByCompanion } from "../commit/group-by-companion.ts";
 import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow } from "../commit/rows.ts";
-import { partsOf } from "../commit/split-by-size.ts";
+import { splitBySize } from "../commit/split-by-size.ts";
 import { asPawlError, itemInvalid } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
 import { untilAnswered } from "../retry-unknown-outcome.ts";
 import type { Snapshot } from "../types/snapshot.ts";
-import type { Planned, Start, Started } from "../types/start.ts";
+import type { PlannedStart, Start, Started } from "../types/start.ts";
 import { snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /**
  * Starts a list of instances in one statement. A key that is taken gives back the instance that has it. They are written
  * in the order of their keys, so that two batches with the same keys never wait crosswise.
  */
-export async function startAll(kernel: Kernel, db: Executor, planned: readonly Planned[]): Promise<Started[]> {
-  const outcomes = new Map<Planned, Started>();
-  const first = new Map<string, Planned>();
-  const fresh: Planned[] = [];
+export async function startAll(kernel: Kernel, db: Executor, planned: readonly PlannedStart[]): Promise<Started[]> {
+  const outcomes = new Map<PlannedStart, Started>();
+  const first = new Map<string, PlannedStart>();
+  const fresh: PlannedStart[] = [];
   for (const one of [...planned].sort(byKey)) {
     const name = nameOf(one);
     if (name !== undefined && first.has(name)) continue;
     if (name !== undefined) first.set(name, one);
     fresh.push(one);
   }
-  for (const some of alike(kernel, fresh, ({ row }) => row.lifecycle)) {
-    for (const part of partsOf(some, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
+  for (const some of groupByCompanion(kernel, fresh, ({ row }) => row.lifecycle)) {
+    for (const part of splitBySize(some, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
   }
   return planned.map((one) => outcomes.get(one) ?? again(outcomes.get(first.get(nameOf(one)!)!)!));
 }
@@ -42,11 +42,11 @@ function again(first: Started): Started {
   return first.ok ? { ...first, created: false } : first;
 }
 
-function nameOf({ row }: Planned): string | undefined {
+function nameOf({ row }: PlannedStart): string | undefined {
   return row.key === null ? undefined : `${row.lifecycle}/${row.key}`;
 }
 
-function byKey({ row: one }: Planned, { row: other }: Planned): number {
+function byKey({ row: one }: PlannedStart, { row: other }: PlannedStart): number {
   if (one.lifecycle !== other.lifecycle) return one.lifecycle < other.lifecycle ? -1 : 1;
   if (one.key === other.key) return 0;
   return (one.key ?? "") < (other.key ?? "") ? -1 : 1;
@@ -55,8 +55,8 @@ function byKey({ row: one }: Planned, { row: other }: Planned): number {
 async function write(
   kernel: Kernel,
   db: Executor,
-  planned: readonly Planned[],
-  outcomes: Map<Planned, Started>,
+  planned: readonly PlannedStart[],
+  outcomes: Map<PlannedStart, Started>,
 ): Promise<void> {
   const rows = rowsOf(planned);
   const round = async (): Promise<void> => {
@@ -84,7 +84,7 @@ async function write(
 }
 
 /** What belongs to new instances, beside their own rows. */
-export function rowsOf(planned: readonly Planned[]): Rows {
+export function rowsOf(planned: readonly PlannedStart[]): Rows {
   const rows = noRows();
   for (const { timers, start, row } of planned) {
     const { kind } = start.lifecycle.states.get(row.state)!;
@@ -96,13 +96,13 @@ export function rowsOf(planned: readonly Planned[]): Rows {
 }
 
 /** Its times are those at which it was written. */
-function bornAt({ decision, row }: Planned, atMs: number): Snapshot {
+function bornAt({ decision, row }: PlannedStart, atMs: number): Snapshot {
   const deadlineAtMs = row.deadlineAfterMs === null ? null : atMs + row.deadlineAfterMs;
   return snapshotAfter({ ...decision.instance, createdAtMs: atMs, deadlineAtMs }, atMs, null);
 }
 
 /** What was there already: after a lost reply the instance itself, else the one that has the key. */
-async function adopt(db: Executor, rest: readonly Planned[], outcomes: Map<Planned, Started>): Promise<void> {
+async function adopt(db: Executor, rest: readonly PlannedStart[], outcomes: Map<PlannedStart, Started>): Promise<void> {
   const mine = new Map(
     (
       await readInstances(
@@ -135,7 +135,7 @@ function takenMeanwhile(key: string | null): PawlError {
 }
 
 /** Checks a start and works out what is to be written. Throws what its caller or its author has to mend. */
-export function planStart(kernel: Kernel, start: Start, nowMs = kernel.clock.nowMs()): Planned {
+export function planStart(kernel: Kernel, start: Start, nowMs = kernel.clock.nowMs()): PlannedStart {
   const { lifecycle, key, data, actor, reason } = start;
   const id = kernel.newId();
   const parent = start.parent ?? null;
@@ -169,7 +169,7 @@ function parentOf(parent: NewInstance["parent"]): InstanceModel["parent"] {
 }
 
 /** Checks a list as a whole, so that one bad element keeps nothing and nobody half done. */
-export function planStarts(kernel: Kernel, starts: readonly Start[]): Planned[] {
+export function planStarts(kernel: Kernel, starts: readonly Start[]): PlannedStart[] {
   const nowMs = kernel.clock.nowMs();
   return starts.map((start, index) => {
     try {

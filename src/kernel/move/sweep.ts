@@ -1,7 +1,7 @@
 import { type InstanceRow, lockInstances } from "../../store/move/instances.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { commit } from "../commit/commit.ts";
-import { Course } from "../commit/instance-update.ts";
+import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
 import { inTransaction, type Kernel, lifecycleOf } from "../kernel.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
@@ -18,21 +18,21 @@ export interface Swept {
 }
 
 /** Decides what becomes of instances, on what was read. */
-export type Decide = (db: Executor, courses: readonly Course[]) => Promise<void>;
+export type Decide = (db: Executor, updates: readonly InstanceUpdate[]) => Promise<void>;
 
 /**
  * Moves what nobody called for: decides about a page of instances together and writes those that are free. What has a
  * hook gets a transaction of its own, and one that cannot be moved keeps nobody else from it.
  */
 export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide: Decide): Promise<Swept> {
-  const courses = rows.map((row) => new Course(lifecycleOf(kernel, row), row, kernel.newId));
-  await decide(kernel.db, courses);
-  for (const course of courses) course.attempt(() => match(course));
-  const failures = courses.flatMap(({ row, failure }) =>
-    failure === undefined ? [] : [{ id: row.id, error: failure, decided: false }],
+  const updates = rows.map((row) => new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId));
+  await decide(kernel.db, updates);
+  for (const update of updates) update.decide(() => match(update));
+  const failures = updates.flatMap(({ row, error }) =>
+    error === undefined ? [] : [{ id: row.id, error: error, decided: false }],
   );
-  const good = courses.filter((course) => course.failure === undefined && course.changes);
-  const free = good.filter((course) => course.hooked.length === 0);
+  const good = updates.filter((update) => update.error === undefined && update.changes);
+  const free = good.filter((update) => update.hooked.length === 0);
   const together = await writeTogether(kernel, free);
   const written = new Set(together?.keys());
   for (const { hooked, row } of good) {
@@ -48,11 +48,14 @@ export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide
 }
 
 /** Undefined when the database refused one of them, which is not to keep its neighbours from being moved. */
-async function writeTogether(kernel: Kernel, courses: readonly Course[]): Promise<Map<string, number> | undefined> {
-  if (courses.length === 0) return new Map();
+async function writeTogether(
+  kernel: Kernel,
+  updates: readonly InstanceUpdate[],
+): Promise<Map<string, number> | undefined> {
+  if (updates.length === 0) return new Map();
   try {
-    const written = await commit(kernel, kernel.db, courses);
-    for (const course of courses) if (written.has(course.row.id)) hint(kernel, course);
+    const written = await commit(kernel, kernel.db, updates);
+    for (const update of updates) if (written.has(update.row.id)) hint(kernel, update);
     return written;
   } catch (error) {
     if (asPawlError(error).fault === "environment") throw error;
@@ -77,20 +80,20 @@ export async function writeLocked(
 ): Promise<boolean> {
   const [row] = await lockInstances(tx, [id]);
   if (row === undefined) return false;
-  const course = new Course(lifecycleOf(kernel, row), row, kernel.newId);
-  course.hold();
-  course.failedTimers = failedTimers;
-  await decide(tx, [course]);
-  course.attempt(() => match(course));
-  if (course.failure !== undefined) throw course.failure;
-  if (!course.changes) return false;
-  await runHooks(kernel, tx, [course]);
-  if (!(await commit(kernel, tx, [course])).has(id)) throw movedInHook(course);
-  hint(kernel, course);
+  const update = new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId);
+  update.markLocked();
+  update.failedTimers = failedTimers;
+  await decide(tx, [update]);
+  update.decide(() => match(update));
+  if (update.error !== undefined) throw update.error;
+  if (!update.changes) return false;
+  await runHooks(kernel, tx, [update]);
+  if (!(await commit(kernel, tx, [update])).has(id)) throw movedInHook(update);
+  hint(kernel, update);
   return true;
 }
 
-function hint(kernel: Kernel, course: Course): void {
-  kernel.signals.hint(course.instance.id);
-  for (const lane of course.lanes) kernel.signals.hint(lane);
+function hint(kernel: Kernel, update: InstanceUpdate): void {
+  kernel.signals.hint(update.instance.id);
+  for (const lane of update.lanes) kernel.signals.hint(lane);
 }

@@ -1,75 +1,84 @@
 import { cleanText } from "../../base/json.ts";
 import { joinsAhead } from "../../definition/decide/joins-ahead.ts";
-import { aftermathOf, countedFailures } from "../../definition/decide/recover.ts";
+import { afterFailure, countedFailures } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { readWaitingParents } from "../../store/family/children.ts";
 import { type FailureRow, readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { readSteps } from "../../views/tasks/tasks.ts";
-import type { Course } from "../commit/instance-update.ts";
-import { letterOfMove, toldBy } from "./dead-letter.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
+import { deadLetterOfMove, statedFailure } from "./dead-letter.ts";
 
 /**
- * Says for every course that ends in `failed` what follows: a recovery after a while, or a dead letter. Part of the one
+ * Says for every update that ends in `failed` what follows: a recovery after a while, or a dead letter. Part of the one
  * door, so it holds for whatever failed the instance: a worker's report, a lapsed lease, a timer, a call, a join. The
  * failures are counted from the journal up to the version that the commit expects, which nobody can change meanwhile.
  * Only what fails costs a statement more.
  */
-export async function provideForFailures(db: Executor, courses: readonly Course[], newId: () => string): Promise<void> {
-  const failing: Course[] = [];
-  for (const course of courses) {
-    if (course.failing === undefined) continue;
-    const { decision, maker } = course.failing;
+export async function scheduleRecoveryOrDeadLetter(
+  db: Executor,
+  updates: readonly InstanceUpdate[],
+  newId: () => string,
+): Promise<void> {
+  const failing: InstanceUpdate[] = [];
+  for (const update of updates) {
+    if (update.failedMove === undefined) continue;
+    const { decision, origin } = update.failedMove;
     // What a failure has ended has no recovery to come.
-    if (decision.instance.outcome === null) failing.push(course);
-    else course.giveUp("instance_failed", letterOfMove(newId(), course.lifecycle, decision, maker));
+    if (decision.instance.outcome === null) failing.push(update);
+    else update.giveUp("instance_failed", deadLetterOfMove(newId(), update.lifecycle, decision, origin));
   }
   if (failing.length > 0) {
     const asked = failing.map(({ row }) => ({ id: row.id, upToVersion: row.version }));
     const histories = new Map((await readFailures(db, asked)).map((one) => [one.id, one]));
-    for (const course of failing) {
-      const { failures, now_ms } = histories.get(course.row.id)!;
-      provide(course, failures, now_ms, newId);
+    for (const update of failing) {
+      const { failures, now_ms } = histories.get(update.row.id)!;
+      decideAfterFailure(update, failures, now_ms, newId);
     }
   }
-  for (const course of courses) if (course.lacksRecovery) await carryOver(db, course);
-  await leaveToParents(db, courses);
+  for (const update of updates) if (update.lacksRecovery) await keepScheduledRecovery(db, update);
+  await leaveToParents(db, updates);
 }
 
 /**
  * A child whose parent joins it with others has failed for its parent: that fails with it, or counts it, and tells people
  * in the end if it has to. The child itself raises no alert and leaves no dead letter.
  */
-async function leaveToParents(db: Executor, courses: readonly Course[]): Promise<void> {
-  const children = courses.filter((course) => course.isGivenUp && course.row.parent_id !== null);
+async function leaveToParents(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
+  const children = updates.filter((update) => update.isGivenUp && update.row.parent_id !== null);
   if (children.length === 0) return;
   const ids = children.map(({ row }) => row.id);
   const parents = new Map((await readWaitingParents(db, ids)).map((one) => [one.child_id, one]));
-  for (const course of children) {
-    const parent = parents.get(course.row.id);
-    if (parent?.shape != null && joinsAhead(parent.shape, parent.state)) course.leaveToParent();
+  for (const update of children) {
+    const parent = parents.get(update.row.id);
+    if (parent?.shape != null && joinsAhead(parent.shape, parent.state)) update.leaveToParent();
   }
 }
 
-function provide(course: Course, past: readonly FailureRow[], nowMs: number, newId: () => string): void {
-  const { lifecycle, failing } = course;
-  const { decision, maker } = failing!;
-  const present = course.moves.filter((move) => move.to === failed || move.event === "restart");
+function decideAfterFailure(
+  update: InstanceUpdate,
+  past: readonly FailureRow[],
+  nowMs: number,
+  newId: () => string,
+): void {
+  const { lifecycle, failedMove } = update;
+  const { decision, origin } = failedMove!;
+  const present = update.moves.filter((move) => move.to === failed || move.event === "restart");
   const history = [...past.map(pastFailure), ...present.map((move) => presentFailure(move, nowMs))];
   const failures = countedFailures(lifecycle, history, decision.from!);
   const { deadlineAtMs } = decision.instance;
-  const aftermath = aftermathOf(lifecycle, { failures: failures.length, nowMs, deadlineAtMs });
-  if (aftermath.kind === "recover") {
-    course.recoverLater({ afterMs: aftermath.afterMs, atMs: null });
+  const next = afterFailure(lifecycle, { failures: failures.length, nowMs, deadlineAtMs });
+  if (next.kind === "recover") {
+    update.recoverLater({ afterMs: next.afterMs, atMs: null });
     return;
   }
-  const reason = aftermath.reason === "no_recovery" ? toldBy(decision).reason : aftermath.reason;
+  const reason = next.reason === "no_recovery" ? statedFailure(decision).reason : next.reason;
   const details = detailsOf(lifecycle, failures);
-  course.giveUp("instance_failed", letterOfMove(newId(), lifecycle, decision, maker, { reason, details }));
+  update.giveUp("instance_failed", deadLetterOfMove(newId(), lifecycle, decision, origin, { reason, details }));
 }
 
 /** A failure or a restart with all that is told of it. */
-export interface PresentedFailure {
+export interface FailureEntry {
   readonly version: number;
   readonly event: string;
   readonly from: string | null;
@@ -79,22 +88,22 @@ export interface PresentedFailure {
   readonly error: { readonly name: string; readonly message: string } | null;
 }
 
-export function pastFailure(row: FailureRow): PresentedFailure {
+export function pastFailure(row: FailureRow): FailureEntry {
   const { version, event, from_state: from, to_state: to, at_ms: atMs, reason, error } = row;
   return { version, event, from, to, atMs, reason, error };
 }
 
-function presentFailure(move: Course["moves"][number], nowMs: number): PresentedFailure {
+function presentFailure(move: InstanceUpdate["moves"][number], nowMs: number): FailureEntry {
   const { version, event, from, to, reason } = move;
   const payload = move.payloadText === null ? undefined : (JSON.parse(move.payloadText) as unknown);
-  const told = toldBy({ event, payload, reason });
-  return { version, event, from, to, atMs: nowMs, reason: told.reason, error: told.error };
+  const failure = statedFailure({ event, payload, reason });
+  return { version, event, from, to, atMs: nowMs, reason: failure.reason, error: failure.error };
 }
 
 const mostTold = 20;
 
 /** What a person who looks at the dead letter wants to know first: how often it failed, when, where and of what. */
-function detailsOf({ recovery }: LifecycleModel, failures: readonly PresentedFailure[]): unknown {
+function detailsOf({ recovery }: LifecycleModel, failures: readonly FailureEntry[]): unknown {
   return {
     failures: failures.length,
     maxFailures: recovery?.maxFailures ?? null,
@@ -109,8 +118,8 @@ function detailsOf({ recovery }: LifecycleModel, failures: readonly PresentedFai
 }
 
 /** A move that leaves an instance failed must not make its recovery forgotten: it comes when it was to come. */
-async function carryOver(db: Executor, course: Course): Promise<void> {
-  const [step] = await readSteps(db, [course.row.id]);
+async function keepScheduledRecovery(db: Executor, update: InstanceUpdate): Promise<void> {
+  const [step] = await readSteps(db, [update.row.id]);
   if (step === undefined) return;
-  course.recoverLater({ afterMs: null, atMs: step.due_ms });
+  update.recoverLater({ afterMs: null, atMs: step.due_ms });
 }

@@ -2,20 +2,20 @@ import { cleanText } from "../../base/json.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { type AlertRow, insertAlert } from "../../store/recovery/alerts.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { alertsTopic } from "../signals/signals.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { AlertKind } from "./alert-of-dead-letter.ts";
 
 /** Tells the author once that a step and its definition are at odds. */
 export async function raiseFault(
   kernel: Kernel,
-  taken: Taken,
+  task: ClaimedTask,
   error: { code: string; message: string },
 ): Promise<void> {
-  const { name, version } = taken.lifecycle;
-  const { state } = taken.row;
+  const { name, version } = task.lifecycle;
+  const { state } = task.row;
   const row: AlertRow = {
     id: kernel.newId(),
     cause: `definition:${name}@${version}/${state}:${error.code}`,
@@ -27,7 +27,7 @@ export async function raiseFault(
       `A step of ${name}@${version}/${state} ended in a way that its definition does not allow: ${error.message}`,
       1_000,
     ),
-    detailsText: JSON.stringify({ state, version, code: error.code, instance: taken.row.id }),
+    detailsText: JSON.stringify({ state, version, code: error.code, instance: task.row.id }),
   };
   if (await insertAlert(kernel.db, row)) kernel.signals.hint(alertsTopic);
 }
@@ -65,10 +65,10 @@ function logged({ name }: LifecycleModel, details: { readonly reason?: string },
 }
 
 /** A line in the log of the process that gave an instance up, at once and with all details; and a hint to who tells it. */
-export function announceAlerts(kernel: Kernel, { alerts, failing, fenced, lifecycle }: Course): void {
+export function announceAlerts(kernel: Kernel, { alerts, failedMove, isFenced, lifecycle }: InstanceUpdate): void {
   kernel.signals.hint(alertsTopic);
   // Of a step that was the last word on its instance the report tells, and who failed it by a call knows.
-  const isKnown = (fenced || failing?.maker.source === "call") && lifecycle.recovery === undefined;
+  const isKnown = (isFenced || failedMove?.origin.source === "call") && lifecycle.recovery === undefined;
   for (const { kind, instanceId, key, message, detailsText } of alerts) {
     if (isKnown && (kind === "instance_failed" || kind === "recovery_failed")) continue;
     const details = JSON.parse(detailsText) as { readonly reason?: string };

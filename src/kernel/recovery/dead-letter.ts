@@ -3,19 +3,19 @@ import type { Decision } from "../../definition/decide/move.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { FailureColumn } from "../../store/move/instances.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
-import type { Failing } from "../tasks/attempt-failure.ts";
-import type { Taken } from "../types/claimed-task.ts";
-import type { Maker } from "../types/move-origin.ts";
+import type { AttemptFailure } from "../tasks/attempt-failure.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
+import type { MoveOrigin } from "../types/move-origin.ts";
 
 /** What a move tells of why it was made: the payload of `fail`, or that of whichever event led there. */
-export interface Told {
+export interface StatedFailure {
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly attempts: number;
 }
 
-export function toldBy(move: Pick<Decision, "event" | "payload" | "reason">): Told {
-  const given = (move.payload ?? {}) as Partial<Told>;
+export function statedFailure(move: Pick<Decision, "event" | "payload" | "reason">): StatedFailure {
+  const given = (move.payload ?? {}) as Partial<StatedFailure>;
   const isFail = move.event === "fail";
   return {
     reason: (isFail ? given.reason : undefined) ?? move.reason ?? move.event,
@@ -26,7 +26,7 @@ export function toldBy(move: Pick<Decision, "event" | "payload" | "reason">): To
 
 /** What an instance failed of, for its own row. The reason is cut, since lists find it by an index. */
 export function failureColumn(decision: Decision): FailureColumn {
-  const { reason, error } = toldBy(decision);
+  const { reason, error } = statedFailure(decision);
   return {
     reason: cleanText(reason, 500),
     error: error === null ? null : { name: cleanText(error.name, 200), message: cleanText(error.message, 2_000) },
@@ -35,36 +35,40 @@ export function failureColumn(decision: Decision): FailureColumn {
 }
 
 /** What is left of an instance's work that is given up with a move, for a person to decide. */
-export function letterOfMove(
+export function deadLetterOfMove(
   id: string,
   lifecycle: LifecycleModel,
   decision: Decision,
-  maker: Maker,
+  origin: MoveOrigin,
   because: { readonly reason?: string; readonly details?: unknown } = {},
 ): DeadLetterRow {
   const { instance } = decision;
-  const told = toldBy(decision);
+  const failure = statedFailure(decision);
   return {
     id,
     instanceId: instance.id,
     lifecycle: lifecycle.name,
     kind: "instance",
     origin: decision.from ?? instance.state,
-    reason: because.reason ?? told.reason,
-    errorText: told.error === null ? null : JSON.stringify(told.error),
-    attempts: told.attempts,
+    reason: because.reason ?? failure.reason,
+    errorText: failure.error === null ? null : JSON.stringify(failure.error),
+    attempts: failure.attempts,
     payloadText: decision.payload === undefined ? null : JSON.stringify(decision.payload),
     detailsText: because.details === undefined ? null : JSON.stringify(because.details),
     workText: null,
     cause: `move:${instance.id}:${instance.version}`,
     version: instance.version,
-    lease: maker.lease === null ? null : { taskId: maker.lease.taskId, token: maker.lease.token },
+    lease: origin.lease === null ? null : { taskId: origin.lease.taskId, token: origin.lease.token },
   };
 }
 
 /** What is left of a task that was given up without a move: an after-effect, a delivery, the recovery of a failed instance. */
-export function letterOfTask(id: string, taken: Taken, { payload }: Pick<Failing, "payload">): DeadLetterRow {
-  const { row, lease } = taken;
+export function deadLetterOfTask(
+  id: string,
+  task: ClaimedTask,
+  { payload }: Pick<AttemptFailure, "payload">,
+): DeadLetterRow {
+  const { row, lease } = task;
   return {
     id,
     instanceId: row.id,
@@ -76,15 +80,15 @@ export function letterOfTask(id: string, taken: Taken, { payload }: Pick<Failing
     cause: `task:${lease.taskId}:${lease.token}`,
     version: row.version,
     lease,
-    ...aboutOf(taken),
+    ...aboutOf(task),
   };
 }
 
-function aboutOf(taken: Taken): Pick<DeadLetterRow, "kind" | "origin" | "payloadText" | "workText"> {
-  const { row, work, delivery } = taken;
+function aboutOf(task: ClaimedTask): Pick<DeadLetterRow, "kind" | "origin" | "payloadText" | "workText"> {
+  const { row, work, delivery } = task;
   if (delivery !== undefined) {
     const payloadText = JSON.stringify(delivery.letters ?? null);
-    return { kind: "effect", origin: taken.lane, payloadText, workText: JSON.stringify({ delivery }) };
+    return { kind: "effect", origin: task.lane, payloadText, workText: JSON.stringify({ delivery }) };
   }
   if (work === null) {
     return { kind: "instance", origin: row.failed_from ?? row.state, payloadText: null, workText: null };

@@ -7,7 +7,7 @@ import {
   sentencesOf,
 } from "../../definition/decide/explain.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
-import { aftermathOf, countedFailures, isFailure, planRecovery } from "../../definition/decide/recover.ts";
+import { afterFailure, countedFailures, isFailure, planRecovery } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import { readFailures } from "../../store/move/journal.ts";
@@ -16,7 +16,7 @@ import { readLetterAbout } from "../../views/dead-letters.ts";
 import { readSteps } from "../../views/tasks/tasks.ts";
 import { modelOf } from "../commit/rows.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
-import { type PresentedFailure, pastFailure } from "./after-failure.ts";
+import { type FailureEntry, pastFailure } from "./after-failure.ts";
 
 const nobody = { actor: null, reason: null };
 
@@ -40,12 +40,12 @@ export async function explainRecovery(kernel: Kernel, db: Executor, row: Instanc
   return { ...known, sentences: row.outcome === null ? sentencesOf(known) : [] };
 }
 
-async function historyOf(db: Executor, row: InstanceRow): Promise<PresentedFailure[]> {
+async function historyOf(db: Executor, row: InstanceRow): Promise<FailureEntry[]> {
   const [history] = await readFailures(db, [{ id: row.id, upToVersion: row.version }]);
   return history!.failures.map(pastFailure);
 }
 
-function failureOf({ from, atMs, event, reason, error }: PresentedFailure): RecoveryExplanation["failure"] {
+function failureOf({ from, atMs, event, reason, error }: FailureEntry): RecoveryExplanation["failure"] {
   const at = new Date(atMs);
   return { state: from!, at, event, reason, error: error === null ? null : `${error.name}: ${error.message}` };
 }
@@ -89,13 +89,13 @@ function ifItFailed(
   if (fails?.kind !== "decided") return { next: { kind: "none" }, retry: null };
   if (!isFailure(lifecycle, fails)) return { next: { kind: "none" }, retry: { kind: "caught", to: fails.to } };
   const { deadlineAtMs } = instance;
-  const aftermath = aftermathOf(lifecycle, { failures: failures + 1, nowMs, deadlineAtMs });
-  const recovers = aftermath.kind === "recover";
+  const next = afterFailure(lifecycle, { failures: failures + 1, nowMs, deadlineAtMs });
+  const recovers = next.kind === "recover";
   return {
     next: {
       kind: "if_failed",
-      recoversAfterMs: recovers ? aftermath.afterMs : null,
-      reason: recovers ? null : aftermath.reason,
+      recoversAfterMs: recovers ? next.afterMs : null,
+      reason: recovers ? null : next.reason,
     },
     retry: recovers ? retryOf(lifecycle, fails.instance, nowMs) : null,
   };

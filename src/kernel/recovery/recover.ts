@@ -2,11 +2,11 @@ import type { Refusal } from "../../definition/decide/decide.ts";
 import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import { readAsked } from "../../store/tasks/attempts.ts";
-import type { Course } from "../commit/instance-update.ts";
+import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { modelOf } from "../commit/rows.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/claimed-task.ts";
-import type { Granting, Maker, Said } from "../types/move-origin.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
+import type { GrantDecider, MoveOrigin, StepOutput } from "../types/move-origin.ts";
 
 /** What a person gave with the wish to recover an instance whose recovery needs a worker, as it is noted. */
 interface Asked {
@@ -18,7 +18,7 @@ interface Asked {
   readonly version: number;
 }
 
-const byPawl: Maker = { source: "pawl", requestId: null, lease: null };
+const byPawl: MoveOrigin = { source: "pawl", requestId: null, lease: null };
 
 /** Whether an event is the built-in one that takes a failed instance up again, in whichever of the ways there are. */
 export function isRecover(lifecycle: LifecycleModel, event: string): boolean {
@@ -26,7 +26,7 @@ export function isRecover(lifecycle: LifecycleModel, event: string): boolean {
 }
 
 /** Whether a task is the step of the state `failed`. */
-export function isRecovery({ kind, row, lifecycle }: Pick<Taken, "kind" | "row" | "lifecycle">): boolean {
+export function isRecovery({ kind, row, lifecycle }: Pick<ClaimedTask, "kind" | "row" | "lifecycle">): boolean {
   return kind === "step" && row.state === failed && lifecycle.builtIns;
 }
 
@@ -34,38 +34,44 @@ export function isRecovery({ kind, row, lifecycle }: Pick<Taken, "kind" | "row" 
  * Somebody wants a failed instance to be taken up again now, whatever is left of its budget: what a scheduled recovery
  * does, at once. Where a `reset` has to run first, which no transaction may wait for, its task falls due instead.
  */
-export function recoverNow(course: Course, cause: RecoveryCause, maker: Maker): Refusal | undefined {
-  const plan = planRecovery(course.lifecycle, course.instance, cause, course.row.now_ms);
+export function recoverNow(update: InstanceUpdate, cause: RecoveryCause, origin: MoveOrigin): Refusal | undefined {
+  const plan = planRecovery(update.lifecycle, update.instance, cause, update.row.now_ms);
   if (plan.kind === "refused") return plan;
   if (plan.resets) {
     const { actor, reason, patch = null, renewsDeadline = false } = cause;
-    const { version } = course.instance;
+    const { version } = update.instance;
     const asked: Asked = { event: "recover", actor, reason, patch, renewsDeadline, version };
-    course.note("asked", asked, maker.requestId!);
-    course.recoverLater({ afterMs: null, atMs: null });
-    course.decideLetters("requeued", actor, reason);
-  } else follow(course, plan, maker);
+    update.note("asked", asked, origin.requestId!);
+    update.recoverLater({ afterMs: null, atMs: null });
+    update.decideLetters("requeued", actor, reason);
+  } else follow(update, plan, origin);
   return undefined;
 }
 
 /** A worker has done what comes before a recovery: the moves themselves. */
 export function recoverAsTask(
-  course: Course,
-  done: { readonly cause: RecoveryCause } & Said,
-  maker: Maker,
-  grant: Granting | undefined,
+  update: InstanceUpdate,
+  done: { readonly cause: RecoveryCause } & StepOutput,
+  origin: MoveOrigin,
+  grant: GrantDecider | undefined,
 ): Refusal | undefined {
-  const plan = planRecovery(course.lifecycle, course.instance, done.cause, course.row.now_ms);
+  const plan = planRecovery(update.lifecycle, update.instance, done.cause, update.row.now_ms);
   if (plan.kind === "refused") return plan;
-  follow(course, plan, maker, done, grant);
+  follow(update, plan, origin, done, grant);
   return undefined;
 }
 
 /** The first move is the maker's; what it entails is Pawl's own. */
-function follow(course: Course, { decisions }: RecoveryPlan, maker: Maker, said?: Said, grant?: Granting): void {
+function follow(
+  update: InstanceUpdate,
+  { decisions }: RecoveryPlan,
+  origin: MoveOrigin,
+  output?: StepOutput,
+  grant?: GrantDecider,
+): void {
   const [first, next] = decisions;
-  course.add(first!, maker, said, grant);
-  if (next !== undefined) course.add(next, byPawl, {}, grant);
+  update.add(first!, origin, output, grant);
+  if (next !== undefined) update.add(next, byPawl, {}, grant);
 }
 
 /** What a recovery's task is to do. */
@@ -78,7 +84,7 @@ export interface RecoveryTask {
 }
 
 /** What a recovery's task is to do: in whose name, and whether it still may. */
-export async function recoveryOf(kernel: Kernel, { lifecycle, row }: Taken): Promise<RecoveryTask> {
+export async function recoveryOf(kernel: Kernel, { lifecycle, row }: ClaimedTask): Promise<RecoveryTask> {
   const asked = (await readAsked(kernel.db, row.id)) as Partial<Asked> | undefined;
   const { actor = null, reason = null, patch, renewsDeadline } = asked ?? {};
   const cause: RecoveryCause = { actor, reason, patch: patch ?? undefined, renewsDeadline };

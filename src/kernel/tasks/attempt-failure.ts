@@ -2,11 +2,11 @@ import { messageOf } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import { PermanentError, TransientError } from "../../base/step-errors.ts";
 import type { Failure, ThrownError } from "../../definition/language/built-in.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 
 /** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
-export interface Failing {
-  readonly kind: "failing";
+export interface AttemptFailure {
+  readonly kind: "attempt_failed";
   readonly what: "failed" | "lapsed";
   /** No further attempt can help. */
   readonly final: boolean;
@@ -21,11 +21,11 @@ type Failed =
   | { readonly kind: "gave_up"; readonly reason: string; readonly error?: unknown }
   | { readonly kind: "lapsed" };
 
-export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Failing {
-  const attempts = taken.attempt;
+export function attemptFailureOf(task: Pick<ClaimedTask, "attempt">, outcome: Failed): AttemptFailure {
+  const attempts = task.attempt;
   if (outcome.kind === "lapsed") {
     return {
-      kind: "failing",
+      kind: "attempt_failed",
       what: "lapsed",
       final: false,
       retryAfterMs: undefined,
@@ -38,7 +38,7 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
   if (outcome.kind === "gave_up") {
     const reason = cleanText(outcome.reason, 500);
     return {
-      kind: "failing",
+      kind: "attempt_failed",
       what: "failed",
       final: true,
       retryAfterMs: undefined,
@@ -49,7 +49,7 @@ export function failingOf(taken: Pick<Taken, "attempt">, outcome: Failed): Faili
   const final = outcome.error instanceof PermanentError;
   const retryAfterMs = outcome.error instanceof TransientError ? outcome.error.retryAfterMs : undefined;
   return {
-    kind: "failing",
+    kind: "attempt_failed",
     what: "failed",
     final,
     retryAfterMs,

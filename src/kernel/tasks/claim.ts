@@ -4,7 +4,7 @@ import { readEntryPayloads } from "../../store/move/journal.ts";
 import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../../store/tasks/gates.ts";
 import {
   type Claim,
-  type ClaimedTask,
+  type ClaimedTaskRow,
   claimTasks,
   markBegun,
   promoteTasks,
@@ -12,38 +12,42 @@ import {
   renewLeases,
 } from "../../store/tasks/tasks.ts";
 import { commit } from "../commit/commit.ts";
-import { Course } from "../commit/instance-update.ts";
+import { InstanceUpdate } from "../commit/instance-update.ts";
 import { deliveryIn } from "../family/deliveries.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { rename } from "../move/apply-due.ts";
-import type { EffectWork, Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask, EffectWork } from "../types/claimed-task.ts";
 
 export type { ProbePlace };
 
 /** The run of the instance that a task belongs to: an effect may be carried out after a restart. */
-export function runOf({ row, work }: Taken): number {
+export function runOf({ row, work }: ClaimedTask): number {
   return work?.run ?? row.run;
 }
 
 /** Claims up to `limit` tasks from these lanes in one round trip. Each spends an attempt, once it has begun. */
-export function take(kernel: Kernel, claim: Claim): Promise<Taken[]> {
-  return takeBy(kernel, () => claimTasks(kernel.db, claim));
+export function claimFromLanes(kernel: Kernel, claim: Claim): Promise<ClaimedTask[]> {
+  return claimBy(kernel, () => claimTasks(kernel.db, claim));
 }
 
 /** The same from lanes behind gates, as many as each of them lets through. */
-export function takeGated(kernel: Kernel, claim: GatedClaim): Promise<Taken[]> {
-  return takeBy(kernel, () => claimGated(kernel.db, claim));
+export function claimFromGates(kernel: Kernel, claim: GatedClaim): Promise<ClaimedTask[]> {
+  return claimBy(kernel, () => claimGated(kernel.db, claim));
 }
 
 /** One task as the probe of a half-open breaker, if nobody else has that by now. */
-export async function takeProbe(kernel: Kernel, place: ProbePlace, claim: Omit<GatedClaim, "limit">): Promise<Taken[]> {
+export async function claimProbeTask(
+  kernel: Kernel,
+  place: ProbePlace,
+  claim: Omit<GatedClaim, "limit">,
+): Promise<ClaimedTask[]> {
   kernel.breakers.markProbeClaim(place.breaker);
-  const taken = await takeBy(kernel, () => claimProbe(kernel.db, place, { ...claim, limit: 1 }));
-  if (taken.length > 0) kernel.breakers.markProbing(place.breaker);
-  return taken.map((one) => ({ ...one, probe: { breaker: place.breaker, flip: place.flip } }));
+  const tasks = await claimBy(kernel, () => claimProbe(kernel.db, place, { ...claim, limit: 1 }));
+  if (tasks.length > 0) kernel.breakers.markProbing(place.breaker);
+  return tasks.map((one) => ({ ...one, probe: { breaker: place.breaker, flip: place.flip } }));
 }
 
-async function takeBy(kernel: Kernel, claim: () => Promise<ClaimedTask[]>): Promise<Taken[]> {
+async function claimBy(kernel: Kernel, claim: () => Promise<ClaimedTaskRow[]>): Promise<ClaimedTask[]> {
   if (kernel.faults !== undefined) await kernel.faults.at("claim.before");
   const claimed = await claim();
   if (kernel.faults !== undefined) await kernel.faults.at("claim.after");
@@ -60,29 +64,31 @@ async function takeBy(kernel: Kernel, claim: () => Promise<ClaimedTask[]>): Prom
   const rows = new Map(fresh.map((row) => [row.id, row]));
   const entries = outdated.length === 0 ? [] : await readEntryPayloads(kernel.db, outdated.map(visitOf));
   const entered = new Map(entries.map((one) => [one.id, one]));
-  const taken = claimed.flatMap((task) => takenOf(kernel, { ...task, ...entered.get(task.id) }, rows.get(task.id)));
-  const underOldNames = taken.filter((one) => one.kind === "step" && !one.lifecycle.states.has(one.row.state));
-  if (underOldNames.length === 0) return taken;
+  const tasks = claimed.flatMap((task) =>
+    claimedTaskOf(kernel, { ...task, ...entered.get(task.id) }, rows.get(task.id)),
+  );
+  const underOldNames = tasks.filter((one) => one.kind === "step" && !one.lifecycle.states.has(one.row.state));
+  if (underOldNames.length === 0) return tasks;
   await renameAll(kernel, underOldNames);
-  const ready = taken.filter((one) => !underOldNames.includes(one));
-  return ready.length > 0 ? ready : takeBy(kernel, claim);
+  const ready = tasks.filter((one) => !underOldNames.includes(one));
+  return ready.length > 0 ? ready : claimBy(kernel, claim);
 }
 
-function visitOf({ id, task_visit: visit }: ClaimedTask): { id: string; visit: number } {
+function visitOf({ id, task_visit: visit }: ClaimedTaskRow): { id: string; visit: number } {
   return { id, visit };
 }
 
 /** The work of a state that has another name now: it moves to the lane of that name, to be claimed there. */
-async function renameAll(kernel: Kernel, taken: readonly Taken[]): Promise<void> {
-  const courses = taken.map(({ lifecycle, row }) => new Course(lifecycle, row, kernel.newId));
-  for (const course of courses) rename(course);
-  const renamed = courses.filter((course) => course.changes && course.failure === undefined);
+async function renameAll(kernel: Kernel, tasks: readonly ClaimedTask[]): Promise<void> {
+  const updates = tasks.map(({ lifecycle, row }) => new InstanceUpdate(lifecycle, row, kernel.newId));
+  for (const update of updates) rename(update);
+  const renamed = updates.filter((update) => update.changes && update.error === undefined);
   if (renamed.length > 0) await commit(kernel, kernel.db, renamed);
-  for (const course of renamed) for (const lane of course.lanes) kernel.signals.hint(lane);
+  for (const update of renamed) for (const lane of update.lanes) kernel.signals.hint(lane);
 }
 
 /** A claimed task; nothing when a newer definition has moved its instance, and so taken its work over, meanwhile. */
-export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow): Taken | [] {
+export function claimedTaskOf(kernel: Kernel, task: ClaimedTaskRow, fresh?: InstanceRow): ClaimedTask | [] {
   const row = fresh ?? task;
   const delivery = deliveryIn(task.work);
   if (task.kind === "step" && isNewer(kernel, row)) return [];
@@ -105,14 +111,18 @@ export function takenOf(kernel: Kernel, task: ClaimedTask, fresh?: InstanceRow):
 }
 
 /** Extends leases in one statement; returns those that were lost, and those whose rows were locked. */
-export async function renew(kernel: Kernel, leases: readonly Taken["lease"][], leaseMs: number): Promise<Renewal> {
+export async function renew(
+  kernel: Kernel,
+  leases: readonly ClaimedTask["lease"][],
+  leaseMs: number,
+): Promise<Renewal> {
   if (leases.length === 0) return { lost: [], skipped: [] };
   if (kernel.faults !== undefined) await kernel.faults.at("renew.before");
   return renewLeases(kernel.db, leases, leaseMs);
 }
 
 /** Notes that these tasks have begun; gives back the ids of those of which it is known from now on. */
-export async function begin(kernel: Kernel, leases: readonly Taken["lease"][]): Promise<Set<string>> {
+export async function begin(kernel: Kernel, leases: readonly ClaimedTask["lease"][]): Promise<Set<string>> {
   return new Set((await markBegun(kernel.db, leases)).map((one) => one.task_id));
 }
 

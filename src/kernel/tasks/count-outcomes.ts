@@ -1,36 +1,36 @@
 import { errorFields } from "../../telemetry/log.ts";
 import type { LaneMeters } from "../../telemetry/meters.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
-import type { Filing } from "./pending-report.ts";
+import type { PendingReport } from "./pending-report.ts";
 
 /** Counts what became of reported tasks, and tells of those that went wrong. */
-export function tally(kernel: Kernel, filings: readonly Filing[]): void {
-  if (filings.length === 0) return;
-  kernel.telemetry.meters.batch("report", filings.length);
-  for (const filing of filings) count(kernel, filing);
+export function countOutcomes(kernel: Kernel, batch: readonly PendingReport[]): void {
+  if (batch.length === 0) return;
+  kernel.telemetry.meters.batch("report", batch.length);
+  for (const pending of batch) count(kernel, pending);
 }
 
-function count(kernel: Kernel, filing: Filing): void {
-  const { result, move, setback, delivered } = filing;
-  const { taken, outcome } = filing.report;
-  const lane = kernel.telemetry.meters.lane(taken.lane);
+function count(kernel: Kernel, pending: PendingReport): void {
+  const { result, move, returned, delivered } = pending;
+  const { task, outcome } = pending.report;
+  const lane = kernel.telemetry.meters.lane(task.lane);
   if (result === "lease_lost") {
     // A lapse that was not written has met a worker that renewed: nobody lost anything.
     if (outcome.kind !== "lapsed") lane.leasesLost += 1;
-  } else if (setback !== undefined) {
-    countSetback(kernel, lane, taken, outcome, setback);
-  } else if (hasSucceeded(filing)) {
+  } else if (returned !== undefined) {
+    countReturned(kernel, lane, task, outcome, returned);
+  } else if (hasSucceeded(pending)) {
     lane.done += 1;
   } else {
     const reason =
-      move?.kind === "failing" ? move.payload.reason : (delivered?.undelivered[0]?.error.code ?? outcome.kind);
-    countGivenUp(kernel, lane, { ...fieldsOf(taken, outcome), reason }, filing);
+      move?.kind === "attempt_failed" ? move.payload.reason : (delivered?.undelivered[0]?.error.code ?? outcome.kind);
+    countGivenUp(kernel, lane, { ...fieldsOf(task, outcome), reason }, pending);
   }
 }
 
-function hasSucceeded({ report: { outcome }, move, delivered }: Filing): boolean {
+function hasSucceeded({ report: { outcome }, move, delivered }: PendingReport): boolean {
   if (outcome.kind === "deliver") return delivered?.undelivered.length === 0;
   return move?.kind === "event" || move?.kind === "recover" || outcome.kind === "done";
 }
@@ -40,10 +40,10 @@ function countGivenUp(
   { telemetry: { log } }: Kernel,
   lane: LaneMeters,
   fields: ReturnType<typeof fieldsOf> & { readonly reason: string },
-  { report: { taken }, isBuried, recovers }: Filing,
+  { report: { task }, leftDeadLetter, recovers }: PendingReport,
 ): void {
   lane.failed += 1;
-  if (taken.kind === "step" && !isBuried) {
+  if (task.kind === "step" && !leftDeadLetter) {
     const next = recovers ? "its instance is recovered later" : "its instance follows its `fail` edge, or its parent";
     log.warn(fields, `${fields.lane} failed; ${next}.`);
     return;
@@ -52,12 +52,12 @@ function countGivenUp(
   log.error(fields, `${fields.lane} failed and left a dead letter.`);
 }
 
-function countSetback(
+function countReturned(
   { telemetry: { log } }: Kernel,
   lane: LaneMeters,
-  taken: Taken,
+  task: ClaimedTask,
   outcome: Outcome,
-  { what, retryAfterMs }: NonNullable<Filing["setback"]>,
+  { what, retryAfterMs }: NonNullable<PendingReport["returned"]>,
 ): void {
   if (what === "deferred") lane.deferred += 1;
   if (what === "released") lane.released += 1;
@@ -65,11 +65,11 @@ function countSetback(
   lane.retried += 1;
   lane[what] += 1;
   const said = what === "failed" ? "failed and is retried" : "lost its lease: its worker fell silent";
-  log.warn({ ...fieldsOf(taken, outcome), retryAfterMs }, `${taken.lane} ${said}.`);
+  log.warn({ ...fieldsOf(task, outcome), retryAfterMs }, `${task.lane} ${said}.`);
 }
 
 /** Which task it is, and what was thrown. What the instance holds is not for a log. */
-function fieldsOf({ row, lane, attempt }: Taken, outcome: Outcome) {
+function fieldsOf({ row, lane, attempt }: ClaimedTask, outcome: Outcome) {
   const fields = { lifecycle: row.lifecycle, state: row.state, lane, instance: row.id, attempt };
   return outcome.kind === "failed" ? { ...fields, ...errorFields(outcome.error) } : fields;
 }

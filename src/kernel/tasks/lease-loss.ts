@@ -1,19 +1,19 @@
 import { readLeavings, readMovesOfTasks } from "../../store/move/journal.ts";
-import { readSetbacks } from "../../store/tasks/attempts.ts";
+import { readEndedAttempts } from "../../store/tasks/attempts.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 
 /** Why a task is no longer its worker's: an event or a timer made the instance leave, or the lease ran out. */
 export type Loss = "superseded" | "timeout" | "lapsed";
 
 /** What became of leases that no longer hold, by the ids of their tasks. */
-export async function whyLost(kernel: Kernel, lost: readonly Taken[]): Promise<Map<string, Loss>> {
+export async function whyLost(kernel: Kernel, lost: readonly ClaimedTask[]): Promise<Map<string, Loss>> {
   const { db } = kernel;
   const leases = lost.map(({ lease, row }) => ({ id: row.id, ...lease, afterVersion: row.version }));
-  const setbacks = await readSetbacks(db, leases);
+  const ended = await readEndedAttempts(db, leases);
   // At its last attempt, a lapse moves the instance.
   const moves = await readMovesOfTasks(db, leases);
-  const lapsed = new Set([...setbacks, ...moves].map((one) => one.task_id));
+  const lapsed = new Set([...ended, ...moves].map((one) => one.task_id));
   const left = new Map(
     (
       await readLeavings(

@@ -3,7 +3,7 @@ import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
 import { keepMemo, type Memo, readMemo } from "../../store/tasks/memos.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 import { runOf } from "./claim.ts";
 
 /**
@@ -11,10 +11,10 @@ import { runOf } from "./claim.ts";
  * run of the instance. Its result is kept at once, outside the step's outcome, and given back from then on. Two attempts
  * that overlap keep one result, and the one without a lease none.
  */
-export async function once(kernel: Kernel, taken: Taken, name: unknown, ...rest: unknown[]): Promise<unknown> {
-  const key = { instanceId: taken.row.id, owner: "", name: checkedText(name, "The name given to `once`") };
+export async function once(kernel: Kernel, task: ClaimedTask, name: unknown, ...rest: unknown[]): Promise<unknown> {
+  const key = { instanceId: task.row.id, owner: "", name: checkedText(name, "The name given to `once`") };
   const [options, work] = rest.length > 1 ? rest : [{}, rest[0]];
-  key.owner = ownerOf(taken, scopeOf(key.name, options));
+  key.owner = ownerOf(task, scopeOf(key.name, options));
   if (typeof work !== "function") {
     throw new PawlError("option_invalid", `\`once("${key.name}")\` needs a function: step.once(name, () => …).`);
   }
@@ -22,10 +22,10 @@ export async function once(kernel: Kernel, taken: Taken, name: unknown, ...rest:
   if (known !== undefined) return resultOf(known);
   const result = await work();
   const valueText = result === undefined ? null : storableText(result, `The result of \`once("${key.name}")\``);
-  const kept = await keepMemo(kernel.db, taken.lease, key, valueText);
+  const kept = await keepMemo(kernel.db, task.lease, key, valueText);
   if (kept === undefined) {
-    throw new PawlError("lease_lost", `The lease of task ${taken.lease.taskId} was lost; its result does not count.`, {
-      taskId: taken.lease.taskId,
+    throw new PawlError("lease_lost", `The lease of task ${task.lease.taskId} was lost; its result does not count.`, {
+      taskId: task.lease.taskId,
     });
   }
   return resultOf(kept);
@@ -44,8 +44,8 @@ function scopeOf(name: string, options: unknown): Scope {
 }
 
 /** No state begins with a colon: what is kept for the instance cannot be taken for what a visit has kept. */
-function ownerOf(taken: Taken, scope: Scope): string {
-  if (scope === "instance") return `:run:${runOf(taken)}`;
-  const { row, work, visit } = taken;
+function ownerOf(task: ClaimedTask, scope: Scope): string {
+  if (scope === "instance") return `:run:${runOf(task)}`;
+  const { row, work, visit } = task;
   return work === null ? `${row.state}:${visit}` : `effect:${work.event}:${work.version}`;
 }

@@ -2,7 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import { putProgress } from "../../store/tasks/progress.ts";
 import type { Kernel } from "../kernel.ts";
-import type { Taken } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
 
 /** How far a task is, as a step says it. */
 export interface Word {
@@ -22,6 +22,6 @@ export function wordOf(fraction: unknown, note: unknown): Word {
 }
 
 /** Keeps the newest word about a task. From a worker that lost its lease nothing is kept. */
-export function tellProgress(kernel: Kernel, taken: Taken, word: Word): Promise<void> {
-  return putProgress(kernel.db, taken.lease, word);
+export function tellProgress(kernel: Kernel, task: ClaimedTask, word: Word): Promise<void> {
+  return putProgress(kernel.db, task.lease, word);
 }

@@ -3,7 +3,7 @@ import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Delivery } from "./delivery.ts";
 
 /** A task in a worker's hands, with its instance as it stood. */
-export interface Taken {
+export interface ClaimedTask {
   readonly lease: { readonly taskId: string; readonly token: number };
   readonly kind: "step" | "effect";
   readonly lane: string;

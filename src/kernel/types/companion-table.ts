@@ -6,15 +6,15 @@ import type { Part } from "../../store/port/db.ts";
  * They are written in the very statement that writes the move, so the two never differ, whoever makes the move: a call, a
  * timer, a batch, a user's own transaction.
  */
-export interface Beside {
+export interface CompanionTable {
   /** For instances that start. */
-  starting(decisions: readonly Decision[]): BesideStarts;
+  starting(decisions: readonly Decision[]): CompanionStarts;
   /** For instances that move, each with its decisions in their order: what is written with them. */
-  moving(courses: readonly (readonly Decision[])[]): Part;
+  moving(updates: readonly (readonly Decision[])[]): Part;
 }
 
 /** What is written beside instances that start. */
-interface BesideStarts {
+interface CompanionStarts {
   /** What must be had first. */
   readonly first?: Part;
   /** Which of them, called `fresh`, may then start. */

@@ -3,15 +3,15 @@ import type { LifecycleModel } from "../../definition/model.ts";
 import type { Ref } from "../refs.ts";
 
 /** An event that a step sends to another instance: checked when it is asked for, on its way with the outcome. */
-export interface Sending {
+export interface PlannedSend {
   readonly lifecycle: LifecycleModel;
-  readonly letter: Letter;
+  readonly outgoing: OutgoingEvent;
   /** The letter as it is stored. */
   readonly text: string;
 }
 
 /** One event for one instance. Its id marks the move that it makes, so that it makes one only. */
-export interface Letter {
+export interface OutgoingEvent {
   readonly id: string;
   readonly to: Ref | { readonly child: string };
   readonly event: string;
@@ -27,15 +27,15 @@ export interface Delivery {
   readonly lifecycle: string;
   /** The sender's run, for those of its children that are named by their keys. */
   readonly run: number;
-  readonly letters?: readonly Letter[];
+  readonly letters?: readonly OutgoingEvent[];
 }
 
 /** What became of a delivery. */
 export interface Delivered {
   /** Letters that their instance refused. */
-  readonly refused: { readonly letter: Letter; readonly instance: string; readonly blockers: unknown }[];
+  readonly refused: { readonly outgoing: OutgoingEvent; readonly instance: string; readonly blockers: unknown }[];
   /** Letters that can never arrive. */
-  readonly undelivered: { readonly letter: Letter; readonly error: PawlError }[];
+  readonly undelivered: { readonly outgoing: OutgoingEvent; readonly error: PawlError }[];
   /** What passes by itself: it is tried again, and no attempt is spent. */
   later: PawlError | undefined;
   /** What somebody has to mend: it is tried again as often as an after-effect is. */

@@ -1,27 +1,27 @@
 import type { JournalRow } from "../../store/move/journal.ts";
 import type { Grant } from "../../store/move/start-instances.ts";
-import type { Sending } from "./delivery.ts";
+import type { PlannedSend } from "./delivery.ts";
 import type { ChildStart } from "./start.ts";
 
 /** Who made a move, for the journal. */
-export interface Maker {
+export interface MoveOrigin {
   readonly source: JournalRow["source"];
   readonly requestId: string | null;
   readonly lease: { readonly taskId: string; readonly token: number; readonly lapsed?: boolean } | null;
 }
 
 /** A message that a step publishes with its outcome. */
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly type: string;
   readonly payload: unknown;
 }
 
 /** What a step said beside its event: it is written with the move. */
-export interface Said {
-  readonly messages?: readonly Outgoing[];
+export interface StepOutput {
+  readonly messages?: readonly OutgoingMessage[];
   readonly starts?: readonly ChildStart[];
-  readonly sends?: readonly Sending[];
+  readonly sends?: readonly PlannedSend[];
 }
 
 /** Whether the worker that makes a move gets the next step with it. */
-export type Granting = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
+export type GrantDecider = (step: { readonly lane: string; readonly priority: number }) => Grant | null;

@@ -1,7 +1,7 @@
 import type { PawlError } from "../../base/errors.ts";
 import type { RecoveryCause } from "../../definition/decide/recover.ts";
-import type { Taken } from "./claimed-task.ts";
-import type { Granting, Said } from "./move-origin.ts";
+import type { ClaimedTask } from "./claimed-task.ts";
+import type { GrantDecider, StepOutput } from "./move-origin.ts";
 
 /** What became of a task in a worker's hands. */
 export type Outcome =
@@ -10,13 +10,13 @@ export type Outcome =
       readonly event: string;
       readonly payload: unknown;
       readonly patch: Readonly<Record<string, unknown>>;
-    } & Said)
+    } & StepOutput)
   /** An effect that was carried out. */
-  | ({ readonly kind: "done" } & Pick<Said, "starts" | "sends">)
+  | ({ readonly kind: "done" } & Pick<StepOutput, "starts" | "sends">)
   /** A delivery in a worker's hands: what it carries is sent with the report. */
   | { readonly kind: "deliver" }
   /** What comes before a failed instance's recovery is done: it may be taken up again. */
-  | ({ readonly kind: "recover"; readonly cause: RecoveryCause } & Said)
+  | ({ readonly kind: "recover"; readonly cause: RecoveryCause } & StepOutput)
   | { readonly kind: "failed"; readonly error: unknown }
   /** It ended in a way that its definition does not allow: the author has to mend one of them. */
   | { readonly kind: "faulty"; readonly error: PawlError }
@@ -28,13 +28,13 @@ export type Outcome =
   | { readonly kind: "lapsed"; readonly unspent?: "database_away" | "not_started" };
 
 export interface Report {
-  readonly taken: Taken;
+  readonly task: ClaimedTask;
   readonly outcome: Outcome;
   /** A worker that would stay with the instance: whether it gets the next step, and what it does with it. */
-  readonly stay?: { readonly grant: Granting; readonly take: (next: Taken) => unknown };
+  readonly stay?: { readonly grant: GrantDecider; readonly take: (next: ClaimedTask) => unknown };
   /** An earlier try of it failed, and may have been written all the same. */
   readonly again?: boolean;
 }
 
 /** Whether a report was taken down, or came too late: the lease has passed to someone else, or the state was left. */
-export type Reported = "written" | "lease_lost";
+export type ReportResult = "written" | "lease_lost";

@@ -29,7 +29,7 @@ export type Started =
   | { readonly ok: false; readonly error: PawlError };
 
 /** A start that was checked: everything that is to be written, from data as it was when the call was made. */
-export interface Planned {
+export interface PlannedStart {
   readonly start: Start;
   readonly decision: Decision;
   readonly row: NewInstance;
@@ -38,7 +38,7 @@ export interface Planned {
 
 /** A child that a step or an effect starts: checked when it is asked for, written with the outcome. */
 export interface ChildStart {
-  readonly planned: Planned;
+  readonly planned: PlannedStart;
   /** Its place among those that were started without a key. */
   readonly place: number;
 }

@@ -4,7 +4,7 @@ import { Gatherer } from "../../kernel/batcher.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { fireThese } from "../../kernel/move/fire-timers.ts";
 import { planStart, startAll } from "../../kernel/move/start.ts";
-import type { Planned } from "../../kernel/types/start.ts";
+import type { PlannedStart } from "../../kernel/types/start.ts";
 import { bornOf, startOf } from "../lifecycle/birth.ts";
 import { queueUnknown } from "../refusals.ts";
 import { type Assignment, assignmentOf, type SampleInfo, sampleOf } from "../shown.ts";
@@ -48,7 +48,7 @@ class Request {
   desk: readonly AssignmentRow[] = [];
   /** What he is to do: on his desk already, or to be given to him. */
   resumes: AssignmentRow | undefined;
-  gets: Planned | undefined;
+  gets: PlannedStart | undefined;
   /** How often somebody else was quicker. */
   lost = 0;
   answer: Next | PawlError | undefined;

@@ -1,5 +1,5 @@
 import type { Decision } from "../../definition/decide/move.ts";
-import type { Beside } from "../../kernel/types/companion-table.ts";
+import type { CompanionTable } from "../../kernel/types/companion-table.ts";
 import {
   type AssignmentMove,
   type AssignmentStatus,
@@ -10,13 +10,13 @@ import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts"
 import type { AssignmentData, Submission } from "./assignment.ts";
 
 /** Slots, samples, labels and the rows of assignments, kept in step with every move of an assignment. */
-export const besideAssignments: Beside = {
+export const besideAssignments: CompanionTable = {
   starting: (decisions) => ({
     first: reserveSlots(decisions.map(reservationOf)),
     gate: onlyReserved,
     rest: insertAssignments,
   }),
-  moving: (courses) => moveAssignments(courses.map(moveOf)),
+  moving: (updates) => moveAssignments(updates.map(moveOf)),
 };
 
 function reservationOf({ instance }: Decision): Reservation {

@@ -1,5 +1,5 @@
 import type { Decision } from "../../definition/decide/move.ts";
-import type { Beside } from "../../kernel/types/companion-table.ts";
+import type { CompanionTable } from "../../kernel/types/companion-table.ts";
 import type { CheckRow } from "../../store/family/checks.ts";
 import type { LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { ReviewedLabel } from "../store/labels.ts";
@@ -7,12 +7,12 @@ import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../
 import type { SampleData, Verdict } from "./sample.ts";
 
 /** Samples' rows and their slots, kept in step with every move of a sample. */
-export const besideSamples: Beside = {
+export const besideSamples: CompanionTable = {
   starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
-  moving: (courses) => {
-    const decisions = courses.flat();
+  moving: (updates) => {
+    const decisions = updates.flat();
     const [reviews, letters] = [decisions.flatMap(reviewOf), decisions.flatMap(letterOf)];
-    return moveSamples(courses.map(moveOf), reviews, letters, decisions.flatMap(checkOf));
+    return moveSamples(updates.map(moveOf), reviews, letters, decisions.flatMap(checkOf));
   },
 };
 

@@ -1,7 +1,7 @@
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Askers } from "../../kernel/family/question-provider.ts";
 import type { Chore } from "../../kernel/kernel.ts";
-import type { Beside } from "../../kernel/types/companion-table.ts";
+import type { CompanionTable } from "../../kernel/types/companion-table.ts";
 import { askPeople } from "../asker.ts";
 import { recheckEligibility } from "../handing-out/eligibility.ts";
 import { settleRest } from "../review/settle.ts";
@@ -14,7 +14,7 @@ import { sample } from "./sample.ts";
  * states that ask, and what is left to do. */
 export const peopleLifecycles: readonly LifecycleModel[] = [sample, assignment];
 
-export const peopleBesides: ReadonlyMap<string, Beside> = new Map([
+export const peopleBesides: ReadonlyMap<string, CompanionTable> = new Map([
   [sample.name, besideSamples],
   [assignment.name, besideAssignments],
 ]);

@@ -36,7 +36,7 @@ export function readChildrenOf(db: Executor, parent: Run, lifecycle: string): Pr
 }
 
 /** A parent whose row is held to the end of the transaction. */
-export interface HeldParent {
+export interface LockedParent {
   readonly id: string;
   readonly run: number;
   readonly outcome: string | null;
@@ -46,8 +46,8 @@ export interface HeldParent {
  * Tells these instances that they have children by one more way than their moves, those whose row is free; whoever
  * decides on an older row decides anew. Gives back those that were told.
  */
-export function markParents(tx: Executor, parents: readonly Run[]): Promise<HeldParent[]> {
-  return tx.rows<HeldParent>(sql`
+export function markParents(tx: Executor, parents: readonly Run[]): Promise<LockedParent[]> {
+  return tx.rows<LockedParent>(sql`
     with free as materialized (
       select parent.id, wanted.run
       from unnest(

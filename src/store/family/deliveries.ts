@@ -9,7 +9,7 @@ export interface EndedDelivery extends Lease {
 }
 
 /** A letter that an instance refused, for its own history. */
-export interface RefusedLetter {
+export interface RefusedEvent {
   readonly taskId: string;
   readonly letterId: string;
   readonly instanceId: string;
@@ -23,7 +23,7 @@ export interface RefusedLetter {
 export function endDeliveries(
   db: Executor,
   ends: readonly EndedDelivery[],
-  refused: readonly RefusedLetter[],
+  refused: readonly RefusedEvent[],
   deadLetters: readonly DeadLetterRow[],
 ): Promise<{ task_id: string }[]> {
   return db.rows<{ task_id: string }>(sql`

@@ -117,7 +117,7 @@ export async function moveInstances(
   db: Executor,
   rows: readonly MovedInstance[],
   earlier: readonly JournalRow[],
-  beside: Part,
+  companion: Part,
 ): Promise<Written[]> {
   const tasks = tasksMoved(rows);
   const [answer] = await db.rows<Answer>(sql`
@@ -195,7 +195,7 @@ export async function moveInstances(
         or (written.deadline_ms is not null and timer.kind = 'deadline')
       )
     ),
-    ${beside}
+    ${companion}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select change.lifecycle, change.state, sum(change.delta)

@@ -10,7 +10,7 @@ import { insertRequests, type RequestRow } from "./requests.ts";
 import { insertTimers, type TimerRow } from "./timers.ts";
 
 /** The rows of other tables that come with instances which start or move. */
-export interface Belongings {
+export interface RelatedRows {
   readonly effects: readonly EffectRow[];
   readonly timers: readonly TimerRow[];
   readonly messages: readonly MessageRow[];
@@ -24,7 +24,7 @@ export interface Belongings {
 }
 
 /** Their parts of the statement that commits, for as many tables as there are rows of: each looks at `written` and `clock`. */
-export function insertBelongings(rows: Belongings): Part {
+export function insertRelatedRows(rows: RelatedRows): Part {
   const of = (list: readonly unknown[], make: () => Part): Part => (list.length > 0 ? make() : noPart);
   return partsInARow([
     of(rows.effects, () => part`followed as (${insertEffects(rows.effects)}),`),

@@ -126,11 +126,11 @@ const beginnings = batch<NewInstance>("fresh", {
 export async function insertInstances(
   db: Executor,
   rows: readonly NewInstance[],
-  beside: { readonly first: Part; readonly gate: Part; readonly rest: Part },
+  companion: { readonly first: Part; readonly gate: Part; readonly rest: Part },
 ): Promise<Written[]> {
   const [answer] = await db.rows<Answer>(sql`
     with clock as materialized (select pawl.now() as now),
-    ${beside.first}
+    ${companion.first}
     fresh as materialized (
       select fresh.*, fresh.data_text::jsonb as data,
         coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
@@ -147,7 +147,7 @@ export async function insertInstances(
         fresh.outcome, case when fresh.outcome is not null then clock.now end,
         clock.now, clock.now
       from clock, fresh
-      ${beside.gate}
+      ${companion.gate}
       on conflict do nothing
       returning id, lifecycle, state
     ),
@@ -167,7 +167,7 @@ export async function insertInstances(
       from clock, fresh
       where (fresh.id in (select id from written)) is true
     ),
-    ${beside.rest}
+    ${companion.rest}
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state

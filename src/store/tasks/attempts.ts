@@ -57,12 +57,12 @@ export async function readAsked(db: Executor, id: string): Promise<unknown> {
 }
 
 /** How these leases ended without a move, if they did: how a worker's lost reply is settled. */
-export function readSetbacks(
+export function readEndedAttempts(
   db: Executor,
   leases: readonly { id: string; taskId: string; token: number }[],
 ): Promise<{ task_id: string; what: string }[]> {
   return db.rows(sql`
-    select setback.task_id::text as task_id, setback.what
+    select ended.task_id::text as task_id, ended.what
     from unnest(
       (select ${textArray(leases.map((lease) => lease.id))}::text)::uuid[],
       (select ${textArray(leases.map((lease) => lease.taskId))}::text)::uuid[],
@@ -73,5 +73,5 @@ export function readSetbacks(
       where each.instance_id = lease.instance_id and each.task_id = lease.task_id and each.token = lease.token
         and each.what <> 'claimed'
       offset 0
-    ) as setback`);
+    ) as ended`);
 }

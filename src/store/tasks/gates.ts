@@ -1,5 +1,5 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
-import { type ClaimedTask, claimedFew, type Holder, leaseFew } from "./tasks.ts";
+import { type ClaimedTaskRow, claimedFew, type Holder, leaseFew } from "./tasks.ts";
 
 /** What holds the lanes of a state back: how many steps may run at once, and how many may begin in a time. */
 export interface GateRow {
@@ -115,8 +115,8 @@ export interface GatedClaim extends Holder {
  * gate's lock and by a function that sees what was committed before the lock was had; the tasks themselves are looked at
  * again when they are locked. So the count is exact, and nobody ever holds a lock over a round trip.
  */
-export function claimGated(db: Executor, claim: GatedClaim): Promise<ClaimedTask[]> {
-  return db.rows<ClaimedTask>(sql`
+export function claimGated(db: Executor, claim: GatedClaim): Promise<ClaimedTaskRow[]> {
+  return db.rows<ClaimedTaskRow>(sql`
     with clock as materialized (select pawl.now() as now),
     gate as materialized (select * from ${rowsOf(claim.gates)} as gate),
     ${throughGates(claim)}
@@ -134,8 +134,8 @@ export interface ProbePlace {
  * Leases one task as the probe of a half-open breaker, unless another has become its probe meanwhile: that is looked at
  * under the lock of the breaker's row, which is passed by while somebody else has it.
  */
-export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): Promise<ClaimedTask[]> {
-  return db.rows<ClaimedTask>(sql`
+export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): Promise<ClaimedTaskRow[]> {
+  return db.rows<ClaimedTaskRow>(sql`
     with clock as materialized (select pawl.now() as now),
     free as materialized (
       select breaker.name from pawl.breakers as breaker

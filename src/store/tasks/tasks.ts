@@ -67,7 +67,7 @@ interface Place {
 const beforeAll: Place = { priority: -2_147_483_648, id: "00000000-0000-0000-0000-000000000000" };
 
 /** A leased task with its instance as it stood at the claim. */
-export interface ClaimedTask extends InstanceRow {
+export interface ClaimedTaskRow extends InstanceRow {
   readonly task_id: string;
   readonly kind: "step" | "effect";
   readonly lane: string;
@@ -89,9 +89,9 @@ export interface ClaimedTask extends InstanceRow {
  * same list in a form of which the planner believes that it is short, however much it knows about full lanes. The attempt
  * is spent here, so that a step that kills its worker still comes to an end.
  */
-export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTask[]> {
+export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTaskRow[]> {
   const places = claim.lanes.map((lane) => claim.after?.get(lane) ?? beforeAll);
-  return db.rows<ClaimedTask>(sql`
+  return db.rows<ClaimedTaskRow>(sql`
     with clock as materialized (select pawl.now() as now),
     ready as materialized (
       select task.id
@@ -264,7 +264,7 @@ export function promoteTasks(
 }
 
 /** What became of an attempt that did not move its instance. */
-export interface Setback extends Lease {
+export interface ReturnedTask extends Lease {
   readonly what: "failed" | "lapsed" | "released" | "deferred";
   /** Null: ready again at once. */
   readonly retryAfterMs: number | null;
@@ -277,27 +277,30 @@ export interface Setback extends Lease {
  * Puts leased tasks back, to run again at once or later, and records why. Fenced by (task, token). For a lapsed lease the
  * predicate is looked at again: a worker that renewed meanwhile keeps its task.
  */
-export function putBackTasks(db: Executor, setbacks: readonly Setback[]): Promise<{ task_id: string; lane: string }[]> {
+export function returnTasks(
+  db: Executor,
+  tasks: readonly ReturnedTask[],
+): Promise<{ task_id: string; lane: string }[]> {
   return db.rows<{ task_id: string; lane: string }>(sql`
     with clock as materialized (select pawl.now() as now),
     held as materialized (
-      select task.id, task.token, setback.what, setback.retry_ms, setback.refund, setback.detail, task.instance_id, task.lane,
+      select task.id, task.token, returned.what, returned.retry_ms, returned.refund, returned.detail, task.instance_id, task.lane,
         task.attempt, task.worker
       from clock, unnest(
-        (select ${textArray(setbacks.map((one) => one.taskId))}::text)::uuid[],
-        (select ${textArray(setbacks.map((one) => one.token))}::text)::bigint[],
-        (select ${textArray(setbacks.map((one) => one.what))}::text)::text[],
-        (select ${textArray(setbacks.map((one) => one.retryAfterMs))}::text)::float8[],
-        (select ${textArray(setbacks.map((one) => one.refund))}::text)::boolean[],
-        (select ${textArray(setbacks.map((one) => one.detailText))}::text)::text[]
-      ) as setback(id, token, what, retry_ms, refund, detail)
+        (select ${textArray(tasks.map((one) => one.taskId))}::text)::uuid[],
+        (select ${textArray(tasks.map((one) => one.token))}::text)::bigint[],
+        (select ${textArray(tasks.map((one) => one.what))}::text)::text[],
+        (select ${textArray(tasks.map((one) => one.retryAfterMs))}::text)::float8[],
+        (select ${textArray(tasks.map((one) => one.refund))}::text)::boolean[],
+        (select ${textArray(tasks.map((one) => one.detailText))}::text)::text[]
+      ) as returned(id, token, what, retry_ms, refund, detail)
       cross join lateral (
         select each.id, each.token, each.instance_id, each.lane, each.attempt, each.worker from pawl.tasks as each
-        where each.id = setback.id and each.token = setback.token and each.worker is not null
-          and (setback.what <> 'lapsed' or each.leased_until <= clock.now)
+        where each.id = returned.id and each.token = returned.token and each.worker is not null
+          and (returned.what <> 'lapsed' or each.leased_until <= clock.now)
         for update skip locked
       ) as task
-      limit (select ${setbacks.length}::int)
+      limit (select ${tasks.length}::int)
     ),
     put_back as (
       update pawl.tasks as task
@@ -357,7 +360,7 @@ export function endEffects(
 }
 
 /** A lease that ran out. */
-export interface LapsedTask extends ClaimedTask {
+export interface LapsedTask extends ClaimedTaskRow {
   readonly leased_until_ms: number;
   readonly begun: boolean;
 }
@@ -393,8 +396,8 @@ export function readLapsedLeases(
 }
 
 /** The tasks under these leases, as a claim gives them, as far as the leases still hold. */
-export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise<ClaimedTask[]> {
-  return db.rows<ClaimedTask>(sql`
+export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise<ClaimedTaskRow[]> {
+  return db.rows<ClaimedTaskRow>(sql`
     with clock as materialized (select pawl.now() as now)
     select task.id::text as task_id, task.kind, task.lane, task.token::float8 as token, task.attempt, task.priority,
       task.visit as task_visit, task.work, entry.payload, entry.payload is not null as has_payload, ${instanceColumns}

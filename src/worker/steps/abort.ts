@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import type { Loss } from "../../kernel/tasks/lease-loss.ts";
-import type { Taken } from "../../kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 
 /**
  * Why a step's result would no longer count: an event or a timer made its instance leave the state, its lease ran out, or
@@ -16,7 +16,7 @@ const sentences: Record<AbortReason, string> = {
 };
 
 /** What a step's `signal` is aborted with: `signal.reason.details.reason` tells which it was. */
-export function abortedBy(reason: AbortReason, { lease: { taskId }, lane }: Taken): PawlError {
+export function abortedBy(reason: AbortReason, { lease: { taskId }, lane }: ClaimedTask): PawlError {
   return new PawlError("step_aborted", `The step of ${lane} is to end. ${sentences[reason]}`, { reason, taskId, lane });
 }
 

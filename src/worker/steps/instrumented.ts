@@ -1,44 +1,44 @@
 import type { Kernel } from "../../kernel/kernel.ts";
-import { reportEach, type Unwritten } from "../../kernel/tasks/report.ts";
-import type { Taken } from "../../kernel/types/claimed-task.ts";
-import type { Outcome, Report, Reported } from "../../kernel/types/outcome.ts";
+import { type FailedReport, reportEach } from "../../kernel/tasks/report.ts";
+import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
+import type { Outcome, Report, ReportResult } from "../../kernel/types/outcome.ts";
 import { markFailed, type Span } from "../../telemetry/tracing.ts";
 import { type RunOptions, run } from "./run.ts";
 
 /** Claims tasks, as one span and one batch. */
-export async function takeObserved(kernel: Kernel, take: () => Promise<Taken[]>): Promise<Taken[]> {
+export async function takeObserved(kernel: Kernel, take: () => Promise<ClaimedTask[]>): Promise<ClaimedTask[]> {
   const { meters, tracing } = kernel.telemetry;
-  const tell = (taken: readonly Taken[], span: Span) => span.setAttribute("pawl.tasks", taken.length);
-  const taken = tracing.isOn ? await tracing.span("pawl.claim", {}, take, tell) : await take();
-  if (taken.length > 0) meters.batch("claim", taken.length);
-  return taken;
+  const tell = (tasks: readonly ClaimedTask[], span: Span) => span.setAttribute("pawl.tasks", tasks.length);
+  const tasks = tracing.isOn ? await tracing.span("pawl.claim", {}, take, tell) : await take();
+  if (tasks.length > 0) meters.batch("claim", tasks.length);
+  return tasks;
 }
 
 /** Reports tasks, as one span. */
-export function reportObserved(kernel: Kernel, reports: readonly Report[]): Promise<(Reported | Unwritten)[]> {
+export function reportObserved(kernel: Kernel, reports: readonly Report[]): Promise<(ReportResult | FailedReport)[]> {
   const { tracing } = kernel.telemetry;
   if (!tracing.isOn) return reportEach(kernel, reports);
   return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => reportEach(kernel, reports));
 }
 
 /** Runs a task, as a span where somebody traces. */
-export function runObserved(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
-  return kernel.telemetry.tracing.isOn ? runTraced(kernel, taken, options) : run(kernel, taken, options);
+export function runObserved(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
+  return kernel.telemetry.tracing.isOn ? runTraced(kernel, task, options) : run(kernel, task, options);
 }
 
 /** Nothing that the instance holds goes into a span: who may see traces need not be who may see data. */
-function runTraced(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
+function runTraced(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
   const attributes = {
-    "pawl.lane": taken.lane,
-    "pawl.lifecycle": taken.lifecycle.name,
-    "pawl.state": taken.row.state,
-    "pawl.attempt": taken.attempt,
-    "pawl.instance": taken.row.id,
+    "pawl.lane": task.lane,
+    "pawl.lifecycle": task.lifecycle.name,
+    "pawl.state": task.row.state,
+    "pawl.attempt": task.attempt,
+    "pawl.instance": task.row.id,
   };
   return kernel.telemetry.tracing.span(
-    `pawl.${taken.kind}`,
+    `pawl.${task.kind}`,
     attributes,
-    () => run(kernel, taken, options),
+    () => run(kernel, task, options),
     (outcome, span) => {
       span.setAttribute("pawl.outcome", outcome.kind);
       if (outcome.kind === "event") span.setAttribute("pawl.event", outcome.event);

@@ -3,14 +3,14 @@ import { broken, isPawlError, PawlError } from "../../base/errors.ts";
 import { CircuitOpenError } from "../../base/step-errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isRecovery, recoveryOf } from "../../kernel/recovery/recover.ts";
-import type { Taken } from "../../kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 import type { Outcome } from "../../kernel/types/outcome.ts";
-import { makeStep, type Returned, Said, type Surroundings } from "./step.ts";
+import { type HandlerResult, makeStep, OutputCollector, type StepEnvironment } from "./step.ts";
 
 /** A handler, or what a test puts in its place. */
 export type Handler = (step: never) => unknown;
 
-export interface RunOptions extends Surroundings {
+export interface RunOptions extends StepEnvironment {
   /** Handlers that stand in for the real ones, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
 }
@@ -19,20 +19,20 @@ const laterMs = 10_000;
 const pastDeadline: Outcome = { kind: "gave_up", reason: "deadline" };
 
 /** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
-export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Promise<Outcome> {
-  if (taken.delivery !== undefined) return { kind: "deliver" };
-  const said = new Said();
+export async function run(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
+  if (task.delivery !== undefined) return { kind: "deliver" };
+  const output = new OutputCollector();
   try {
-    kernel.breakers.begin(taken);
-    const step = makeStep(kernel, taken, said, options);
-    if (isRecovery(taken)) return await runRecovery(kernel, taken, said, step);
-    const handler = handlerOf(taken, options.fakes);
+    kernel.breakers.begin(task);
+    const step = makeStep(kernel, task, output, options);
+    if (isRecovery(task)) return await runRecovery(kernel, task, output, step);
+    const handler = handlerOf(task, options.fakes);
     const returned = await handler(step as never);
     try {
-      return outcomeOf(taken, said, returned);
+      return outcomeOf(task, output, returned);
     } catch (error) {
       // The handler has done its work, and says what nobody can understand.
-      if (taken.kind === "step" && isPawlError(error)) return { kind: "faulty", error };
+      if (task.kind === "step" && isPawlError(error)) return { kind: "faulty", error };
       throw error;
     }
   } catch (error) {
@@ -41,23 +41,34 @@ export async function run(kernel: Kernel, taken: Taken, options: RunOptions): Pr
       return { kind: "retry_later", afterMs: error.retryAfterMs, reason: error.message };
     return { kind: "failed", error };
   } finally {
-    said.progress?.stop();
+    output.progress?.stop();
   }
 }
 
 /** What has to be done before a failed instance is taken up again, if anything has. */
-async function runRecovery(kernel: Kernel, taken: Taken, said: Said, step: unknown): Promise<Outcome> {
-  const { cause, reset, isTooLate } = await recoveryOf(kernel, taken);
+async function runRecovery(
+  kernel: Kernel,
+  task: ClaimedTask,
+  output: OutputCollector,
+  step: unknown,
+): Promise<Outcome> {
+  const { cause, reset, isTooLate } = await recoveryOf(kernel, task);
   if (isTooLate()) return pastDeadline;
-  const returned = asReturned(await reset?.(step as never));
+  const returned = checkedResult(await reset?.(step as never));
   if (isTooLate()) return pastDeadline;
   return (
-    undoneOf(returned) ?? { kind: "recover", cause, messages: said.messages, starts: said.starts, sends: said.sends }
+    unfinishedOutcome(returned) ?? {
+      kind: "recover",
+      cause,
+      messages: output.messages,
+      starts: output.starts,
+      sends: output.sends,
+    }
   );
 }
 
-function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
-  const { lifecycle, row, work } = taken;
+function handlerOf(task: ClaimedTask, fakes: RunOptions["fakes"]): Handler {
+  const { lifecycle, row, work } = task;
   if (work !== null) {
     const [from, to] = [work.from, work.to].map((state) => lifecycle.renamed[state] ?? state);
     const edges = lifecycle.edgesFrom(from!, work.event);
@@ -74,19 +85,19 @@ function handlerOf(taken: Taken, fakes: RunOptions["fakes"]): Handler {
   return handler;
 }
 
-function outcomeOf(taken: Taken, said: Said, given: unknown): Outcome {
-  const returned = asReturned(given);
-  const undone = undoneOf(returned);
+function outcomeOf(task: ClaimedTask, output: OutputCollector, given: unknown): Outcome {
+  const returned = checkedResult(given);
+  const undone = unfinishedOutcome(returned);
   if (undone !== undefined) return undone;
-  if (taken.kind === "effect") return { kind: "done", starts: said.starts, sends: said.sends };
+  if (task.kind === "effect") return { kind: "done", starts: output.starts, sends: output.sends };
   const go = returned?.kind === "go" ? returned : undefined;
-  const event = go?.event ?? onlyOutcome(taken);
-  const { patch, messages, starts, sends } = said;
+  const event = go?.event ?? onlyOutcome(task);
+  const { patch, messages, starts, sends } = output;
   return { kind: "event", event, payload: go?.payload, patch, messages, starts, sends };
 }
 
 /** It put itself off, or gave up. */
-function undoneOf(returned: Returned | undefined): Outcome | undefined {
+function unfinishedOutcome(returned: HandlerResult | undefined): Outcome | undefined {
   if (returned?.kind === "retry_later") {
     const afterMs = returned.after === undefined ? laterMs : durationMs(returned.after, "retryLater({ after })");
     return { kind: "retry_later", afterMs, reason: returned.reason ?? null };
@@ -94,15 +105,15 @@ function undoneOf(returned: Returned | undefined): Outcome | undefined {
   return returned?.kind === "give_up" ? { kind: "gave_up", reason: returned.reason } : undefined;
 }
 
-function asReturned(given: unknown): Returned | undefined {
+function checkedResult(given: unknown): HandlerResult | undefined {
   if (given === undefined || given === null) return undefined;
   const { kind } = given as { kind?: unknown };
-  if (kind === "go" || kind === "retry_later" || kind === "give_up") return given as Returned;
+  if (kind === "go" || kind === "retry_later" || kind === "give_up") return given as HandlerResult;
   throw new PawlError("hook_failed", "A step returns step.go(…), step.retryLater(…), step.giveUp(…) or nothing.");
 }
 
 /** A step that returns nothing ends with the only event of its state. */
-function onlyOutcome({ lifecycle, row }: Taken): string {
+function onlyOutcome({ lifecycle, row }: ClaimedTask): string {
   const only = lifecycle.states.get(row.state)?.outcome;
   if (only !== undefined) return only;
   throw new PawlError(

@@ -9,9 +9,9 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { runOf } from "../../kernel/tasks/claim.ts";
 import { once } from "../../kernel/tasks/memos.ts";
 import { tellProgress, wordOf } from "../../kernel/tasks/progress.ts";
-import type { Taken } from "../../kernel/types/claimed-task.ts";
-import type { Sending } from "../../kernel/types/delivery.ts";
-import type { Outgoing } from "../../kernel/types/move-origin.ts";
+import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
+import type { PlannedSend } from "../../kernel/types/delivery.ts";
+import type { OutgoingMessage } from "../../kernel/types/move-origin.ts";
 import type { ChildStart } from "../../kernel/types/start.ts";
 import { Progress } from "./progress.ts";
 
@@ -19,11 +19,11 @@ const none: readonly never[] = [];
 const noPatch: Readonly<Record<string, unknown>> = {};
 
 /** What a step said while it ran: it commits with the outcome and with nothing else. Most steps say nothing. */
-export class Said {
+export class OutputCollector {
   patch = noPatch;
-  messages: readonly Outgoing[] = none;
+  messages: readonly OutgoingMessage[] = none;
   starts: readonly ChildStart[] = none;
-  sends: readonly Sending[] = none;
+  sends: readonly PlannedSend[] = none;
   progress: Progress | undefined;
 }
 
@@ -34,7 +34,7 @@ function withOne<One>(list: readonly One[], one: One): readonly One[] {
 }
 
 /** What a handler returned, once it is known to be something that a handler may return. */
-export type Returned =
+export type HandlerResult =
   | { readonly kind: "go"; readonly event: string; readonly payload: unknown }
   | { readonly kind: "retry_later"; readonly after: Duration | undefined; readonly reason: string | undefined }
   | { readonly kind: "give_up"; readonly reason: string };
@@ -42,7 +42,7 @@ export type Returned =
 export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** What a step finds around it. */
-export interface Surroundings {
+export interface StepEnvironment {
   readonly abort: { readonly signal: AbortSignal };
   readonly log: Log;
 }
@@ -51,11 +51,11 @@ export interface Surroundings {
  * The object that a state's `run`, or an edge's `after`, is called with: all of it its own, so that it can be taken apart,
  * as in `({ data, ...step }) => …`. It is made for every step, and what needs nothing of that step is made once.
  */
-export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings: Surroundings) {
-  const { row, work, lane, attempt, visit } = taken;
+export function makeStep(kernel: Kernel, task: ClaimedTask, output: OutputCollector, environment: StepEnvironment) {
+  const { row, work, lane, attempt, visit } = task;
   return {
     data: row.data,
-    payload: work !== null ? work.payload : taken.lifecycle.job ? row.data : taken.payload,
+    payload: work !== null ? work.payload : task.lifecycle.job ? row.data : task.payload,
     id: row.id,
     key: row.key,
     parent: row.parent_id === null ? null : { lifecycle: row.parent_lifecycle, id: row.parent_id },
@@ -63,50 +63,50 @@ export function makeStep(kernel: Kernel, taken: Taken, said: Said, surroundings:
     // An effect belongs to the move that caused it, a step to its visit: the same over all their attempts.
     idempotencyKey: work === null ? `${row.id}:${row.state}:${visit}` : `${row.id}:${work.event}:${work.version}`,
     keyFor: (name: unknown): string =>
-      `${row.id}:${checkedText(name, "The name given to `keyFor`")}:run-${runOf(taken)}`,
+      `${row.id}:${checkedText(name, "The name given to `keyFor`")}:run-${runOf(task)}`,
     get signal(): AbortSignal {
-      return surroundings.abort.signal;
+      return environment.abort.signal;
     },
     go,
     retryLater,
     giveUp,
     set: (patch: Record<string, unknown>): void => {
       storableText(patch, "What the step set");
-      said.patch = { ...said.patch, ...patch };
+      output.patch = { ...output.patch, ...patch };
     },
     publish: (type: string, payload: unknown): void => {
       storableText(payload, `The message \`${type}\``);
-      said.messages = withOne(said.messages, { type, payload });
+      output.messages = withOne(output.messages, { type, payload });
     },
     log: (message: string, fields: Record<string, unknown> = {}): void =>
-      surroundings.log(message, { ...fields, instance: row.id, lane, attempt }),
+      environment.log(message, { ...fields, instance: row.id, lane, attempt }),
     start: (lifecycle: unknown, options?: unknown): void => {
-      said.starts = withOne(said.starts, planChild(kernel, taken, lifecycle, options, said.starts.length));
+      output.starts = withOne(output.starts, planChild(kernel, task, lifecycle, options, output.starts.length));
     },
-    children: (lifecycle?: unknown) => childrenOf(kernel, taken, lifecycle),
+    children: (lifecycle?: unknown) => childrenOf(kernel, task, lifecycle),
     send: (lifecycle: unknown, to: unknown, event: unknown, ...rest: unknown[]): void => {
-      said.sends = withOne(said.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, rest));
+      output.sends = withOne(output.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, rest));
     },
-    once: (name: unknown, ...rest: unknown[]) => once(kernel, taken, name, ...rest),
+    once: (name: unknown, ...rest: unknown[]) => once(kernel, task, name, ...rest),
     progress: (fraction: unknown, note?: unknown): void => {
       const word = wordOf(fraction, note);
-      said.progress ??= new Progress((newest) => tellProgress(kernel, taken, newest));
-      said.progress.say(word);
+      output.progress ??= new Progress((newest) => tellProgress(kernel, task, newest));
+      output.progress.say(word);
     },
-    callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, taken, event, options),
-    call: (dependency: unknown, work: unknown) => call(kernel, taken, surroundings.abort, dependency, work),
+    callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, task, event, options),
+    call: (dependency: unknown, work: unknown) => call(kernel, task, environment.abort, dependency, work),
   };
 }
 
-function go(event: string, payload?: unknown): Returned {
+function go(event: string, payload?: unknown): HandlerResult {
   return { kind: "go", event, payload };
 }
 
-function retryLater(options: { after?: Duration; reason?: string } = {}): Returned {
+function retryLater(options: { after?: Duration; reason?: string } = {}): HandlerResult {
   if (options.after !== undefined) durationMs(options.after, "retryLater({ after })");
   return { kind: "retry_later", after: options.after, reason: options.reason };
 }
 
-function giveUp(reason: string): Returned {
+function giveUp(reason: string): HandlerResult {
   return { kind: "give_up", reason: String(reason) };
 }

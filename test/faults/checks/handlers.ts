@@ -67,9 +67,9 @@ async function readClaims(db: Db): Promise<ClaimOfStep[]> {
       select instance_id, granted, 1 from pawl.journal where granted is not null
     )
     select concat_ws(':', claim.instance_id, visit.to_state, visit.version) as key, claim.attempt, exists (
-      select from pawl.attempts as setback
-      where setback.instance_id = claim.instance_id and setback.task_id = claim.instance_id and setback.token = claim.token
-        and setback.what in ('failed', 'lapsed', 'released', 'deferred')
+      select from pawl.attempts as record
+      where record.instance_id = claim.instance_id and record.task_id = claim.instance_id and record.token = claim.token
+        and record.what in ('failed', 'lapsed', 'released', 'deferred')
     ) as cut_off
     from claims as claim
     cross join lateral (

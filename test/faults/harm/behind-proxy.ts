@@ -1,8 +1,8 @@
 import { openOn, type PawlOptions } from "../../../src/api/open/create.ts";
 import { laneOf } from "../../../src/definition/model.ts";
 import { lanesOf } from "../../../src/kernel/lanes/lanes.ts";
-import { take } from "../../../src/kernel/tasks/claim.ts";
-import type { Taken } from "../../../src/kernel/types/claimed-task.ts";
+import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
+import type { ClaimedTask } from "../../../src/kernel/types/claimed-task.ts";
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import { migrate } from "../../../src/store/port/migrate.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
@@ -68,10 +68,10 @@ export async function openBehindProxy(
     lanes: await lanesOf(kernel),
     ledger: new Ledger(),
     /** One task of a state, or of the after-effects. */
-    async claim(state: "working" | "after"): Promise<Taken> {
+    async claim(state: "working" | "after"): Promise<ClaimedTask> {
       const lane = state === "after" ? "errand@1:after" : laneOf(errand, state);
-      const taken = await take(kernel, { lanes: [lane], limit: 1, share: 1, worker: "w", leaseMs: 30_000 });
-      return taken[0]!;
+      const tasks = await claimFromLanes(kernel, { lanes: [lane], limit: 1, share: 1, worker: "w", leaseMs: 30_000 });
+      return tasks[0]!;
     },
     /** Closes this Pawl, and waits for whatever its cut connections still do at the server. */
     async end(): Promise<void> {

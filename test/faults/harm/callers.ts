@@ -1,7 +1,7 @@
 import type { Pawl } from "../../../src/api/pawl.ts";
 import { isPawlError } from "../../../src/base/errors.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import { renew, take } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromLanes, renew } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import type { Outcome } from "../../../src/kernel/types/outcome.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
@@ -116,13 +116,13 @@ async function receive(desk: Desk, key: string, event: "noted" | "turned" | "boo
 }
 
 async function work(desk: Desk): Promise<void> {
-  const taken = await tolerant(desk, () =>
-    take(desk.kernel, { lanes: desk.lanes, limit: 4, share: 4, worker: desk.name, leaseMs: 300 }),
+  const tasks = await tolerant(desk, () =>
+    claimFromLanes(desk.kernel, { lanes: desk.lanes, limit: 4, share: 4, worker: desk.name, leaseMs: 300 }),
   );
-  if (taken === undefined || taken.length === 0) return;
-  const leases = taken.map((one) => one.lease);
+  if (tasks === undefined || tasks.length === 0) return;
+  const leases = tasks.map((one) => one.lease);
   await tolerant(desk, () => renew(desk.kernel, leases, 300));
-  const outcomes = taken.map((one): Outcome => {
+  const outcomes = tasks.map((one): Outcome => {
     if (one.kind === "effect") return { kind: "done" };
     const chance = desk.random.below(8);
     if (chance === 0) return { kind: "failed", error: new Error("tired") };
@@ -130,15 +130,15 @@ async function work(desk: Desk): Promise<void> {
     if (chance === 2) return { kind: "retry_later", afterMs: 1, reason: null };
     return { kind: "event", event: "worked", payload: undefined, patch: {}, messages: [] };
   });
-  const steps = taken.filter((one) => one.kind === "step");
+  const steps = tasks.filter((one) => one.kind === "step");
   for (const step of steps) desk.book.begin(reportMark(step.lease.token), 1);
   const results = await tolerant(desk, () =>
     report(
       desk.kernel,
-      taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+      tasks.map((one, index) => ({ task: one, outcome: outcomes[index]! })),
     ),
   );
-  for (const [index, one] of taken.entries()) {
+  for (const [index, one] of tasks.entries()) {
     const result = results?.[index];
     if (one.kind !== "step" || result === undefined) continue;
     desk.book.answer(reportMark(one.lease.token), result === "written" ? "done" : "not done");

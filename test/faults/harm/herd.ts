@@ -9,7 +9,7 @@ const concurrency = 8;
 const connections = 4;
 const mostMegabytes = 400;
 /** Beside the pool: one that renews leases, and one that listens. */
-const besides = 2;
+const companions = 2;
 
 /** Worker processes on one database: they are begun, killed and stopped, and what they and their steps say is heard. */
 export class Herd {
@@ -82,7 +82,7 @@ export class Herd {
     const open = await db.rows<{ name: string; count: number }>(sql`
       select application_name as name, count(*)::int as count from pg_stat_activity
       where application_name like 'worker%' group by application_name`);
-    for (const { name, count } of open) this.bounds.hold(`Connections of ${name}`, count, connections + besides);
+    for (const { name, count } of open) this.bounds.hold(`Connections of ${name}`, count, connections + companions);
   }
 
   #hear(said: Said, name: string): void {

@@ -3,9 +3,9 @@ import { lifecycle } from "pawl";
 import { describe, expect, test } from "vitest";
 import { keepBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.ts";
 import { makeKernel } from "../../../src/kernel/kernel.ts";
-import { take } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
-import type { Taken } from "../../../src/kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../../src/kernel/types/claimed-task.ts";
 import { sql } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { testPawl } from "../../../src/testing/test-pawl.ts";
@@ -28,16 +28,16 @@ function processOn(t: TestPawl, number: number) {
   return {
     kernel,
     /** Looks afresh, and claims. */
-    async take(room: number): Promise<Taken[]> {
+    async take(room: number): Promise<ClaimedTask[]> {
       await lanes.read();
       return claims.take(room);
     },
-    async work(taken: readonly Taken[]): Promise<void> {
+    async work(tasks: readonly ClaimedTask[]): Promise<void> {
       const abort = new AbortController();
-      const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { abort, log: () => {} })));
+      const outcomes = await Promise.all(tasks.map((one) => run(kernel, one, { abort, log: () => {} })));
       await report(
         kernel,
-        taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+        tasks.map((one, index) => ({ task: one, outcome: outcomes[index]! })),
       );
     },
   };
@@ -60,11 +60,11 @@ describe.skipIf(server === undefined)("fifty processes and one dependency that i
     };
     const processes = some(50, t).map(processOn);
     const round = async (room: number) => {
-      const all = await Promise.all(processes.map(async (one) => ({ one, taken: await one.take(room) })));
+      const all = await Promise.all(processes.map(async (one) => ({ one, tasks: await one.take(room) })));
       most = 0;
-      await Promise.all(all.map(({ one, taken }) => one.work(taken)));
+      await Promise.all(all.map(({ one, tasks }) => one.work(tasks)));
       await Promise.all(processes.map(({ kernel }) => writeCalls(kernel)));
-      return all.reduce((sum, { taken }) => sum + taken.length, 0);
+      return all.reduce((sum, { tasks }) => sum + tasks.length, 0);
     };
     expect(await round(1)).toBe(50);
     expect(await llm(t)).toMatchObject({ state: "open" });
@@ -227,8 +227,8 @@ eachStore((store) => {
     await t.pawl.start(speech, { key: "s" });
     const lanes = new Lanes(kernel, ["speech"]);
     await lanes.read();
-    const [taken] = await new Claims(kernel, lanes, { worker: "w", leaseMs: 30_000 }).take(1);
-    await run(kernel, taken!, { abort: new AbortController(), log: () => {} });
+    const [task] = await new Claims(kernel, lanes, { worker: "w", leaseMs: 30_000 }).take(1);
+    await run(kernel, task!, { abort: new AbortController(), log: () => {} });
     expect(spent).toBe(0);
     await writeCalls(kernel);
     expect((await t.pawl.breakers.list())[1]).toMatchObject({ name: "stt", calls: { good: 101, failed: 0 } });
@@ -276,12 +276,12 @@ eachStore((store) => {
     const hang = async (key: string, happens: () => Promise<unknown>) => {
       await t.pawl.start(hanging, { key });
       const claim = { lanes: ["hanging@1/asking"], limit: 1, share: 1, worker: "w", leaseMs: 30_000 };
-      const [taken] = await take(kernel, claim);
+      const [task] = await claimFromLanes(kernel, claim);
       const abort = new AbortController();
-      const outcome = run(kernel, taken!, { abort, log: () => {} });
+      const outcome = run(kernel, task!, { abort, log: () => {} });
       await happens();
       abort.abort(new Error("it would not count"));
-      expect(await report(kernel, [{ taken: taken!, outcome: await outcome }])).toEqual(["lease_lost"]);
+      expect(await report(kernel, [{ task: task!, outcome: await outcome }])).toEqual(["lease_lost"]);
       await writeCalls(kernel);
       return (await t.pawl.breakers.list())[0]?.calls ?? { good: 0, failed: 0 };
     };

@@ -2,9 +2,9 @@ import { lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
 import { PawlError } from "../../../src/base/errors.ts";
 import { gatesOf } from "../../../src/kernel/lanes/gates.ts";
-import { renew, take, takeGated } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromGates, claimFromLanes, renew } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
-import type { Taken } from "../../../src/kernel/types/claimed-task.ts";
+import type { ClaimedTask } from "../../../src/kernel/types/claimed-task.ts";
 import { insertToken } from "../../../src/store/callbacks/callback-tokens.ts";
 import { sql } from "../../../src/store/port/db.ts";
 import { keepMemo } from "../../../src/store/tasks/memos.ts";
@@ -73,13 +73,13 @@ eachStoreAndPooler((store) => {
   test("R97 of two attempts that are reported together, only the one that holds the lease is written", async () => {
     await using t = await open();
     const claim = { lanes: ["parcel@1/labeling"], limit: 1, share: 1, worker: "w", leaseMs: 1_000 };
-    const [first] = await take(t.kernel, claim);
+    const [first] = await claimFromLanes(t.kernel, claim);
     await t.advance("1s");
-    const [second] = await take(t.kernel, claim);
-    const granted: Taken[] = [];
-    const stay = { grant: () => ({ worker: "w", leaseMs: 1_000 }), take: (next: Taken) => granted.push(next) };
-    const reports = [second!, first!].map((taken) => ({
-      taken,
+    const [second] = await claimFromLanes(t.kernel, claim);
+    const granted: ClaimedTask[] = [];
+    const stay = { grant: () => ({ worker: "w", leaseMs: 1_000 }), take: (next: ClaimedTask) => granted.push(next) };
+    const reports = [second!, first!].map((task) => ({
+      task,
       outcome: { kind: "event" as const, event: "labeled", payload: undefined, patch: {} },
       stay,
     }));
@@ -120,25 +120,25 @@ eachStoreAndPooler((store) => {
     expect(await tasks(t)).toEqual([{ lane: "chain@1/one", worker: null, left_ms: null }]);
     const holder = { worker: "w", leaseMs: 5_000 };
     const claimed = async (lane: string) =>
-      (await take(t.kernel, { lanes: [lane], limit: 1, share: 1, ...holder }))[0]!;
+      (await claimFromLanes(t.kernel, { lanes: [lane], limit: 1, share: 1, ...holder }))[0]!;
     const next = { kind: "event" as const, event: "next", payload: undefined, patch: {} };
     // Claimed; then granted with a report; the effect of that move claimed; the last step claimed behind its gate.
     const one = await claimed("chain@1/one");
     expect(await tasks(t)).toEqual([{ lane: "chain@1/one", worker: "w", left_ms: 5_000 }]);
-    const granted: Taken[] = [];
-    const stay = { grant: () => holder, take: (taken: Taken) => granted.push(taken) };
-    await report(t.kernel, [{ taken: one, outcome: next, stay }]);
+    const granted: ClaimedTask[] = [];
+    const stay = { grant: () => holder, take: (task: ClaimedTask) => granted.push(task) };
+    await report(t.kernel, [{ task: one, outcome: next, stay }]);
     await claimed("chain@1:after");
     expect(await tasks(t)).toEqual([
       { lane: "chain@1/two", worker: "w", left_ms: 5_000 },
       { lane: "chain@1:after", worker: "w", left_ms: 5_000 },
     ]);
-    await report(t.kernel, [{ taken: granted[0]!, outcome: next }]);
+    await report(t.kernel, [{ task: granted[0]!, outcome: next }]);
     const gates = gatesOf(t.kernel, ["chain@1/gated"]);
-    const [gated] = await takeGated(t.kernel, { gates, limit: 1, ...holder });
+    const [gated] = await claimFromGates(t.kernel, { gates, limit: 1, ...holder });
     expect((await tasks(t))[0]).toEqual({ lane: "chain@1/gated", worker: "w", left_ms: 5_000 });
     // Given back, it has neither.
-    await report(t.kernel, [{ taken: gated!, outcome: { kind: "released" } }]);
+    await report(t.kernel, [{ task: gated!, outcome: { kind: "released" } }]);
     expect((await tasks(t))[0]).toEqual({ lane: "chain@1/gated", worker: null, left_ms: null });
   });
 
@@ -176,15 +176,15 @@ eachStoreAndPooler((store) => {
     "a renewal that meets a locked row is skipped, not lost; `once` and a callback token do not lock it out",
     async () => {
       await using t = await open();
-      const [taken] = await take(t.kernel, {
+      const [task] = await claimFromLanes(t.kernel, {
         lanes: ["parcel@1/labeling"],
         limit: 1,
         share: 1,
         worker: "w",
         leaseMs: 1_000,
       });
-      const { lease } = taken!;
-      const key = { instanceId: taken!.row.id, owner: "o", name: "n" };
+      const { lease } = task!;
+      const key = { instanceId: task!.row.id, owner: "o", name: "n" };
       await t.db.transaction(async (tx) => {
         await keepMemo(tx, lease, key, "1");
         await insertToken(tx, lease, {
@@ -378,13 +378,13 @@ eachStoreAndPooler((store) => {
     );
     const urgents = await t.pawl.startMany(urgent, [{}, {}]);
     const claim = { lanes: ["parcel@1/labeling", "urgent@1/run"], limit: 4, share: 4, worker: "w", leaseMs: 1_000 };
-    const taken = await take(t.kernel, { ...claim, limit: 3, share: 2 });
-    expect(taken).toHaveLength(3);
-    const rest = await take(t.kernel, { ...claim, limit: 10, share: 10 });
-    expect([...taken, ...rest].map((one) => one.row.id).sort()).toEqual(
+    const tasks = await claimFromLanes(t.kernel, { ...claim, limit: 3, share: 2 });
+    expect(tasks).toHaveLength(3);
+    const rest = await claimFromLanes(t.kernel, { ...claim, limit: 10, share: 10 });
+    expect([...tasks, ...rest].map((one) => one.row.id).sort()).toEqual(
       [...parcels, ...urgents].map((one) => one.id).sort(),
     );
-    expect(await take(t.kernel, claim)).toEqual([]);
+    expect(await claimFromLanes(t.kernel, claim)).toEqual([]);
   });
 
   test("two effects of one instance end together, and only the one whose lease holds leaves a dead letter", async () => {
@@ -400,15 +400,15 @@ eachStoreAndPooler((store) => {
     await t.pawl.send(told, "k", "note");
     await t.pawl.send(told, "k", "note");
     const claim = { lanes: ["told@1:after"], limit: 1, share: 1, worker: "w", leaseMs: 1_000 };
-    const [slow] = await take(t.kernel, claim);
+    const [slow] = await claimFromLanes(t.kernel, claim);
     await t.advance("1s"); // Its lease lapses, and the task goes to somebody else.
-    const both = await take(t.kernel, { ...claim, worker: "other", limit: 2, share: 2 });
+    const both = await claimFromLanes(t.kernel, { ...claim, worker: "other", limit: 2, share: 2 });
     const own = both.find((one) => one.lease.taskId !== slow!.lease.taskId)!;
     const outcome = { kind: "gave_up" as const, reason: "no use" };
     expect(
       await report(
         t.kernel,
-        [slow!, own].map((taken) => ({ taken, outcome })),
+        [slow!, own].map((task) => ({ task, outcome })),
       ),
     ).toEqual(["lease_lost", "written"]);
     expect(await t.pawl.deadLetters.list({ lifecycle: told })).toHaveLength(1);

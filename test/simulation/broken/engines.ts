@@ -63,13 +63,13 @@ export const brokenEngines: readonly BrokenEngine[] = [
       },
       {
         file: "src/kernel/family/questions.ts",
-        from: "failOver(course, thrown);",
+        from: "failOver(update, thrown);",
         to: "throw new Error(String(thrown));",
       },
       {
         file: "src/kernel/family/questions.ts",
-        from: "course.attempt(() => tryAsking(kernel, course, planned));",
-        to: "tryAsking(kernel, course, planned);",
+        from: "update.decide(() => tryAsking(kernel, update, planned));",
+        to: "tryAsking(kernel, update, planned);",
       },
     ],
   },
@@ -102,7 +102,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   {
     defect: "a delayed event that throws is lost",
     focus: { second: { kind: "timed", hooks: ["before"] }, temper: { hooks: 0.3 } },
-    patches: [{ file: "src/kernel/move/failed-events.ts", from: "course.retryEvent(timer, retryAfterMs);", to: "" }],
+    patches: [{ file: "src/kernel/move/failed-events.ts", from: "update.retryEvent(timer, retryAfterMs);", to: "" }],
   },
   {
     defect: "a deadline beats a result that came in time",
@@ -161,7 +161,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
   {
     defect: "children alert though their parent deals with them",
     focus: { second: { kind: "join", join: "count" }, temper: { permanent: 0.3 } },
-    patches: [{ file: "src/kernel/recovery/after-failure.ts", from: "  await leaveToParents(db, courses);\n", to: "" }],
+    patches: [{ file: "src/kernel/recovery/after-failure.ts", from: "  await leaveToParents(db, updates);\n", to: "" }],
   },
   {
     defect: "an instance that has recovered keeps its recovery",

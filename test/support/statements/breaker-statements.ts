@@ -35,10 +35,10 @@ export async function everyStatementOfBreakers(pawl: Pawl, kernel: Kernel): Prom
 async function work(kernel: Kernel, room: number): Promise<void> {
   const lanes = new Lanes(kernel, ["asks"]);
   await lanes.read();
-  const taken = await new Claims(kernel, lanes, { worker: "w", leaseMs: 30_000 }).take(room);
+  const tasks = await new Claims(kernel, lanes, { worker: "w", leaseMs: 30_000 }).take(room);
   const abort = new AbortController();
   const reports: Report[] = [];
-  for (const one of taken) reports.push({ taken: one, outcome: await run(kernel, one, { abort, log: () => {} }) });
+  for (const one of tasks) reports.push({ task: one, outcome: await run(kernel, one, { abort, log: () => {} }) });
   await report(kernel, reports);
   await writeCalls(kernel);
 }

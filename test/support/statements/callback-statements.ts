@@ -2,7 +2,7 @@ import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
 import { lookAtCallbacks } from "../../../src/kernel/callbacks/receive.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import { take } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import { postponeCallbacks, reopenCallbacks } from "../../../src/store/callbacks/callbacks.ts";
 import { run } from "../../../src/worker/steps/run.ts";
@@ -35,12 +35,18 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
   await pawl.startMany(graded, [...slow, ...late]);
   const receive = ({ key }: { key: string }) => pawl.receive(graded, key, "result", { score: 7 }, { dedupeKey: "r" });
   await Promise.all(slow.slice(0, 10).map(receive));
-  const taken = await take(kernel, { lanes: ["graded@1/asking"], limit: 50, share: 50, worker: "w", leaseMs: 30_000 });
+  const tasks = await claimFromLanes(kernel, {
+    lanes: ["graded@1/asking"],
+    limit: 50,
+    share: 50,
+    worker: "w",
+    leaseMs: 30_000,
+  });
   const abort = new AbortController();
-  const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { abort, log: () => {} })));
+  const outcomes = await Promise.all(tasks.map((one) => run(kernel, one, { abort, log: () => {} })));
   await report(
     kernel,
-    taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+    tasks.map((one, index) => ({ task: one, outcome: outcomes[index]! })),
   );
   await Promise.all(slow.map(receive));
   await pawl.callbacks.receiveByToken(token, { payload: { score: 7 } });

@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import type { Pawl } from "../../../src/api/pawl.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import { take } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
 import { tellProgress } from "../../../src/kernel/tasks/progress.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
@@ -65,12 +65,12 @@ export async function everyStatementOfKin(pawl: Pawl, kernel: Kernel): Promise<v
 }
 
 async function work(kernel: Kernel, some: readonly string[]): Promise<void> {
-  const taken = await take(kernel, { lanes: some, limit: 50, share: 50, worker: "w", leaseMs: 30_000 });
-  for (const one of taken) await tellProgress(kernel, one, { fraction: 0.5, note: null });
+  const tasks = await claimFromLanes(kernel, { lanes: some, limit: 50, share: 50, worker: "w", leaseMs: 30_000 });
+  for (const one of tasks) await tellProgress(kernel, one, { fraction: 0.5, note: null });
   const abort = new AbortController();
-  const outcomes = await Promise.all(taken.map((one) => run(kernel, one, { abort, log: () => {} })));
+  const outcomes = await Promise.all(tasks.map((one) => run(kernel, one, { abort, log: () => {} })));
   await report(
     kernel,
-    taken.map((one, index) => ({ taken: one, outcome: outcomes[index]! })),
+    tasks.map((one, index) => ({ task: one, outcome: outcomes[index]! })),
   );
 }
