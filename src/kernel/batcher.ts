@@ -2,20 +2,20 @@
  * Group commit: what is asked for while a batch is under way goes into the next one together. A single call is not made
  * to wait, and batches grow with the load by themselves.
  */
-export class Gatherer<Asked, Answer> {
+export class Batcher<Asked, Answer> {
   readonly #run: (batch: Asked[]) => Promise<Answer[]>;
-  readonly #most: number;
-  readonly #atOnce: number;
-  #underWay = 0;
+  readonly #maxBatch: number;
+  readonly #concurrency: number;
+  #running = 0;
   #waiting: { asked: Asked; resolve: (answer: Answer) => void; reject: (error: unknown) => void }[] = [];
 
-  constructor(run: (batch: Asked[]) => Promise<Answer[]>, options: { most: number; atOnce: number }) {
+  constructor(run: (batch: Asked[]) => Promise<Answer[]>, options: { maxBatch: number; concurrency: number }) {
     this.#run = run;
-    this.#most = options.most;
-    this.#atOnce = options.atOnce;
+    this.#maxBatch = options.maxBatch;
+    this.#concurrency = options.concurrency;
   }
 
-  ask(asked: Asked): Promise<Answer> {
+  add(asked: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ asked, resolve, reject });
       // After the calls of this turn, so that a loop of sends without await is one batch.
@@ -24,9 +24,9 @@ export class Gatherer<Asked, Answer> {
   }
 
   #next(): void {
-    while (this.#underWay < this.#atOnce && this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#most);
-      this.#underWay += 1;
+    while (this.#running < this.#concurrency && this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#maxBatch);
+      this.#running += 1;
       void this.#finish(batch);
     }
   }
@@ -40,7 +40,7 @@ export class Gatherer<Asked, Answer> {
     } catch (error) {
       for (const one of batch) one.reject(error);
     }
-    this.#underWay -= 1;
+    this.#running -= 1;
     this.#next();
   }
 }

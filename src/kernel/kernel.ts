@@ -13,7 +13,7 @@ import { type Clock, databaseClock } from "./clock.ts";
 import { Events } from "./events.ts";
 import type { Askers } from "./family/question-provider.ts";
 import type { Faults } from "./faults.ts";
-import { Others } from "./signals/notifier.ts";
+import { Notifier } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
 import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
@@ -28,7 +28,7 @@ export interface Kernel {
   /** What this process announces of what it commits. */
   readonly events: Events;
   /** Other processes on the same database; undefined where there are none, or none are to be told. */
-  readonly others: Others | undefined;
+  readonly notifier: Notifier | undefined;
   readonly faults: Faults | undefined;
   /** How long a `before` hook may take: it holds a connection and a lock. */
   readonly hookLimitMs: number;
@@ -89,7 +89,7 @@ export function makeKernel(given: {
     newId,
     signals,
     events: new Events((error) => logFailure(given.telemetry.log, error)),
-    others: isShared ? new Others(given.db, signals, given.telemetry.log) : undefined,
+    notifier: isShared ? new Notifier(given.db, signals, given.telemetry.log) : undefined,
     faults: given.faults,
     hookLimitMs: given.hookLimitMs ?? standardHookLimitMs,
     inside: new AsyncLocalStorage(),

@@ -12,7 +12,7 @@ export const longestPauseMs = 1_000;
  * The round must look for its own traces first: a lost reply says nothing about what was written. Once a reply was lost,
  * here or earlier (`unsure`), only an answer by someone who could look counts; all else leaves the outcome unknown.
  */
-export async function untilAnswered<T>(round: () => Promise<T>, unsure = false): Promise<T> {
+export async function retryUntilKnown<T>(round: () => Promise<T>, unsure = false): Promise<T> {
   let isUnsure = unsure;
   let endAt: number | undefined;
   for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -22,21 +22,21 @@ export async function untilAnswered<T>(round: () => Promise<T>, unsure = false):
       isUnsure ||= isPawlError(error, "outcome_unknown");
       // From the first doubt on: however long the lost call took, there is time to look for its traces.
       endAt ??= performance.now() + patienceMs;
-      const again = isPawlError(error, "busy") || isReadOnly(error) || (isUnsure && isPassing(error));
+      const again = isPawlError(error, "busy") || isReadOnly(error) || (isUnsure && isTransient(error));
       if (!again || performance.now() + pauseMs >= endAt)
-        throw isUnsure && !isAnswer(error) ? stillUnknown(error) : error;
+        throw isUnsure && !isFinal(error) ? stillUnknown(error) : error;
       await pause(pauseMs);
     }
   }
 }
 
 /** Time may mend it. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return isPawlError(error, "outcome_unknown") || isPawlError(error, "database_unreachable");
 }
 
 /** Said by the instance or its definition, and not by what stood in the way of asking them. */
-function isAnswer(error: unknown): boolean {
+function isFinal(error: unknown): boolean {
   return isPawlError(error) && (error.fault === "request" || error.fault === "definition");
 }
 

@@ -10,7 +10,7 @@ import { adoptTx, forUser, inTurnOn, withinSavepoint } from "../store/port/forei
 import { type Decider, markDiscarded } from "../store/recovery/dead-letters.ts";
 import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
-import { Gatherer } from "./batcher.ts";
+import { Batcher } from "./batcher.ts";
 import { type Arrival, type Received, receiveAll, receiveIn } from "./callbacks/receive.ts";
 import { modelOf } from "./commit/rows.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
@@ -31,16 +31,16 @@ const startBatchSize = 2_000;
 /** The kernel's verbs as calls: gathered into group commits, or carried out inside the caller's own transaction. */
 export class Verbs {
   readonly #kernel: Kernel;
-  readonly #sends: Gatherer<Send, Sent>;
-  readonly #starts: Gatherer<PlannedStart, Started>;
-  readonly #arrivals: Gatherer<Arrival, Received>;
+  readonly #sends: Batcher<Send, Sent>;
+  readonly #starts: Batcher<PlannedStart, Started>;
+  readonly #arrivals: Batcher<Arrival, Received>;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     // Two at once keep database and process busy at the same time; more would only meet each other's instances.
-    this.#sends = new Gatherer((batch) => sendAll(kernel, batch), { most: batchSize, atOnce: 2 });
-    this.#starts = new Gatherer((batch) => startAll(kernel, kernel.db, batch), { most: batchSize, atOnce: 2 });
-    this.#arrivals = new Gatherer((batch) => receiveAll(kernel, batch), { most: batchSize, atOnce: 2 });
+    this.#sends = new Batcher((batch) => sendAll(kernel, batch), { maxBatch: batchSize, concurrency: 2 });
+    this.#starts = new Batcher((batch) => startAll(kernel, kernel.db, batch), { maxBatch: batchSize, concurrency: 2 });
+    this.#arrivals = new Batcher((batch) => receiveAll(kernel, batch), { maxBatch: batchSize, concurrency: 2 });
   }
 
   start(start: Start, tx: unknown): Promise<Started> {
@@ -48,7 +48,7 @@ export class Verbs {
     if (tx !== undefined)
       return this.#inTransaction(tx, async (own) => (await startAll(this.#kernel, own, [planned]))[0]!);
     refuseInside(this.#kernel, "start");
-    return this.#starts.ask(planned);
+    return this.#starts.add(planned);
   }
 
   async startMany(starts: readonly Start[], tx: unknown): Promise<Started[]> {
@@ -76,13 +76,13 @@ export class Verbs {
   send(send: Send, tx: unknown): Promise<Sent> {
     if (tx !== undefined) return sendIn(this.#kernel, adoptTx(tx), send);
     refuseInside(this.#kernel, "send");
-    return this.#sends.ask(send);
+    return this.#sends.add(send);
   }
 
   receive(arrival: Arrival, tx: unknown): Promise<Received> {
     if (tx !== undefined) return this.#inTransaction(tx, (own) => receiveIn(this.#kernel, own, arrival));
     refuseInside(this.#kernel, "receive");
-    return this.#arrivals.ask(arrival);
+    return this.#arrivals.add(arrival);
   }
 
   async callback(id: string, tx?: unknown): Promise<CallbackView | undefined> {

@@ -7,9 +7,9 @@ import { asPawlError } from "../kernel/errors.ts";
 import { lookAtParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { tidyGates } from "../kernel/lanes/gates.ts";
-import { type Fired, fire } from "../kernel/move/fire-timers.ts";
+import { type FiredTimers, fireTimers } from "../kernel/move/fire-timers.ts";
 import { releaseParked } from "../kernel/move/release.ts";
-import { promote } from "../kernel/tasks/claim.ts";
+import { promoteScheduled } from "../kernel/tasks/claim.ts";
 import { reportLapsed } from "../kernel/tasks/report.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
 import { watchClock } from "../kernel/upkeep/clock-set-back.ts";
@@ -17,7 +17,7 @@ import { tidy } from "../kernel/upkeep/roll-up-counts.ts";
 import { keepSchedules } from "../schedules/keep-schedules.ts";
 
 /** What one round of maintenance did. */
-export interface Round extends Fired {
+export interface Round extends FiredTimers {
   readonly lapsed: number;
   readonly promoted: number;
   readonly released: number;
@@ -39,8 +39,8 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   const { run, failures } = partsOfRound();
   await run("watch the database's clock", () => watchClock(kernel), false);
   const lapsed = await run("reclaim lapsed leases", () => reportLapsed(kernel, lanes, pageSize), 0);
-  const promoted = await run("ready scheduled tasks", () => promote(kernel, lanes, pageSize), 0);
-  const fired = await run("fire timers", () => fire(kernel, pageSize), { fired: 0, newer: 0, failures: [] });
+  const promoted = await run("ready scheduled tasks", () => promoteScheduled(kernel, lanes, pageSize), 0);
+  const fired = await run("fire timers", () => fireTimers(kernel, pageSize), { fired: 0, newer: 0, failures: [] });
   const callbacks = await run("match callbacks", () => lookAtCallbacks(kernel, pageSize), { looked: 0, failures: [] });
   const released = await run("release parked instances", () => releaseParked(kernel), 0);
   const parents = await run("check joins and questions", () => lookAtParents(kernel, pageSize), {

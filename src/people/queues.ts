@@ -4,7 +4,7 @@ import { type AnyQueue, type QueueDefinition, queue } from "../definition/queue.
 import type { QueueSettings } from "../definition/queue-settings.ts";
 import { isSchema } from "../definition/read/read.ts";
 import type { JsonSchema } from "../definition/schema/json-schema.ts";
-import { Gatherer } from "../kernel/batcher.ts";
+import { Batcher } from "../kernel/batcher.ts";
 import type { Executor } from "../store/port/db.ts";
 import { queueUnknown } from "./refusals.ts";
 import {
@@ -36,12 +36,12 @@ export type RunTimeQueue = QueueDefinition<JsonSchema>;
 /** The queues that this process declares, and what is stored of all of them. */
 export class Queues {
   readonly #declared: ReadonlyMap<string, AnyQueue>;
-  readonly #rows: Gatherer<string, QueueRow | undefined>;
+  readonly #rows: Batcher<string, QueueRow | undefined>;
   readonly #made = new Map<string, { readonly from: string; readonly queue: AnyQueue }>();
 
   constructor(db: Executor, declared: readonly AnyQueue[]) {
     this.#declared = new Map(declared.map((one) => [one.name, one]));
-    this.#rows = new Gatherer((names) => readInTurn(db, names), { most: 500, atOnce: 2 });
+    this.#rows = new Batcher((names) => readInTurn(db, names), { maxBatch: 500, concurrency: 2 });
   }
 
   get declared(): readonly AnyQueue[] {
@@ -112,7 +112,7 @@ export class Queues {
   async known(name: string, tx?: Executor): Promise<AnyQueue> {
     const declared = this.#declared.get(name);
     if (declared !== undefined) return declared;
-    const row = tx === undefined ? await this.#rows.ask(name) : (await readQueues(tx, [name]))[0];
+    const row = tx === undefined ? await this.#rows.add(name) : (await readQueues(tx, [name]))[0];
     if (row === undefined) throw queueUnknown(name);
     if (!row.label_code) return this.#rebuilt(row);
     throw new PawlError(

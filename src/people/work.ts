@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import { Gatherer } from "../kernel/batcher.ts";
+import { Batcher } from "../kernel/batcher.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { requestHash } from "../kernel/request-hash.ts";
 import type { Send } from "../kernel/types/send.ts";
@@ -52,19 +52,19 @@ export class Work {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
   readonly #queues: Queues;
-  readonly #rows: Gatherer<string, Found | undefined>;
-  readonly #settling: Gatherer<string, undefined>;
+  readonly #rows: Batcher<string, Found | undefined>;
+  readonly #settling: Batcher<string, undefined>;
 
   constructor(kernel: Kernel, verbs: Verbs, queues: Queues) {
     this.#kernel = kernel;
     this.#verbs = verbs;
     this.#queues = queues;
-    this.#rows = new Gatherer((ids) => this.#readAll(ids), { most: pageSize, atOnce: 2 });
-    this.#settling = new Gatherer((ids) => this.#settleAll(ids), { most: pageSize, atOnce: 2 });
+    this.#rows = new Batcher((ids) => this.#readAll(ids), { maxBatch: pageSize, concurrency: 2 });
+    this.#settling = new Batcher((ids) => this.#settleAll(ids), { maxBatch: pageSize, concurrency: 2 });
   }
 
   async read(id: string): Promise<Assignment> {
-    const row = await this.#rows.ask(id);
+    const row = await this.#rows.add(id);
     if (row === undefined) throw assignmentUnknown(id);
     return assignmentOf(row);
   }
@@ -84,13 +84,13 @@ export class Work {
   /** Ends an assignment without a label: its labeler skips it, or a lead takes it back. */
   async giveBack(id: string, event: "skip" | "release", doing: Doing): Promise<Assignment> {
     const sent = await this.#send(id, event, event === "skip" ? { reason: doing.reason } : undefined, doing);
-    await this.#settling.ask(id);
+    await this.#settling.add(id);
     if (sent instanceof PawlError) throw sent;
     return this.read(id);
   }
 
   async submit(id: string, given: unknown, doing: Doing): Promise<Submitted> {
-    const row = await this.#rows.ask(id);
+    const row = await this.#rows.add(id);
     if (row === undefined) throw assignmentUnknown(id);
     if (row.labeler !== doing.actor) throw notTheAssignee(id, doing.actor);
     const queue = await this.#queues.known(row.queue);
@@ -98,7 +98,7 @@ export class Work {
     const labelId = this.#kernel.newId();
     const isRight = row.gold === null ? null : isRightBy(value, row.gold as Json, queue.form);
     const sent = await this.#send(id, "submit", { labelId, label: value, isRight }, doing);
-    await this.#settling.ask(id);
+    await this.#settling.add(id);
     if (sent instanceof PawlError) return this.#submitAgain(id, sent, labelId, value);
     const { model, movedAtMs } = sent;
     const label = { id: (model.data as AssignmentData).labelId!, value, at: new Date(movedAtMs) };
@@ -131,7 +131,7 @@ export class Work {
 
   /** Where the time was over, the sample may have to be looked at before anybody hears of it. */
   async #expiredFirst(id: string, refusal: PawlError): Promise<PawlError> {
-    if (refusedFrom(refusal) === "expired") await this.#settling.ask(id);
+    if (refusedFrom(refusal) === "expired") await this.#settling.add(id);
     return refusal;
   }
 
@@ -144,7 +144,7 @@ export class Work {
     const refusal = refusalOf(sent.error, id, actor, targets[event]);
     if (event === "release" || refusedFrom(refusal) === undefined) return refusal;
     // In which state an assignment is, is told to its labeler alone.
-    return (await this.#rows.ask(id))?.labeler === actor ? refusal : notTheAssignee(id, actor);
+    return (await this.#rows.add(id))?.labeler === actor ? refusal : notTheAssignee(id, actor);
   }
 
   async #readAll(ids: readonly string[]): Promise<(Found | undefined)[]> {

@@ -18,7 +18,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { breakerOf, closuresOf } from "../kernel/lanes/closed-lanes.ts";
 import { gatesOf, probeGates } from "../kernel/lanes/gates.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
-import { claimFromGates, claimFromLanes, claimProbeTask, renew } from "../kernel/tasks/claim.ts";
+import { claimFromGates, claimFromLanes, claimProbeTask, renewTaskLeases } from "../kernel/tasks/claim.ts";
 import { report } from "../kernel/tasks/report.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { Outcome } from "../kernel/types/outcome.ts";
@@ -477,7 +477,7 @@ export class TestWorker {
   }
 
   async renew(): Promise<void> {
-    const { lost, skipped } = await renew(this.#kernel, [this.#task.lease], this.#given.leaseMs);
+    const { lost, skipped } = await renewTaskLeases(this.#kernel, [this.#task.lease], this.#given.leaseMs);
     if (lost.length > 0) throw this.#lost();
     if (skipped.length > 0)
       throw new PawlError("busy", "The task could not be renewed: another transaction has locked it. Try again.");

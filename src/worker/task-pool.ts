@@ -1,12 +1,12 @@
 import { timerMs } from "../base/duration.ts";
 import { isPawlError, PawlError } from "../base/errors.ts";
-import { Gatherer } from "../kernel/batcher.ts";
+import { Batcher } from "../kernel/batcher.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { pause } from "../kernel/pause.ts";
 import { longestPauseMs } from "../kernel/retry-unknown-outcome.ts";
-import { begin } from "../kernel/tasks/claim.ts";
+import { markTasksBegun } from "../kernel/tasks/claim.ts";
 import { keepLeases } from "../kernel/tasks/keep-leases.ts";
-import { type Loss, whyLost } from "../kernel/tasks/lease-loss.ts";
+import { type LeaseLossReason, leaseLossReasons } from "../kernel/tasks/lease-loss.ts";
 import { heldTaskIds } from "../kernel/tasks/pending-report.ts";
 import { type FailedReport, report } from "../kernel/tasks/report.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
@@ -66,9 +66,9 @@ export class Hands {
   readonly #kernel: Kernel;
   readonly #options: HandsOptions;
   readonly #pace = new Pace();
-  readonly #reports: Gatherer<Report, ReportResult | FailedReport>;
+  readonly #reports: Batcher<Report, ReportResult | FailedReport>;
   readonly #keeper: LeaseKeeper;
-  readonly #looks: Gatherer<Held, boolean>;
+  readonly #looks: Batcher<Held, boolean>;
   readonly #stuck: StuckSteps<Held>;
   readonly #forgetHints: () => void;
   readonly #held = new Map<string, Held>();
@@ -84,7 +84,7 @@ export class Hands {
     this.#options = options;
     const { leaseMs, onFailure } = options.settings;
     // Two at once keep database and process busy at the same time.
-    this.#reports = new Gatherer((batch) => this.#report(batch), { most: 500, atOnce: 2 });
+    this.#reports = new Batcher((batch) => this.#report(batch), { maxBatch: 500, concurrency: 2 });
     this.#keeper = keepLeases(kernel, {
       leaseMs,
       everyMs: timerMs(leaseMs / 3),
@@ -93,7 +93,7 @@ export class Hands {
     });
     const limits = { graceMs: options.settings.abortGraceMs, maxFreed: options.settings.concurrency };
     this.#stuck = new StuckSteps(limits, (held, isFreed) => this.#becomeStuck(held, isFreed));
-    this.#looks = new Gatherer((batch) => this.#look(batch), { most: 500, atOnce: 1 });
+    this.#looks = new Batcher((batch) => this.#look(batch), { maxBatch: 500, concurrency: 1 });
     this.#forgetHints = kernel.signals.follow((topic) => this.#hear(topic));
   }
 
@@ -280,7 +280,7 @@ export class Hands {
       const marked =
         list.length === 0
           ? new Set()
-          : await begin(
+          : await markTasksBegun(
               this.#kernel,
               list.map(({ task }) => task.lease),
             );
@@ -301,7 +301,7 @@ export class Hands {
     const { onFailure } = this.#options.settings;
     for (let tries = 0, pauseMs = firstPauseMs; !held.isGivenBack; tries++) {
       const answer = await this.#reports
-        .ask({ task, outcome, again: tries > 0 })
+        .add({ task, outcome, again: tries > 0 })
         .catch((error: unknown): FailedReport => ({ error }));
       if (typeof answer !== "object") {
         if (answer === "lease_lost") onFailure(lostBy(task));
@@ -351,7 +351,7 @@ export class Hands {
     const meant = topic === undefined ? this.#held.values() : [this.#held.get(topic)];
     for (const held of meant) {
       if (held === undefined || held.outcome !== undefined) continue;
-      this.#looks.ask(held).catch(() => {}); // A renewal finds it, too.
+      this.#looks.add(held).catch(() => {}); // A renewal finds it, too.
     }
   }
 
@@ -377,9 +377,9 @@ export class Hands {
   async #lose(list: readonly Held[]): Promise<void> {
     const lost = list.filter((held) => held.outcome === undefined && !held.isGivenBack && !held.abort.aborted);
     if (lost.length === 0) return;
-    let reasons: ReadonlyMap<string, Loss> = new Map();
+    let reasons: ReadonlyMap<string, LeaseLossReason> = new Map();
     try {
-      reasons = await whyLost(
+      reasons = await leaseLossReasons(
         this.#kernel,
         lost.map(({ task }) => task),
       );
@@ -390,7 +390,7 @@ export class Hands {
   }
 
   /** Aborts steps that run, and drops those that have not begun: their leases are no longer ours. */
-  #abortAll(list: readonly (readonly [Held, Loss])[]): void {
+  #abortAll(list: readonly (readonly [Held, LeaseLossReason])[]): void {
     for (const [held, reason] of list) {
       const { task, abort, isRunning } = held;
       if (abort.aborted) continue;

@@ -155,7 +155,7 @@ export class Worker {
         this.#states.enter("Connecting");
         if (isNew) {
           await this.#lanes.read();
-          this.#kernel.others?.listen();
+          this.#kernel.notifier?.listen();
           forget();
           forget = this.#watch();
           this.#heartbeat.now();

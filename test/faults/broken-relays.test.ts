@@ -308,13 +308,13 @@ function behindGate(db: Db, { readsAtOnce }: { readsAtOnce: boolean }): Db {
         "from gate, clock, pawl.shards as shard",
       );
       if (!readsAtOnce) return run({ ...statement, text: gated, name: "" });
-      const atOnce = `${replaced(gated, "update pawl.shards as shard", ", leased as (update pawl.shards as shard")})
+      const concurrency = `${replaced(gated, "update pawl.shards as shard", ", leased as (update pawl.shards as shard")})
         select leased.shard, leased.token, message.id::text as id, message.aggregate_id, message.aggregate_type,
           message.message_type, message.payload::text as payload, message.version, message.retry_count, 0 as created_ms,
           false as behind
         from leased join pawl.messages as message on message.shard = leased.shard and message.status = 'pending'
         order by message.position`;
-      read = await run({ ...statement, text: atOnce, name: "" });
+      read = await run({ ...statement, text: concurrency, name: "" });
       return read;
     }
     if (!isRead(statement) || read === undefined) return run(statement);

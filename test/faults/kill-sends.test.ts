@@ -52,7 +52,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
   async function killAll(
     list: readonly Death[],
     env: Record<string, string>,
-    { atOnce, least }: { readonly atOnce: number; readonly least: number },
+    { concurrency, least }: { readonly concurrency: number; readonly least: number },
   ): Promise<[Ledger, Died[]]> {
     const ledger = new Ledger();
     const died: Died[] = [];
@@ -65,7 +65,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
         died.push(await victims.live({ ...env, ...own }, list[index]!, ledger));
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, slot));
+    await Promise.all(Array.from({ length: concurrency }, slot));
     return [ledger, died];
   }
 
@@ -75,7 +75,11 @@ describe("processes that are killed in the middle of their calls", { concurrent:
     const folder = await mkdtemp(join(tmpdir(), "pawl-kills-"));
     try {
       const list = deaths(embedded, new Random(seed));
-      const [ledger, died] = await killAll(list, { PAWL_VICTIM_FOLDER: join(folder, "db") }, { atOnce: 1, least: 6 });
+      const [ledger, died] = await killAll(
+        list,
+        { PAWL_VICTIM_FOLDER: join(folder, "db") },
+        { concurrency: 1, least: 6 },
+      );
       await expectTruth(await openPglite({ folder: join(folder, "db") }), ledger, died);
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -92,7 +96,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
         const [ledger, died] = await killAll(
           list,
           { PAWL_VICTIM_URL: server.url },
-          { atOnce: 2, least: points.length },
+          { concurrency: 2, least: points.length },
         );
         await expectTruth(await openPostgres({ url: server.url }), ledger, died);
       } finally {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PawlError } from "../../src/base/errors.ts";
-import { fire } from "../../src/kernel/move/fire-timers.ts";
+import { fireTimers } from "../../src/kernel/move/fire-timers.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import type { ClaimedTask } from "../../src/kernel/types/claimed-task.ts";
 import type { Outcome } from "../../src/kernel/types/outcome.ts";
@@ -269,7 +269,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
       }));
       afterWriting = async () => {
         afterWriting = undefined;
-        while ((await fire(t.kernel, 10)).fired === 0);
+        while ((await fireTimers(t.kernel, 10)).fired === 0);
       };
       await t.pawl.send(errand, "e", event, { after: 1 });
       const waiting = await t.db.rows(sql`select from pawl.timers`);

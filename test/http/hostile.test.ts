@@ -11,7 +11,7 @@ import { type HostileRequest, hostileRequest, type Targets } from "./hostile-req
 
 /** Requests of each role. */
 const size = Number(process.env.PAWL_TEST_HOSTILE ?? 170);
-const atOnce = 8;
+const concurrency = 8;
 /** As the guide has them, which `rights.test.ts` compares with the routes. */
 const rightsOf = {
   stranger: [],
@@ -250,11 +250,11 @@ onPostgres("hostile requests", () => {
           (caller !== "admin" && /pawl_[\w-]{43}/.test(answer.text.replaceAll(/A{43}/g, "")));
         if ((!isGranted && answer.status < 400) || isLeak) exceeded.push(described(caller, request, answer));
       };
-      for (let sent = 0; sent < size; sent += atOnce) {
+      for (let sent = 0; sent < size; sent += concurrency) {
         const key = `${caller}-${sent}`;
         errands.push(key);
         await pawl.start(errand, { key });
-        const requests = Array.from({ length: Math.min(atOnce, size - sent) }, () =>
+        const requests = Array.from({ length: Math.min(concurrency, size - sent) }, () =>
           hostileRequest(random, targets, secrets.get(caller)),
         );
         await Promise.all(requests.map(one));

@@ -10,8 +10,8 @@ import { reportStuck } from "../../src/inspect/stuck/report-stuck.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
 import { publish } from "../../src/kernel/move/publish.ts";
-import { claimFromGates, claimFromLanes, renew } from "../../src/kernel/tasks/claim.ts";
-import { whyLost } from "../../src/kernel/tasks/lease-loss.ts";
+import { claimFromGates, claimFromLanes, renewTaskLeases } from "../../src/kernel/tasks/claim.ts";
+import { leaseLossReasons } from "../../src/kernel/tasks/lease-loss.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { beat, leave } from "../../src/kernel/tasks/workers.ts";
 import { prune } from "../../src/kernel/upkeep/prune.ts";
@@ -83,7 +83,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.start(chain, { key: keys[0]!, data: {} });
   for (let turn = 0; turn < 3; turn++) {
     const tasks = await claimFromLanes(kernel, claim);
-    await renew(
+    await renewTaskLeases(
       kernel,
       tasks.map((one) => one.lease),
       30_000,
@@ -170,7 +170,7 @@ async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
     chain,
     tasks.filter((one) => one.kind === "step").map((one) => ({ to: { id: one.row.id }, event: "discard" as const })),
   );
-  await whyLost(kernel, tasks);
+  await leaseLossReasons(kernel, tasks);
   await leave(kernel, "w");
 }
 

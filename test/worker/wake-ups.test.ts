@@ -56,7 +56,7 @@ onPostgres("wake-ups between processes", () => {
 
   test("who waits for an instance is told of moves that another process makes", async () => {
     const { id } = await t.pawl.start(letter, {});
-    t.kernel.others!.listen();
+    t.kernel.notifier!.listen();
     const told = new Promise<void>((resolve) => t.kernel.signals.wait(id, resolve));
     await other.pawl.send(letter, { id }, "fail");
     await told;

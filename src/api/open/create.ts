@@ -161,7 +161,7 @@ export async function openOn(
     close = async () => {
       forget();
       try {
-        await kernel.others?.close();
+        await kernel.notifier?.close();
       } finally {
         await db.close();
       }

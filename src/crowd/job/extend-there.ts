@@ -15,12 +15,12 @@ export function extendThere(family: Family) {
     const { remotes, extensions, aim } = step.data;
     const { places, until } = aim!;
     const newest = remotes.at(-1)!;
-    const others = remotes.slice(0, -1);
-    const total = places === null ? newest.places : places - placesOf(others);
+    const notifier = remotes.slice(0, -1);
+    const total = places === null ? newest.places : places - placesOf(notifier);
     const token = tokenOf(newest.id, total, until);
     const extension = { token, places: total, until: until === null ? null : new Date(until) };
     const extended = await extend(family, step, newest, extension);
-    step.set({ remotes: [...others, ...extended], extensions: until === null ? extensions : extensions + 1 });
+    step.set({ remotes: [...notifier, ...extended], extensions: until === null ? extensions : extensions + 1 });
     return step.go("extended");
   };
 }

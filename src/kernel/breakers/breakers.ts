@@ -26,7 +26,7 @@ export async function readStandings(kernel: Kernel, names = kernel.breakers.name
   const rows = await readBreakers(kernel.db, names);
   if (rows.length > 0) kernel.clock.observe(rows[0]!.now_ms);
   // Others have heard of it from whoever did it, or see it for themselves.
-  if (kernel.breakers.put(rows)) kernel.signals.heard(closuresTopic);
+  if (kernel.breakers.put(rows)) kernel.signals.receive(closuresTopic);
 }
 
 /** The same, and moves those on whose time has come. Whoever works asks this before it claims, twice a second. */

@@ -103,7 +103,7 @@ async function leave(
 function count(kernel: Kernel, name: string, flip: number, verdict: Verdict, askedMs: number | null): void {
   const atMs = kernel.clock.nowMs();
   const retryAtMs = askedMs === null ? null : atMs + askedMs;
-  if (kernel.breakers.count(name, { flip, verdict, atMs, retryAtMs })) kernel.signals.heard(callsTopic);
+  if (kernel.breakers.count(name, { flip, verdict, atMs, retryAtMs })) kernel.signals.receive(callsTopic);
 }
 
 /** A probe has ended. One that told nothing is simply over, and the next one may come. */

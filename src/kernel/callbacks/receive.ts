@@ -18,13 +18,13 @@ import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commitArrival, commitArrivals, commitReopened } from "../commit/commit-callbacks.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { lookInto } from "../move/apply-due.ts";
+import { applyWaitingCallbacks } from "../move/apply-due.ts";
 import { failCallback } from "../move/failed-callbacks.ts";
 import { withoutFailedEvents } from "../move/failed-events.ts";
-import { type Swept, sweep, writeAlone, writeLocked } from "../move/sweep.ts";
+import { type SweepResult, sweep, writeAlone, writeLocked } from "../move/sweep.ts";
 import type { Ref } from "../refs.ts";
 import { requestHash } from "../request-hash.ts";
-import { untilAnswered } from "../retry-unknown-outcome.ts";
+import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 
 /** An error that an outside service reports in place of a result. */
 export interface CallbackError {
@@ -134,7 +134,7 @@ export async function receiveIn(kernel: Kernel, tx: Tx, arrival: Arrival): Promi
   if (one.result !== undefined) return one.result;
   await commitArrival(tx, rowOf(one));
   await withoutFailedEvents((failedTimers) =>
-    withinSavepoint(tx, () => writeLocked(kernel, tx, one.row!.id, lookInto, failedTimers)),
+    withinSavepoint(tx, () => writeLocked(kernel, tx, one.row!.id, applyWaitingCallbacks, failedTimers)),
   );
   await answer(tx, [one]);
   return one.result!;
@@ -169,7 +169,7 @@ const optimisticRounds = 3;
 /** Lets happen what these instances have in their inboxes. */
 async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<void> {
   let rows: readonly InstanceRow[] | undefined = given;
-  await untilAnswered(async () => {
+  await retryUntilKnown(async () => {
     let open =
       rows ??
       (await readInstances(
@@ -183,7 +183,7 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
         for (const { id } of waiting) await matchAlone(kernel, id);
         return;
       }
-      const { missed, failures } = await sweep(kernel, waiting, lookInto);
+      const { missed, failures } = await sweep(kernel, waiting, applyWaitingCallbacks);
       await noteFailures(kernel, failures);
       // What cannot happen now is told by maintenance, which tries it again.
       const failed = new Set(failures.map(({ id }) => id));
@@ -195,7 +195,7 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
 
 async function matchAlone(kernel: Kernel, id: string): Promise<void> {
   try {
-    await writeAlone(kernel, id, lookInto);
+    await writeAlone(kernel, id, applyWaitingCallbacks);
   } catch (thrown) {
     const error = asPawlError(thrown);
     if (error.fault === "environment") throw error;
@@ -207,7 +207,7 @@ async function matchAlone(kernel: Kernel, id: string): Promise<void> {
 const postponedMs = 30_000;
 
 /** What could not be matched is tried again later: it must not fail in every round. */
-async function noteFailures(kernel: Kernel, failures: Swept["failures"]): Promise<void> {
+async function noteFailures(kernel: Kernel, failures: SweepResult["failures"]): Promise<void> {
   const lasting = failures.filter(({ error }) => asPawlError(error).fault !== "environment");
   const undecided = lasting.filter((one) => !one.decided);
   if (undecided.length > 0) {
@@ -283,7 +283,7 @@ export async function lookAtCallbacks(kernel: Kernel, pageSize: number): Promise
     const rows = ids.length === 0 ? [] : await readInstances(kernel.db, ids);
     const ours = rows.filter((row) => kernel.lifecycles.has(row.lifecycle) && !isNewer(kernel, row));
     if (ours.length > 0) {
-      const swept = await sweep(kernel, ours, lookInto);
+      const swept = await sweep(kernel, ours, applyWaitingCallbacks);
       looked += swept.written.size;
       await noteFailures(kernel, swept.failures);
       failures.push(...swept.failures);

@@ -1,7 +1,7 @@
 import { insertCallbacks, type NewCallback, reopenCallbacks } from "../../store/callbacks/callbacks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
-import { untilAnswered } from "../retry-unknown-outcome.ts";
+import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 
 /**
  * Puts callbacks into the inboxes of their instances, and moves nothing. Together those whose instances are free; whoever is
@@ -9,11 +9,11 @@ import { untilAnswered } from "../retry-unknown-outcome.ts";
  * since each is stored once.
  */
 export async function commitArrivals(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
-  const stored = await untilAnswered(() => insertCallbacks(db, callbacks, false));
+  const stored = await retryUntilKnown(() => insertCallbacks(db, callbacks, false));
   const rows = new Map(stored.map((row) => [row.id, row]));
   for (const one of callbacks) {
     if (rows.has(one.instanceId)) continue;
-    const [row] = await untilAnswered(() => insertCallbacks(db, [one], true));
+    const [row] = await retryUntilKnown(() => insertCallbacks(db, [one], true));
     if (row !== undefined) rows.set(row.id, row);
   }
   return [...rows.values()];
@@ -29,5 +29,5 @@ export function commitReopened(
   db: Executor,
   callbacks: readonly { readonly id: string; readonly attempts: number }[],
 ): Promise<InstanceRow[]> {
-  return untilAnswered(() => reopenCallbacks(db, callbacks));
+  return retryUntilKnown(() => reopenCallbacks(db, callbacks));
 }

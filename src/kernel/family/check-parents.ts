@@ -5,7 +5,7 @@ import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { catchUp, deliverOwn, retryingOwn } from "../move/apply-due.ts";
+import { applyDueFirst, deliverOwnEvent, retryingOwnEvents } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
 import { type PlannedQuestions, tellAnswers, tendQuestions } from "./questions.ts";
 
@@ -38,9 +38,9 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
     const busy = new Set<string>();
     const planned: PlannedQuestions = new Map();
     const swept = await sweep(kernel, ours, async (db, updates) => {
-      await catchUp(db, updates);
+      await applyDueFirst(db, updates);
       // An event that threw is retried by its timer: a check must not try it once more, out of turn.
-      const retrying = await retryingOwn(db, updates);
+      const retrying = await retryingOwnEvents(db, updates);
       const others = updates.filter((update) => !retrying.has(update));
       await lookAtAll(db, others, busy);
       await tellAnswers(kernel, db, others, planned);
@@ -92,7 +92,7 @@ function policyOf({ lifecycle, instance }: InstanceUpdate): "fail" | "count" | "
 
 function look(update: InstanceUpdate, standing: Standing): void {
   const event = eventOf(policyOf(update)!, standing);
-  if (event !== undefined) deliverOwn(update, event);
+  if (event !== undefined) deliverOwnEvent(update, event);
 }
 
 /** A child that failed, and why, as an alert of its parent names it. */

@@ -8,7 +8,7 @@ import { startChildrenWithoutMove } from "../commit/commit-families.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { catchUp, deliverOwn } from "../move/apply-due.ts";
+import { applyDueFirst, deliverOwnEvent } from "../move/apply-due.ts";
 import { sendAll } from "../move/send.ts";
 import { planStart } from "../move/start.ts";
 import { type Decide, writeAlone } from "../move/sweep.ts";
@@ -63,7 +63,7 @@ export async function tellAnswers(
       const answer = answers.get(id);
       if (answer === undefined) continue;
       const { event: name, payload, reason } = answer;
-      update.decide(() => deliverOwn(update, { name, payload, reason }));
+      update.decide(() => deliverOwnEvent(update, { name, payload, reason }));
     }
   }
 }
@@ -82,7 +82,7 @@ function tryAsking(kernel: Kernel, update: InstanceUpdate, planned: PlannedQuest
 function failOver(update: InstanceUpdate, thrown: unknown): void {
   const message = cleanText(messageOf(thrown), 2_000);
   const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
-  deliverOwn(update, { name: "fail", payload, reason: message });
+  deliverOwnEvent(update, { name: "fail", payload, reason: message });
 }
 
 /**
@@ -154,7 +154,7 @@ async function failInstance(
   failures: { id: string; error: unknown }[],
 ): Promise<void> {
   const decide: Decide = async (db, updates) => {
-    await catchUp(db, updates);
+    await applyDueFirst(db, updates);
     for (const update of updates)
       if (update.instance.visit === visit && update.instance.outcome === null)
         update.decide(() => failOver(update, thrown));

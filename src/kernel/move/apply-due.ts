@@ -6,9 +6,9 @@ import type { Executor } from "../../store/port/db.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
-import { happen } from "./apply-event.ts";
+import { applyEvent } from "./apply-event.ts";
 import { failEvent, isOwn } from "./failed-events.ts";
-import { match } from "./match-callbacks.ts";
+import { matchCallbacks } from "./match-callbacks.ts";
 
 const byPawl: MoveOrigin = { source: "pawl", requestId: null, lease: null };
 
@@ -18,8 +18,8 @@ const byPawl: MoveOrigin = { source: "pawl", requestId: null, lease: null };
  * sweeper ran. One statement for all, and only if the rows say that there is something. An event whose guard or hook throws
  * is retried by its own policy and keeps no other event from the instance.
  */
-export async function catchUp(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
-  for (const update of updates) rename(update);
+export async function applyDueFirst(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
+  for (const update of updates) applyRename(update);
   const timers = await dueTimers(db, updates.filter(isOverdue));
   const callbacks = await waitingCallbacks(
     db,
@@ -32,15 +32,15 @@ export async function catchUp(db: Executor, updates: readonly InstanceUpdate[]):
       if (timers.has(id)) update.settleTimers(update.row.now_ms);
       // What came before it has to happen before it.
       if (timers.has(id) && update.matching === "passing") update.matching = "due";
-      inOrder(update, timers.get(id) ?? [], callbacks.get(id) ?? []);
+      applyInOrder(update, timers.get(id) ?? [], callbacks.get(id) ?? []);
     });
   }
 }
 
 /** The same for whoever has nothing else to do than to look at callbacks. */
-export async function lookInto(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
+export async function applyWaitingCallbacks(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
   for (const update of updates) update.matching = "looking";
-  await catchUp(db, updates);
+  await applyDueFirst(db, updates);
 }
 
 function isOverdue({ row }: InstanceUpdate): boolean {
@@ -71,7 +71,7 @@ function byInstance<One extends { readonly instance_id: string }>(
 }
 
 /** Gives an instance's state the name that it has in this definition. */
-export function rename(update: InstanceUpdate): void {
+export function applyRename(update: InstanceUpdate): void {
   update.decide(() => {
     const renamed = decideRename(update.lifecycle, update.instance, update.row.now_ms);
     if (renamed !== undefined) update.add(renamed, byPawl);
@@ -79,19 +79,23 @@ export function rename(update: InstanceUpdate): void {
 }
 
 /** By their time, and at a tie the callback first: what came at the last moment came in time. */
-function inOrder(update: InstanceUpdate, timers: readonly DueTimer[], callbacks: readonly WaitingCallback[]): void {
+function applyInOrder(
+  update: InstanceUpdate,
+  timers: readonly DueTimer[],
+  callbacks: readonly WaitingCallback[],
+): void {
   const { run } = update.instance;
   let arrived = 0;
   for (const timer of timers) {
     const before = callbacks.findIndex((one, index) => index >= arrived && one.received_ms > timer.due_ms);
     const end = before < 0 ? callbacks.length : before;
-    match(update, callbacks.slice(arrived, end));
+    matchCallbacks(update, callbacks.slice(arrived, end));
     arrived = end;
     // An earlier one may have ended the visit or the whole run: what belonged to it is void.
     if (update.instance.outcome !== null || update.instance.run !== run) break;
-    if (timer.visit === null || timer.visit === update.instance.visit) ring(update, timer);
+    if (timer.visit === null || timer.visit === update.instance.visit) fireTimer(update, timer);
   }
-  match(update, callbacks.slice(arrived));
+  matchCallbacks(update, callbacks.slice(arrived));
 }
 
 /** An event that Pawl itself sends to an instance in its present visit, such as `joined` or `answered`. */
@@ -102,7 +106,7 @@ export interface OwnEvent {
 }
 
 /** Delivers an event of Pawl's own. One that throws is retried by a timer of the visit, and ends as a due event does. */
-export function deliverOwn(update: InstanceUpdate, { name: event, payload, reason }: OwnEvent): void {
+export function deliverOwnEvent(update: InstanceUpdate, { name: event, payload, reason }: OwnEvent): void {
   const { id, visit } = update.instance;
   const timer: DueTimer = {
     instance_id: id,
@@ -119,11 +123,11 @@ export function deliverOwn(update: InstanceUpdate, { name: event, payload, reaso
     attempts: 0,
     request_id: update.newId(),
   };
-  ring(update, timer);
+  fireTimer(update, timer);
 }
 
 /** Instances whose present visit has an event of Pawl's own that threw and that a timer retries. */
-export async function retryingOwn(
+export async function retryingOwnEvents(
   db: Executor,
   updates: readonly InstanceUpdate[],
 ): Promise<ReadonlySet<InstanceUpdate>> {
@@ -135,14 +139,14 @@ export async function retryingOwn(
 }
 
 /** Fires a timer. An event that throws is retried later, unless the cause is the database. */
-function ring(update: InstanceUpdate, timer: DueTimer): void {
+function fireTimer(update: InstanceUpdate, timer: DueTimer): void {
   const thrownBefore = update.failedTimers.get(timer.id);
   if (thrownBefore !== undefined) {
     failEvent(update, timer, thrownBefore);
     return;
   }
   try {
-    send(update, timer);
+    sendTimerEvent(update, timer);
   } catch (thrown) {
     if (timer.kind === "deadline" || asPawlError(thrown).fault === "environment") throw thrown;
     failEvent(update, timer, thrown);
@@ -156,7 +160,7 @@ function originOfTimer(timer: DueTimer): MoveOrigin {
   return { source: "timer", requestId: kind === "send" ? requestId : null, lease: null };
 }
 
-function send(update: InstanceUpdate, timer: DueTimer): void {
+function sendTimerEvent(update: InstanceUpdate, timer: DueTimer): void {
   const event = {
     name: timer.event,
     payload: timer.kind !== "send" && timer.event === "fail" ? { reason: timer.kind } : payloadIn(timer),
@@ -165,17 +169,17 @@ function send(update: InstanceUpdate, timer: DueTimer): void {
     pastOwnFailEdge: timer.kind === "deadline",
   };
   const hooked = update.hooked.length;
-  const refusal = happen(update, event, originOfTimer(timer));
+  const refusal = applyEvent(update, event, originOfTimer(timer));
   for (const decision of update.hooked.slice(hooked)) update.timersOfHooks.set(decision, timer.id);
   if (refusal === undefined || timer.kind === "deadline") return;
-  refuse(update, timer, refusal.blockers);
+  noteRefusedTimer(update, timer, refusal.blockers);
 }
 
 /**
  * Notes an event that was refused when its time came. If it belonged to the visit, the instance may now wait for ever: then
  * people are alerted, unless a deadline is still to come or a step runs.
  */
-function refuse(
+function noteRefusedTimer(
   update: InstanceUpdate,
   { event, visit, request_id: requestId }: DueTimer,
   blockers: readonly Blocker[],

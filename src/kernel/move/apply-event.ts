@@ -5,7 +5,7 @@ import { isRecover, recoverNow } from "../recovery/recover.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 
 /** Lets an event happen to an instance: its decision is taken up, or what stands in the way is given back. */
-export function happen(update: InstanceUpdate, event: LifecycleEvent, origin: MoveOrigin): Refusal | undefined {
+export function applyEvent(update: InstanceUpdate, event: LifecycleEvent, origin: MoveOrigin): Refusal | undefined {
   const { lifecycle, instance, row } = update;
   if (isRecover(lifecycle, event.name) && event.payload === undefined) return recoverNow(update, event, origin);
   const decided = decide(lifecycle, instance, event, row.now_ms);

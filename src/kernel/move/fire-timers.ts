@@ -1,10 +1,10 @@
 import { readDueInstances, readInstances } from "../../store/move/instances.ts";
 import { isNewer, type Kernel } from "../kernel.ts";
-import { catchUp } from "./apply-due.ts";
+import { applyDueFirst } from "./apply-due.ts";
 import { sweep } from "./sweep.ts";
 
 /** What a round of firing did, and what stood in its way. */
-export interface Fired {
+export interface FiredTimers {
   readonly fired: number;
   /** Instances that a newer definition has moved: a process that has it fires them. */
   readonly newer: number;
@@ -17,7 +17,7 @@ const firstId = "00000000-0000-0000-0000-000000000000";
  * Sends what is due to all instances that have something due, page by page: one that cannot be moved does not hold up
  * those behind it. The same "due comes first" as in every call, so it does not matter who comes first.
  */
-export async function fire(kernel: Kernel, pageSize: number): Promise<Fired> {
+export async function fireTimers(kernel: Kernel, pageSize: number): Promise<FiredTimers> {
   const lifecycles = [...kernel.lifecycles.keys()];
   const failures: { id: string; error: unknown }[] = [];
   let fired = 0;
@@ -28,7 +28,7 @@ export async function fire(kernel: Kernel, pageSize: number): Promise<Fired> {
     const ours = rows.filter((row) => !isNewer(kernel, row));
     newer += rows.length - ours.length;
     if (ours.length > 0) {
-      const swept = await sweep(kernel, ours, catchUp);
+      const swept = await sweep(kernel, ours, applyDueFirst);
       fired += swept.written.size;
       failures.push(...swept.failures);
     }
@@ -41,9 +41,9 @@ export async function fire(kernel: Kernel, pageSize: number): Promise<Fired> {
 }
 
 /** Sends what is due to these instances. */
-export async function fireThese(kernel: Kernel, ids: readonly string[]): Promise<Fired> {
+export async function fireTimersOf(kernel: Kernel, ids: readonly string[]): Promise<FiredTimers> {
   const rows = await readInstances(kernel.db, ids);
   const ours = rows.filter((row) => !isNewer(kernel, row));
-  const { written, failures } = await sweep(kernel, ours, catchUp);
+  const { written, failures } = await sweep(kernel, ours, applyDueFirst);
   return { fired: written.size, newer: rows.length - ours.length, failures };
 }

@@ -8,7 +8,7 @@ import { payloadIn } from "../../store/move/payloads.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 import type { AcceptedCallback } from "../types/send.ts";
-import { happen } from "./apply-event.ts";
+import { applyEvent } from "./apply-event.ts";
 import { failCallback, stillWaiting } from "./failed-callbacks.ts";
 
 type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason" | "version">;
@@ -18,7 +18,7 @@ type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason"
  * instance stands in a state that takes its event. One whose guard, `set` or hook throws keeps no other from the instance:
  * it is retried by its own policy, in a round of maintenance.
  */
-export function match(update: InstanceUpdate, arriving: readonly WaitingCallback[] = []): void {
+export function matchCallbacks(update: InstanceUpdate, arriving: readonly WaitingCallback[] = []): void {
   if (arriving.length > 0) update.waiting = [...update.waiting, ...arriving];
   if (update.waiting.length === 0) return;
   for (let version = -1; version !== update.instance.version; ) {
@@ -47,15 +47,15 @@ function tryToSettle(update: InstanceUpdate, callback: WaitingCallback): Settled
     failCallback(update, callback, thrownBefore);
     return undefined;
   }
-  if (update.matching === "passing" && meetsHook(update, callback)) {
-    if (callback.looked) note(update, callback, { looked: false, reason: null });
+  if (update.matching === "passing" && hasHook(update, callback)) {
+    if (callback.looked) noteWaiting(update, callback, { looked: false, reason: null });
     return undefined;
   }
   const hooked = update.hooked.length;
   try {
     const settled = settle(update, callback);
     for (const decision of update.hooked.slice(hooked)) update.timersOfHooks.set(decision, callback.id);
-    if (settled === undefined && !callback.looked) note(update, callback, { looked: true, reason: null });
+    if (settled === undefined && !callback.looked) noteWaiting(update, callback, { looked: true, reason: null });
     return settled;
   } catch (thrown) {
     failCallback(update, callback, thrown);
@@ -69,37 +69,41 @@ function isRetried({ matching, decisions, row }: InstanceUpdate, { retry_ms: ret
 }
 
 /** Whether its edge has a `before`, which runs in a transaction, and may throw. */
-function meetsHook(update: InstanceUpdate, callback: WaitingCallback): boolean {
+function hasHook(update: InstanceUpdate, callback: WaitingCallback): boolean {
   const { lifecycle, instance } = update;
   const { state } = instance;
   const { event, error } = callback;
   if (lifecycle.edgesFrom(state, event).length === 0) {
-    if (!canMakeUp(update, callback)) return false;
+    if (!canComplete(update, callback)) return false;
     return lifecycle.edgesFrom(failed, acceptLate).some(({ accepts, before }) => accepts?.event === event && before);
   }
   return lifecycle.edgesFrom(state, error === null ? event : "fail").some((edge) => edge.before !== undefined);
 }
 
 /** It waits on: because no state takes it yet, or because its edge has a hook, which needs a transaction. */
-function note(update: InstanceUpdate, { id }: WaitingCallback, said: Pick<SettledCallback, "looked" | "reason">): void {
+function noteWaiting(
+  update: InstanceUpdate,
+  { id }: WaitingCallback,
+  said: Pick<SettledCallback, "looked" | "reason">,
+): void {
   update.settleCallback({ id, wasWaiting: true, ...stillWaiting, isLate: false, version: null, ...said });
 }
 
 function settle(update: InstanceUpdate, callback: WaitingCallback): Settled | undefined {
   const { lifecycle, instance } = update;
   if (callback.run !== instance.run) return refused("it was meant for an earlier run");
-  const isLate = isPast(instance, callback.received_ms);
-  if (isLate && instance.state === failed && lifecycle.builtIns) return keep(update, callback);
+  const isLate = isAfterDeadline(instance, callback.received_ms);
+  if (isLate && instance.state === failed && lifecycle.builtIns) return settleLate(update, callback);
   if (instance.outcome !== null) return { ...refused(`it came when all had ended in \`${instance.state}\``), isLate };
   if (lifecycle.edgesFrom(instance.state, callback.event).length === 0)
-    return canMakeUp(update, callback) ? makeUp(update, callback) : undefined;
+    return canComplete(update, callback) ? completeInTime(update, callback) : undefined;
   const { event: name, actor, error } = callback;
   const event =
     error === null
       ? { name, payload: payloadIn(callback), actor, reason: null, patch: callback.patch ?? undefined }
       : // Never a completion: the instance fails by it, and its recovery is what comes next.
         { name: "fail", payload: { reason: "callback_error", error }, actor, reason: "callback_error" };
-  const refusal = happen(update, event, originOfCallback(callback));
+  const refusal = applyEvent(update, event, originOfCallback(callback));
   if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
   return { status: "applied", accepted: true, isLate: false, reason: null, version: update.instance.version };
 }
@@ -110,7 +114,7 @@ function settle(update: InstanceUpdate, callback: WaitingCallback): Settled | un
  * is still to come completes nothing else: what lies between must not be skipped while the instance can recover. And what a
  * caller has failed on purpose stays failed.
  */
-function canMakeUp(update: InstanceUpdate, { event, error, failed_by_call }: WaitingCallback): boolean {
+function canComplete(update: InstanceUpdate, { event, error, failed_by_call }: WaitingCallback): boolean {
   const { lifecycle, instance, failedMove } = update;
   if (error !== null || instance.state !== failed || !lifecycle.builtIns || lifecycle.deadline === undefined)
     return false;
@@ -120,16 +124,16 @@ function canMakeUp(update: InstanceUpdate, { event, error, failed_by_call }: Wai
   return where !== null && lifecycle.edgesFrom(where, event).length > 0;
 }
 
-function makeUp(update: InstanceUpdate, callback: WaitingCallback): Settled {
+function completeInTime(update: InstanceUpdate, callback: WaitingCallback): Settled {
   const { event: accepts, patch, actor } = callback;
   const event = { name: acceptLate, accepts, payload: payloadIn(callback), patch: patch ?? undefined };
-  const refusal = happen(update, { ...event, actor, reason: "in_time" }, originOfCallback(callback));
+  const refusal = applyEvent(update, { ...event, actor, reason: "in_time" }, originOfCallback(callback));
   if (refusal !== undefined) return refused(refusal.blockers.map((one) => one.reason).join("; "));
   return { status: "applied", accepted: true, isLate: false, reason: null, version: update.instance.version };
 }
 
 /** What came too late for an instance that has failed: by the rule of its lifecycle. */
-function keep(update: InstanceUpdate, callback: WaitingCallback): Settled {
+function settleLate(update: InstanceUpdate, callback: WaitingCallback): Settled {
   const kept: Settled = { status: "kept", accepted: true, isLate: true, reason: null, version: null };
   const rule = update.lifecycle.deadline?.late ?? "keep";
   if (rule === "reject") return { ...kept, status: "rejected", accepted: false, reason: "it came after the deadline" };
@@ -137,13 +141,13 @@ function keep(update: InstanceUpdate, callback: WaitingCallback): Settled {
   if (rule === "keep" || callback.error !== null || update.instance.timedOutAtMs === null) return kept;
   const { event: accepts, patch, actor } = callback;
   const late = { name: acceptLate, accepts, payload: payloadIn(callback), patch: patch ?? undefined };
-  const refusal = happen(update, { ...late, actor, reason: "late" }, originOfCallback(callback));
+  const refusal = applyEvent(update, { ...late, actor, reason: "late" }, originOfCallback(callback));
   if (refusal !== undefined) return { ...kept, reason: refusal.blockers.map((one) => one.reason).join("; ") };
   return { ...kept, status: "accepted", version: update.instance.version };
 }
 
 /** Past the deadline. At the very moment of it, whatever was written first has come first. */
-function isPast({ deadlineAtMs, timedOutAtMs }: InstanceModel, receivedMs: number): boolean {
+function isAfterDeadline({ deadlineAtMs, timedOutAtMs }: InstanceModel, receivedMs: number): boolean {
   if (deadlineAtMs === null) return false;
   return timedOutAtMs === null ? receivedMs > deadlineAtMs : receivedMs >= deadlineAtMs;
 }

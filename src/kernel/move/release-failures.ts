@@ -9,7 +9,7 @@ import { errorFields } from "../../telemetry/log.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/attempt-failure.ts";
-import { catchUp } from "./apply-due.ts";
+import { applyDueFirst } from "./apply-due.ts";
 import { sweep } from "./sweep.ts";
 
 /** A state that is released in turns. */
@@ -93,7 +93,7 @@ async function tell(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<strin
   const rows = await readInstances(kernel.db, [...told.keys()]);
   const givenUp = new Set<string>();
   const decide = async (db: Executor, updates: readonly InstanceUpdate[]): Promise<void> => {
-    await catchUp(db, updates);
+    await applyDueFirst(db, updates);
     for (const update of updates) {
       const failure = told.get(update.row.id)!;
       if (update.error !== undefined || update.instance.visit !== failure.visit) continue;

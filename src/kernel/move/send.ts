@@ -11,19 +11,19 @@ import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { untilAnswered } from "../retry-unknown-outcome.ts";
+import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 import type { Send, Sent } from "../types/send.ts";
-import { catchUp } from "./apply-due.ts";
-import { happen } from "./apply-event.ts";
+import { applyDueFirst } from "./apply-due.ts";
+import { applyEvent } from "./apply-event.ts";
 import { noteFailedCalls } from "./failed-calls.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
 import { movedInHook, runHooks } from "./hooks.ts";
-import { match, refuseSettled, settleAccepted } from "./match-callbacks.ts";
+import { matchCallbacks, refuseSettled, settleAccepted } from "./match-callbacks.ts";
 import { snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
 /** A send and what is known of it so far. */
-class Pending {
+class PendingSend {
   readonly send: Send;
   outcome: Sent | undefined;
   /** The instance that it is for, once that is known. */
@@ -48,11 +48,11 @@ const optimisticRounds = 3;
  * meanwhile is read and decided anew; what has a hook, or meets too much traffic, gets a transaction of its own.
  */
 export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<Sent[]> {
-  const pending = sends.map((send) => new Pending(send));
-  let open: Pending[] = pending;
+  const pending = sends.map((send) => new PendingSend(send));
+  let open: PendingSend[] = pending;
   for (let round = 0; open.length > 0 && round < optimisticRounds; round++) {
-    const alone: Pending[] = [];
-    await throughLostReplies(open, () => sendTogether(kernel, open, alone));
+    const alone: PendingSend[] = [];
+    await retryingUnknown(open, () => sendTogether(kernel, open, alone));
     await sendEachAlone(kernel, alone);
     open = open.filter((one) => one.outcome === undefined);
   }
@@ -63,7 +63,7 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
 
 /** Sends inside a transaction that somebody else commits. Rows are locked in the order of their ids. */
 export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
-  const pending = sends.map((send) => new Pending(send));
+  const pending = sends.map((send) => new PendingSend(send));
   await sendPendingIn(kernel, tx, pending);
   await noteFailedCalls(kernel, pending, tx);
   return pending.map((one) => one.outcome!);
@@ -71,7 +71,7 @@ export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]):
 
 /** The same for one event. Where it fails, the transaction is as it was before, but for the note that it failed. */
 export async function sendIn(kernel: Kernel, tx: Tx, send: Send): Promise<Sent> {
-  const one = new Pending(send);
+  const one = new PendingSend(send);
   try {
     await withinSavepoint(tx, async () => {
       await sendPendingIn(kernel, tx, [one]);
@@ -84,8 +84,8 @@ export async function sendIn(kernel: Kernel, tx: Tx, send: Send): Promise<Sent> 
   return one.outcome!;
 }
 
-async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly Pending[]): Promise<void> {
-  const alone: Pending[] = [];
+async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly PendingSend[]): Promise<void> {
+  const alone: PendingSend[] = [];
   await sendLocked(kernel, tx, pending, { alone });
   for (const one of alone) {
     try {
@@ -103,20 +103,20 @@ async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly Pending[]
   }
 }
 
-async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: Pending[]): Promise<void> {
+async function sendTogether(kernel: Kernel, pending: readonly PendingSend[], alone: PendingSend[]): Promise<void> {
   const { db } = kernel;
-  const byInstance = await readWanted(kernel, db, pending);
+  const byInstance = await readTargets(kernel, db, pending);
   const updates = [...byInstance.keys()];
-  await settleLostReplies(db, byInstance);
-  await catchUp(db, updates);
+  await findWrittenSends(db, byInstance);
+  await applyDueFirst(db, updates);
   const requests = await readKnownRequests(db, byInstance);
-  const answers = new Map<Pending, InstanceModel>();
+  const answers = new Map<PendingSend, InstanceModel>();
   for (const [update, waiting] of byInstance) {
-    for (const one of waiting) await take(db, update, one, requests, answers);
-    update.decide(() => match(update));
+    for (const one of waiting) await decideSend(db, update, one, requests, answers);
+    update.decide(() => matchCallbacks(update));
   }
   const free = updates.filter((update) => update.changes && update.error === undefined && update.hooked.length === 0);
-  const written = await commitOrDoubt(kernel, free, byInstance);
+  const written = await commitSends(kernel, free, byInstance);
   for (const [update, waiting] of byInstance) {
     const atMs = written?.get(update.instance.id);
     if (atMs === undefined && update.changes && update.error === undefined) {
@@ -131,7 +131,7 @@ async function sendTogether(kernel: Kernel, pending: readonly Pending[], alone: 
 }
 
 /** One after the other. What could not be sent now holds up what comes after it for the same instance. */
-async function sendEachAlone(kernel: Kernel, pending: readonly Pending[]): Promise<void> {
+async function sendEachAlone(kernel: Kernel, pending: readonly PendingSend[]): Promise<void> {
   const delayed = new Map<string, PawlError>();
   for (const one of pending) {
     const receiver = JSON.stringify([one.send.lifecycle.name, one.send.ref]);
@@ -143,8 +143,8 @@ async function sendEachAlone(kernel: Kernel, pending: readonly Pending[]): Promi
   }
 }
 
-async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
-  await throughLostReplies([one], async () => {
+async function sendAlone(kernel: Kernel, one: PendingSend): Promise<void> {
+  await retryingUnknown([one], async () => {
     let outcome: Sent | undefined;
     try {
       await withoutFailedEvents((failedTimers) =>
@@ -170,14 +170,14 @@ async function sendAlone(kernel: Kernel, one: Pending): Promise<void> {
 async function sendLocked(
   kernel: Kernel,
   tx: Tx,
-  pending: readonly Pending[],
-  { alone, failedTimers }: { alone?: Pending[]; failedTimers?: ReadonlyMap<string, unknown> },
+  pending: readonly PendingSend[],
+  { alone, failedTimers }: { alone?: PendingSend[]; failedTimers?: ReadonlyMap<string, unknown> },
 ): Promise<void> {
-  const found = await readWanted(kernel, tx, pending);
+  const found = await readTargets(kernel, tx, pending);
   const ids = [...found.keys()].map((update) => update.row.id).sort();
   const rows = new Map((await lockInstances(tx, ids)).map((row) => [row.id, row]));
   if (kernel.faults !== undefined) await kernel.faults.at("transaction.locked");
-  const byInstance = new Map<InstanceUpdate, Pending[]>();
+  const byInstance = new Map<InstanceUpdate, PendingSend[]>();
   for (const [update, waiting] of found) {
     const row = rows.get(update.row.id);
     // Between the reading and the lock a newer process may have moved it, or its time to be kept have ended.
@@ -190,13 +190,13 @@ async function sendLocked(
     update.markLocked();
     if (failedTimers !== undefined) update.failedTimers = failedTimers;
   }
-  await settleLostReplies(tx, byInstance);
-  await catchUp(tx, updates);
+  await findWrittenSends(tx, byInstance);
+  await applyDueFirst(tx, updates);
   const requests = await readKnownRequests(tx, byInstance);
-  const answers = new Map<Pending, InstanceModel>();
+  const answers = new Map<PendingSend, InstanceModel>();
   for (const [update, waiting] of byInstance) {
-    for (const one of waiting) await take(tx, update, one, requests, answers);
-    update.decide(() => match(update));
+    for (const one of waiting) await decideSend(tx, update, one, requests, answers);
+    update.decide(() => matchCallbacks(update));
   }
   const changed = updates.filter((update) => update.changes && update.error === undefined);
   const hooked = changed.filter((update) => update.hooked.length > 0);
@@ -228,15 +228,15 @@ function goneError(kernel: Kernel, send: Send, row: InstanceRow | undefined): Pa
 }
 
 /** The instances that are meant, each with the sends for it in their order. What names nothing is answered at once. */
-async function readWanted(
+async function readTargets(
   kernel: Kernel,
   db: Executor,
-  pending: readonly Pending[],
-): Promise<Map<InstanceUpdate, Pending[]>> {
+  pending: readonly PendingSend[],
+): Promise<Map<InstanceUpdate, PendingSend[]>> {
   const places = new Map(pending.map((one, place) => [one, place]));
-  const inOrder = (one: Pending, other: Pending) => places.get(one)! - places.get(other)!;
-  const byId = new Map<string, Pending[]>();
-  const byKey = new Map<string, { lifecycle: string; key: string; pending: Pending[] }>();
+  const inOrder = (one: PendingSend, other: PendingSend) => places.get(one)! - places.get(other)!;
+  const byId = new Map<string, PendingSend[]>();
+  const byKey = new Map<string, { lifecycle: string; key: string; pending: PendingSend[] }>();
   for (const one of pending) {
     const { ref, lifecycle } = one.send;
     if ("id" in ref) byId.set(ref.id, [...(byId.get(ref.id) ?? []), one]);
@@ -251,13 +251,13 @@ async function readWanted(
     byId.size === 0 ? [] : readInstances(db, [...byId.keys()]),
     byKey.size === 0 ? [] : readInstancesByKey(db, [...byKey.values()]),
   ]);
-  const meant = new Map<string, { row: InstanceRow; pending: Pending[] }>();
+  const meant = new Map<string, { row: InstanceRow; pending: PendingSend[] }>();
   for (const row of rowsById) meant.set(row.id, { row, pending: byId.get(row.id)! });
   for (const row of rowsByKey) {
     const list = meant.get(row.id)?.pending ?? [];
     meant.set(row.id, { row, pending: [...list, ...byKey.get(`${row.lifecycle}/${row.key}`)!.pending] });
   }
-  const updates = new Map<InstanceUpdate, Pending[]>();
+  const updates = new Map<InstanceUpdate, PendingSend[]>();
   for (const { row, pending: waiting } of meant.values()) {
     kernel.clock.observe(row.now_ms);
     const right = waiting.filter((one) => one.send.lifecycle.name === row.lifecycle).sort(inOrder);
@@ -276,12 +276,12 @@ async function readWanted(
 }
 
 /** Decides one send on its update. Its answer counts once the update is written. */
-async function take(
+async function decideSend(
   db: Executor,
   update: InstanceUpdate,
-  one: Pending,
+  one: PendingSend,
   requests: ReadonlyMap<string, KnownRequest>,
-  answers: Map<Pending, InstanceModel>,
+  answers: Map<PendingSend, InstanceModel>,
 ): Promise<void> {
   if (one.outcome !== undefined || update.error !== undefined) return;
   const { send } = one;
@@ -306,7 +306,7 @@ async function take(
       const origin: MoveOrigin = { source: send.source ?? "call", requestId: send.requestId, lease: null };
       const event = { name, payload, actor, reason, patch, renewsDeadline, accepts: late?.event };
       if (late !== undefined) refuseSettled(update, late);
-      const refusal = happen(update, event, origin);
+      const refusal = applyEvent(update, event, origin);
       if (refusal !== undefined) throw refusedError(update, send, refusal);
       if (late !== undefined) settleAccepted(update, late);
     }
@@ -325,9 +325,9 @@ async function take(
 async function repeat(
   db: Executor,
   update: InstanceUpdate,
-  one: Pending,
+  one: PendingSend,
   known: KnownRequest,
-  answers: Map<Pending, InstanceModel>,
+  answers: Map<PendingSend, InstanceModel>,
 ): Promise<void> {
   if (known.hash !== one.send.idempotency!.hash) {
     throw new PawlError(
@@ -379,7 +379,7 @@ function delay(update: InstanceUpdate, send: Send, when: { afterMs: number | nul
 }
 
 function finish(
-  one: Pending,
+  one: PendingSend,
   update: InstanceUpdate,
   answer: InstanceModel | undefined,
   atMs: number | undefined,
@@ -403,10 +403,10 @@ function finish(
  * A lost reply is not a failure: each send of the batch is looked for in the journal before it is decided again. Undefined
  * when the database refused one of them: on its own each gets its answer, and none is hurt by its neighbour.
  */
-async function commitOrDoubt(
+async function commitSends(
   kernel: Kernel,
   updates: readonly InstanceUpdate[],
-  byInstance: ReadonlyMap<InstanceUpdate, Pending[]>,
+  byInstance: ReadonlyMap<InstanceUpdate, PendingSend[]>,
 ): Promise<Map<string, number> | undefined> {
   if (updates.length === 0) return new Map();
   try {
@@ -425,8 +425,8 @@ async function commitOrDoubt(
 }
 
 /** Those whose write got no reply: found in the journal (or, an event for later, among the timers), they are done. */
-async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<InstanceUpdate, Pending[]>): Promise<void> {
-  const unsure: { one: Pending; update: InstanceUpdate }[] = [];
+async function findWrittenSends(db: Executor, byInstance: ReadonlyMap<InstanceUpdate, PendingSend[]>): Promise<void> {
+  const unsure: { one: PendingSend; update: InstanceUpdate }[] = [];
   for (const [update, waiting] of byInstance) {
     for (const one of waiting)
       if (one.unsureSince !== undefined && one.outcome === undefined) unsure.push({ one, update });
@@ -447,9 +447,9 @@ async function settleLostReplies(db: Executor, byInstance: ReadonlyMap<InstanceU
 }
 
 /** Runs a round to its end; what cannot be mended by waiting becomes the answer to those without one. */
-async function throughLostReplies(pending: readonly Pending[], round: () => Promise<void>): Promise<void> {
+async function retryingUnknown(pending: readonly PendingSend[], round: () => Promise<void>): Promise<void> {
   try {
-    await untilAnswered(
+    await retryUntilKnown(
       round,
       pending.some((one) => one.unsureSince !== undefined && one.outcome === undefined),
     );
@@ -461,7 +461,7 @@ async function throughLostReplies(pending: readonly Pending[], round: () => Prom
 
 async function readKnownRequests(
   db: Executor,
-  byInstance: ReadonlyMap<InstanceUpdate, Pending[]>,
+  byInstance: ReadonlyMap<InstanceUpdate, PendingSend[]>,
 ): Promise<Map<string, KnownRequest>> {
   const asked: { id: string; key: string }[] = [];
   for (const [update, waiting] of byInstance) {

@@ -12,7 +12,7 @@ import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow
 import { splitBySize } from "../commit/split-by-size.ts";
 import { asPawlError, itemInvalid } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
-import { untilAnswered } from "../retry-unknown-outcome.ts";
+import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import type { Snapshot } from "../types/snapshot.ts";
 import type { PlannedStart, Start, Started } from "../types/start.ts";
 import { snapshotAfter, snapshotOf } from "./snapshot.ts";
@@ -73,7 +73,7 @@ async function write(
   if (db !== kernel.db) return round();
   try {
     // The same statement again after a lost reply: what it wrote the first time is found by its id.
-    await untilAnswered(round);
+    await retryUntilKnown(round);
   } catch (thrown) {
     const error = asPawlError(thrown);
     if (error.fault === "environment") throw error;

@@ -6,10 +6,10 @@ import { asPawlError } from "../errors.ts";
 import { inTransaction, type Kernel, lifecycleOf } from "../kernel.ts";
 import { withoutFailedEvents } from "./failed-events.ts";
 import { movedInHook, runHooks } from "./hooks.ts";
-import { match } from "./match-callbacks.ts";
+import { matchCallbacks } from "./match-callbacks.ts";
 
 /** What became of the instances of one page. */
-export interface Swept {
+export interface SweepResult {
   readonly written: ReadonlySet<string>;
   /** Those that were to be moved and were not: somebody else has them in hand, or moved them first. */
   readonly missed: ReadonlySet<string>;
@@ -24,10 +24,10 @@ export type Decide = (db: Executor, updates: readonly InstanceUpdate[]) => Promi
  * Moves what nobody called for: decides about a page of instances together and writes those that are free. What has a
  * hook gets a transaction of its own, and one that cannot be moved keeps nobody else from it.
  */
-export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide: Decide): Promise<Swept> {
+export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide: Decide): Promise<SweepResult> {
   const updates = rows.map((row) => new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId));
   await decide(kernel.db, updates);
-  for (const update of updates) update.decide(() => match(update));
+  for (const update of updates) update.decide(() => matchCallbacks(update));
   const failures = updates.flatMap(({ row, error }) =>
     error === undefined ? [] : [{ id: row.id, error: error, decided: false }],
   );
@@ -84,7 +84,7 @@ export async function writeLocked(
   update.markLocked();
   update.failedTimers = failedTimers;
   await decide(tx, [update]);
-  update.decide(() => match(update));
+  update.decide(() => matchCallbacks(update));
   if (update.error !== undefined) throw update.error;
   if (!update.changes) return false;
   await runHooks(kernel, tx, [update]);

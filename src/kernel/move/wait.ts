@@ -2,7 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Kernel } from "../kernel.ts";
 
-export interface Waiting {
+export interface WaitOptions {
   readonly read: () => Promise<InstanceRow | undefined>;
   readonly missing: () => PawlError;
   /** Undefined: until it has ended. */
@@ -15,7 +15,7 @@ const firstPollMs = 20;
 const lastPollMs = 1_000;
 
 /** Waits for a state. Moves of this process wake it at once, those of others where it hears of them; and it looks, ever less often. */
-export async function waitFor(kernel: Kernel, waiting: Waiting): Promise<InstanceRow> {
+export async function waitFor(kernel: Kernel, waiting: WaitOptions): Promise<InstanceRow> {
   const endAt = performance.now() + waiting.timeoutMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, lastPollMs)) {
     waiting.signal?.throwIfAborted();
@@ -39,7 +39,7 @@ export async function waitFor(kernel: Kernel, waiting: Waiting): Promise<Instanc
         { state: row.state },
       );
     }
-    kernel.others?.listen();
+    kernel.notifier?.listen();
     await untilHinted(kernel, row.id, Math.min(pollMs, leftMs), waiting.signal);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Db, ListenOptions, Statement } from "../../store/port/db.ts";
-import { Others } from "./notifier.ts";
+import { Notifier } from "./notifier.ts";
 import { Signals } from "./signals.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -24,9 +24,9 @@ function pair() {
   } as unknown as Db;
   const make = () => {
     const signals = new Signals();
-    const others = new Others(db, signals, silent);
-    others.listen();
-    return { signals, others };
+    const notifier = new Notifier(db, signals, silent);
+    notifier.listen();
+    return { signals, notifier };
   };
   const next = () => new Promise<void>((resolve) => waiting.add(resolve));
   return { one: make(), other: make(), sent, next };

@@ -5,22 +5,22 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Signals } from "./signals.ts";
 
 /** The time from one notification to the next. It grows with what there is to tell: then everybody is busy anyway. */
-const leastApartMs = 10;
-const mostApartMs = 50;
-const muchToTell = 20;
+const minIntervalMs = 10;
+const maxIntervalMs = 50;
+const busyHints = 20;
 /** Well below the 8,000 bytes that a notification holds. */
-const mostBytes = 7_000;
+const maxBytes = 7_000;
 /** So many instances are told of by name; beyond that, whoever waits for one finds it by looking. */
-const mostInstances = 50;
+const maxInstances = 50;
 /** For more lanes than fit into one notification. */
-const everything = "*";
+const allTopics = "*";
 
 /**
  * Tells other processes what this one hints at, and hears what they tell: after a silence at once, else what has gathered
  * meanwhile as one notification, and always outside of the transactions that it is about. Whatever is lost on the way,
  * looking finds.
  */
-export class Others {
+export class Notifier {
   readonly #db: Db;
   readonly #signals: Signals;
   readonly #log: Log;
@@ -29,7 +29,7 @@ export class Others {
   readonly #lanes = new Set<string>();
   readonly #instances = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  #apartMs = leastApartMs;
+  #intervalMs = minIntervalMs;
   #hints = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #sending = false;
@@ -40,15 +40,15 @@ export class Others {
     this.#db = db;
     this.#signals = signals;
     this.#log = log;
-    signals.tellOthers((topic) => this.#tell(topic));
+    signals.forwardTo((topic) => this.#queueTopic(topic));
   }
 
   /** Begins to listen, once: for who waits for work or for an instance. */
   listen(): void {
     if (this.#closed) return;
     this.#listener ??= this.#db.listen?.({
-      onNotice: (text) => this.#hear(text),
-      onListening: () => this.#signals.heardAll(), // Something may have been missed until now.
+      onNotice: (text) => this.#receive(text),
+      onListening: () => this.#signals.receiveAll(), // Something may have been missed until now.
       onWarning: (text) => this.#log.warn({}, text),
     });
   }
@@ -61,50 +61,52 @@ export class Others {
     if (this.#timer !== undefined) await this.#send(); // The last words, too.
   }
 
-  #tell(topic: string): void {
+  #queueTopic(topic: string): void {
     if (this.#closed) return;
     if (!topic.includes("-") || topic.includes("@")) this.#lanes.add(topic);
-    else if (this.#instances.size <= mostInstances) this.#instances.add(topic);
+    else if (this.#instances.size <= maxInstances) this.#instances.add(topic);
     this.#hints += 1;
     if (this.#timer !== undefined || this.#sending) return;
     const silentMs = performance.now() - this.#sentAt;
-    this.#timer = setTimeout(() => void this.#send(), Math.max(0, this.#apartMs - silentMs));
+    this.#timer = setTimeout(() => void this.#send(), Math.max(0, this.#intervalMs - silentMs));
     this.#timer.unref();
   }
 
   async #send(): Promise<void> {
     this.#timer = undefined;
-    const instances = this.#instances.size <= mostInstances ? [...this.#instances] : [];
+    const instances = this.#instances.size <= maxInstances ? [...this.#instances] : [];
     const text = this.#textOf([...this.#lanes, ...instances]) ?? this.#textOf([...this.#lanes]);
-    this.#apartMs =
-      this.#hints > muchToTell ? Math.min(this.#apartMs * 2, mostApartMs) : Math.max(this.#apartMs / 2, leastApartMs);
+    this.#intervalMs =
+      this.#hints > busyHints
+        ? Math.min(this.#intervalMs * 2, maxIntervalMs)
+        : Math.max(this.#intervalMs / 2, minIntervalMs);
     this.#hints = 0;
     this.#lanes.clear();
     this.#instances.clear();
     this.#sending = true;
     this.#sentAt = performance.now();
     try {
-      await sendNotice(this.#db, text ?? `${this.#name} ${everything}`);
+      await sendNotice(this.#db, text ?? `${this.#name} ${allTopics}`);
     } catch {
       // Whoever would have heard it looks.
     }
     this.#sending = false;
     const [next] = [...this.#lanes, ...this.#instances];
-    if (next !== undefined) this.#tell(next); // What came meanwhile.
+    if (next !== undefined) this.#queueTopic(next); // What came meanwhile.
   }
 
   /** Undefined when it is too much for one notification. */
   #textOf(topics: readonly string[]): string | undefined {
     const text = `${this.#name} ${topics.join(" ")}`;
-    return Buffer.byteLength(text) <= mostBytes ? text : undefined;
+    return Buffer.byteLength(text) <= maxBytes ? text : undefined;
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const [name, ...topics] = text.split(" ");
     if (name === this.#name) return;
     for (const topic of topics) {
-      if (topic === everything) this.#signals.heardAll();
-      else this.#signals.heard(topic);
+      if (topic === allTopics) this.#signals.receiveAll();
+      else this.#signals.receive(topic);
     }
   }
 }

@@ -4,7 +4,7 @@ import { checksTopic, Signals } from "./signals.ts";
 test("a hint reaches those who wait here, and other processes", () => {
   const signals = new Signals();
   const heard: string[] = [];
-  signals.tellOthers((topic) => heard.push(`others: ${topic}`));
+  signals.forwardTo((topic) => heard.push(`others: ${topic}`));
   const forget = signals.wait("lane", () => heard.push("here: lane"));
   signals.hint("lane");
   forget();
@@ -15,7 +15,7 @@ test("a hint reaches those who wait here, and other processes", () => {
 test("that parents are to be looked at is told to others only where nobody here looks", () => {
   const signals = new Signals();
   const heard: string[] = [];
-  signals.tellOthers((topic) => heard.push(`others: ${topic}`));
+  signals.forwardTo((topic) => heard.push(`others: ${topic}`));
   signals.hint(checksTopic);
   signals.wait(checksTopic, () => heard.push("here"));
   signals.hint(checksTopic);
@@ -28,8 +28,8 @@ test("who follows hears every hint, until they stop, and is told when anything m
   signals.wait("lane", () => {});
   const forget = signals.follow((topic) => heard.push(topic));
   signals.hint("lane");
-  signals.heard("another");
-  signals.heardAll();
+  signals.receive("another");
+  signals.receiveAll();
   forget();
   signals.hint("lane");
   expect(heard).toEqual(["lane", "another", undefined]);

@@ -10,7 +10,7 @@ export const alertsTopic = "alerts";
 export const outboxTopic = "outbox";
 
 /** Hints of a transaction that has not ended. */
-interface Held {
+interface PendingHints {
   readonly topics: Set<string>;
   /** What is done once it is committed. */
   readonly actions: (() => void)[];
@@ -24,12 +24,12 @@ interface Held {
 export class Signals {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #followers = new Set<(topic: string | undefined) => void>();
-  readonly #held = new AsyncLocalStorage<Held>();
-  #tell: (topic: string) => void = () => {};
+  readonly #pending = new AsyncLocalStorage<PendingHints>();
+  #forward: (topic: string) => void = () => {};
 
   /** Passes hints on to other processes, too. */
-  tellOthers(tell: (topic: string) => void): void {
-    this.#tell = tell;
+  forwardTo(tell: (topic: string) => void): void {
+    this.#forward = tell;
   }
 
   /** Calls `wake` at the next hint about `topic`, an instance's id or a lane; gives back how to stop waiting. */
@@ -53,21 +53,21 @@ export class Signals {
   }
 
   hint(topic: string): void {
-    const held = this.#held.getStore();
+    const held = this.#pending.getStore();
     if (held?.isOpen) {
       held.topics.add(topic);
       return;
     }
-    const isHeard = this.heard(topic);
+    const isHeard = this.receive(topic);
     // One look at parents is enough: where somebody here looks, others would only look for the same.
-    if (topic !== checksTopic || !isHeard) this.#tell(topic);
+    if (topic !== checksTopic || !isHeard) this.#forward(topic);
   }
 
   /** Keeps hints back until `work`, a transaction, has come true: before that there is nothing to be seen. */
   async afterCommit<T>(work: () => Promise<T>): Promise<T> {
-    const held: Held = { topics: new Set(), actions: [], isOpen: true };
+    const held: PendingHints = { topics: new Set(), actions: [], isOpen: true };
     try {
-      const result = await this.#held.run(held, work);
+      const result = await this.#pending.run(held, work);
       held.isOpen = false;
       for (const topic of held.topics) this.hint(topic);
       for (const action of held.actions) action();
@@ -82,19 +82,19 @@ export class Signals {
    * somebody else commits it, since Pawl does not hear of that.
    */
   onceCommitted(isCommitted: boolean, action: () => void): void {
-    const held = this.#held.getStore();
+    const held = this.#pending.getStore();
     if (held?.isOpen) held.actions.push(action);
     else if (isCommitted) action();
   }
 
   /** A hint from another process; tells whether anybody here waited for it. */
-  heard(topic: string): boolean {
+  receive(topic: string): boolean {
     for (const hear of this.#followers) hear(topic);
     return this.#wake(topic);
   }
 
   /** Anything may have happened. */
-  heardAll(): void {
+  receiveAll(): void {
     for (const hear of this.#followers) hear(undefined);
     for (const topic of [...this.#waiting.keys()]) this.#wake(topic);
   }

@@ -15,7 +15,7 @@ import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
 import { deliveryIn } from "../family/deliveries.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { rename } from "../move/apply-due.ts";
+import { applyRename } from "../move/apply-due.ts";
 import type { ClaimedTask, EffectWork } from "../types/claimed-task.ts";
 
 export type { ProbePlace };
@@ -81,7 +81,7 @@ function visitOf({ id, task_visit: visit }: ClaimedTaskRow): { id: string; visit
 /** The work of a state that has another name now: it moves to the lane of that name, to be claimed there. */
 async function renameAll(kernel: Kernel, tasks: readonly ClaimedTask[]): Promise<void> {
   const updates = tasks.map(({ lifecycle, row }) => new InstanceUpdate(lifecycle, row, kernel.newId));
-  for (const update of updates) rename(update);
+  for (const update of updates) applyRename(update);
   const renamed = updates.filter((update) => update.changes && update.error === undefined);
   if (renamed.length > 0) await commit(kernel, kernel.db, renamed);
   for (const update of renamed) for (const lane of update.lanes) kernel.signals.hint(lane);
@@ -111,7 +111,7 @@ export function claimedTaskOf(kernel: Kernel, task: ClaimedTaskRow, fresh?: Inst
 }
 
 /** Extends leases in one statement; returns those that were lost, and those whose rows were locked. */
-export async function renew(
+export async function renewTaskLeases(
   kernel: Kernel,
   leases: readonly ClaimedTask["lease"][],
   leaseMs: number,
@@ -122,12 +122,12 @@ export async function renew(
 }
 
 /** Notes that these tasks have begun; gives back the ids of those of which it is known from now on. */
-export async function begin(kernel: Kernel, leases: readonly ClaimedTask["lease"][]): Promise<Set<string>> {
+export async function markTasksBegun(kernel: Kernel, leases: readonly ClaimedTask["lease"][]): Promise<Set<string>> {
   return new Set((await markBegun(kernel.db, leases)).map((one) => one.task_id));
 }
 
 /** Puts scheduled tasks whose time has come into their lanes; gives back how many. */
-export async function promote(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
+export async function promoteScheduled(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
   if (lanes.length === 0) return 0;
   if (kernel.faults !== undefined) await kernel.faults.at("promote.before");
   const promoted = await promoteTasks(kernel.db, lanes, limit);

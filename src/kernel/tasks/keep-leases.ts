@@ -1,7 +1,7 @@
 import type { KeeperOptions, LeaseKeeper } from "../../store/port/db.ts";
 import { LeaseRenewal } from "../../store/tasks/lease-renewal.ts";
 import type { Kernel } from "../kernel.ts";
-import { renew } from "./claim.ts";
+import { renewTaskLeases } from "./claim.ts";
 
 /** By a thread of its own where the database has one to give, else from here. */
 export function keepLeases(kernel: Kernel, options: KeeperOptions): LeaseKeeper {
@@ -17,7 +17,7 @@ function keepLeasesHere(kernel: Kernel, options: KeeperOptions): LeaseKeeper {
   const renewal = new LeaseRenewal({
     ...options,
     read: () => [...held].map(([taskId, token]) => ({ taskId, token })),
-    renew: (leases) => renew(kernel, leases, options.leaseMs),
+    renew: (leases) => renewTaskLeases(kernel, leases, options.leaseMs),
   });
   return {
     keep: (leases) => {

@@ -4,10 +4,13 @@ import type { Kernel } from "../kernel.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 
 /** Why a task is no longer its worker's: an event or a timer made the instance leave, or the lease ran out. */
-export type Loss = "superseded" | "timeout" | "lapsed";
+export type LeaseLossReason = "superseded" | "timeout" | "lapsed";
 
 /** What became of leases that no longer hold, by the ids of their tasks. */
-export async function whyLost(kernel: Kernel, lost: readonly ClaimedTask[]): Promise<Map<string, Loss>> {
+export async function leaseLossReasons(
+  kernel: Kernel,
+  lost: readonly ClaimedTask[],
+): Promise<Map<string, LeaseLossReason>> {
   const { db } = kernel;
   const leases = lost.map(({ lease, row }) => ({ id: row.id, ...lease, afterVersion: row.version }));
   const ended = await readEndedAttempts(db, leases);

@@ -5,7 +5,7 @@ import type { Kernel } from "../kernel.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 
 /** How far a task is, as a step says it. */
-export interface Word {
+export interface ProgressReport {
   readonly fraction: number;
   readonly note: string | null;
 }
@@ -13,7 +13,7 @@ export interface Word {
 /** What a sum of many small parts may be beside 0 and 1. */
 const slack = 1e-6;
 
-export function wordOf(fraction: unknown, note: unknown): Word {
+export function checkedProgress(fraction: unknown, note: unknown): ProgressReport {
   if (typeof fraction !== "number" || !(fraction >= -slack && fraction <= 1 + slack)) {
     throw new PawlError("option_invalid", "`progress` takes a fraction from 0 to 1, such as 0.4, and a note.");
   }
@@ -22,6 +22,6 @@ export function wordOf(fraction: unknown, note: unknown): Word {
 }
 
 /** Keeps the newest word about a task. From a worker that lost its lease nothing is kept. */
-export function tellProgress(kernel: Kernel, task: ClaimedTask, word: Word): Promise<void> {
-  return putProgress(kernel.db, task.lease, word);
+export function saveProgress(kernel: Kernel, task: ClaimedTask, report: ProgressReport): Promise<void> {
+  return putProgress(kernel.db, task.lease, report);
 }

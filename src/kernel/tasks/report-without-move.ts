@@ -7,7 +7,7 @@ import { endEffectsWithOutput } from "../commit/commit-families.ts";
 import { deliveryRecord, refusedEvents, undeliveredDeadLetter } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
 import { deadLetterOfTask } from "../recovery/dead-letter.ts";
-import { untilAnswered } from "../retry-unknown-outcome.ts";
+import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import { checksTopic } from "../signals/signals.ts";
 import type { StepOutput } from "../types/move-origin.ts";
 import { attemptFailureOf } from "./attempt-failure.ts";
@@ -108,7 +108,7 @@ async function writeWhileLeased(
   if (batch.length === 0) return;
   const open = () => batch.filter((pending) => pending.result === undefined);
   let unsure = batch.some((pending) => pending.mayBeWritten);
-  await untilAnswered(async () => {
+  await retryUntilKnown(async () => {
     const written = await write(open()).catch((error: unknown) => {
       unsure ||= isPawlError(error, "outcome_unknown");
       throw error;

@@ -13,14 +13,14 @@ import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError, isDefinitionFault, refusedError } from "../errors.ts";
 import { deliver } from "../family/deliver.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
-import { catchUp } from "../move/apply-due.ts";
+import { applyDueFirst } from "../move/apply-due.ts";
 import { withoutFailedEvents } from "../move/failed-events.ts";
 import { runHooks } from "../move/hooks.ts";
-import { match } from "../move/match-callbacks.ts";
+import { matchCallbacks } from "../move/match-callbacks.ts";
 import { raiseFault } from "../recovery/alerts.ts";
 import { deadLetterOfTask } from "../recovery/dead-letter.ts";
 import { isRecovery, recoverAsTask } from "../recovery/recover.ts";
-import { untilAnswered } from "../retry-unknown-outcome.ts";
+import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 import type { Report, ReportResult } from "../types/outcome.ts";
 import { attemptFailureOf } from "./attempt-failure.ts";
@@ -190,7 +190,7 @@ async function move(kernel: Kernel, batch: readonly PendingReport[]): Promise<vo
     const together = open().filter((pending) => !pending.needsTransaction);
     if (together.length === 0) break;
     const unsure = together.some((pending) => pending.mayBeWritten);
-    await untilAnswered(() => moveTogether(kernel, together, round > 0), unsure);
+    await retryUntilKnown(() => moveTogether(kernel, together, round > 0), unsure);
   }
   for (const pending of open()) await moveAlone(kernel, pending);
 }
@@ -199,7 +199,7 @@ async function move(kernel: Kernel, batch: readonly PendingReport[]): Promise<vo
 async function moveAlone(kernel: Kernel, pending: PendingReport): Promise<void> {
   for (let failures = 0; pending.result === undefined && pending.move !== undefined; failures++) {
     try {
-      await untilAnswered(() => moveInTransaction(kernel, pending), pending.mayBeWritten);
+      await retryUntilKnown(() => moveInTransaction(kernel, pending), pending.mayBeWritten);
       return;
     } catch (error) {
       if (asPawlError(error).fault === "environment") throw error;
@@ -240,7 +240,7 @@ async function moveTogether(kernel: Kernel, batch: readonly PendingReport[], rea
     if (pending.result !== undefined) continue;
     decideMove(kernel, update, pending);
     if (pending.move === undefined) continue;
-    update.decide(() => match(update));
+    update.decide(() => matchCallbacks(update));
     if (!update.changes && update.error === undefined) pending.result = "lease_lost";
     else if (update.error !== undefined || update.hooked.length > 0) pending.needsTransaction = true;
     else free.push(move);
@@ -276,7 +276,7 @@ async function moveLocked(
   update.markLocked();
   decideMove(kernel, update, pending);
   if (pending.move === undefined) return;
-  update.decide(() => match(update));
+  update.decide(() => matchCallbacks(update));
   if (update.error !== undefined) throw update.error;
   await runHooks(kernel, tx, [update]);
   const written = await commit(kernel, tx, [update]);
@@ -309,7 +309,7 @@ async function reloadMoves(
   const rows = new Map((await readInstances(db, ids)).map((row) => [row.id, row]));
   const held = await heldTaskIds(db, batch);
   // Last of all: an earlier try of ours that ended the visit or the lease between these looks is found by now.
-  await settleLostReplies(kernel, db, batch);
+  await findWrittenReports(kernel, db, batch);
   const open = batch.filter((pending) => pending.result === undefined);
   const moves: Move[] = [];
   for (const pending of open) {
@@ -318,14 +318,14 @@ async function reloadMoves(
     else moves.push({ update: new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId), pending });
   }
   if (failedTimers !== undefined) for (const { update } of moves) update.failedTimers = failedTimers;
-  await catchUp(
+  await applyDueFirst(
     db,
     moves.map(({ update }) => update),
   );
   return moves;
 }
 
-async function settleLostReplies(kernel: Kernel, db: Executor, batch: readonly PendingReport[]): Promise<void> {
+async function findWrittenReports(kernel: Kernel, db: Executor, batch: readonly PendingReport[]): Promise<void> {
   const unsure = batch.filter((pending) => pending.mayBeWritten && pending.result === undefined);
   if (unsure.length === 0) return;
   const leases = unsure.map(({ report, lease }) => ({ id: report.task.row.id, ...lease }));

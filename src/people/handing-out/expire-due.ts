@@ -1,5 +1,5 @@
 import type { Kernel } from "../../kernel/kernel.ts";
-import { fireThese } from "../../kernel/move/fire-timers.ts";
+import { fireTimersOf } from "../../kernel/move/fire-timers.ts";
 import { settle } from "../review/settle.ts";
 import { type Assignment, assignmentOf } from "../shown.ts";
 import { readAssignments, readDueAssignments } from "../store/assignments.ts";
@@ -12,7 +12,7 @@ export async function expireDue(kernel: Kernel, queue: string): Promise<Assignme
   for (;;) {
     const ids = (await readDueAssignments(kernel.db, queue, pageSize)).map((one) => one.id);
     if (ids.length === 0) return expired;
-    const { fired, failures } = await fireThese(kernel, ids);
+    const { fired, failures } = await fireTimersOf(kernel, ids);
     await settle(kernel, ids);
     const rows = await readAssignments(kernel.db, ids);
     expired.push(...rows.filter((row) => row.status === "expired").map(assignmentOf));

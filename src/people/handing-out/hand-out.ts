@@ -1,8 +1,8 @@
 import { PawlError } from "../../base/errors.ts";
 import type { QueueSettings } from "../../definition/queue-settings.ts";
-import { Gatherer } from "../../kernel/batcher.ts";
+import { Batcher } from "../../kernel/batcher.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { fireThese } from "../../kernel/move/fire-timers.ts";
+import { fireTimersOf } from "../../kernel/move/fire-timers.ts";
 import { planStart, startAll } from "../../kernel/move/start.ts";
 import type { PlannedStart } from "../../kernel/types/start.ts";
 import { bornOf, startOf } from "../lifecycle/birth.ts";
@@ -82,17 +82,17 @@ const fewSlots = 32;
  */
 export class HandOut {
   readonly #kernel: Kernel;
-  readonly #gatherer: Gatherer<Asking, Next | PawlError>;
+  readonly #batcher: Batcher<Asking, Next | PawlError>;
   readonly #marks = new Marks();
   readonly #empties = new Empties();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#gatherer = new Gatherer((batch) => this.#serve(batch), { most: mostAtOnce, atOnce: 1 });
+    this.#batcher = new Batcher((batch) => this.#serve(batch), { maxBatch: mostAtOnce, concurrency: 1 });
   }
 
   async next(queue: string, labeler: string): Promise<Next> {
-    const answer = await this.#gatherer.ask({ queue, labeler });
+    const answer = await this.#batcher.add({ queue, labeler });
     if (answer instanceof PawlError) throw answer;
     return answer;
   }
@@ -128,7 +128,7 @@ export class HandOut {
       windows,
       most,
     );
-    if (overdue.length > 0) await fireThese(this.#kernel, overdue);
+    if (overdue.length > 0) await fireTimersOf(this.#kernel, overdue);
     await this.#give(requests);
   }
 

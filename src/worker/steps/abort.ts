@@ -1,12 +1,12 @@
 import { PawlError } from "../../base/errors.ts";
-import type { Loss } from "../../kernel/tasks/lease-loss.ts";
+import type { LeaseLossReason } from "../../kernel/tasks/lease-loss.ts";
 import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 
 /**
  * Why a step's result would no longer count: an event or a timer made its instance leave the state, its lease ran out, or
  * its worker stops.
  */
-export type AbortReason = Loss | "stopping";
+export type AbortReason = LeaseLossReason | "stopping";
 
 const sentences: Record<AbortReason, string> = {
   superseded: "Its instance has left the state, by an event.",

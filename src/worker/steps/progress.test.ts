@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Word } from "../../kernel/tasks/progress.ts";
+import type { ProgressReport } from "../../kernel/tasks/progress.ts";
 import { Progress } from "./progress.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const word = (fraction: number): Word => ({ fraction, note: null });
+const word = (fraction: number): ProgressReport => ({ fraction, note: null });
 
 test("a tight loop is told of once a second, first and last word included", async () => {
   const told: number[] = [];

@@ -1,24 +1,24 @@
-import type { Word } from "../../kernel/tasks/progress.ts";
+import type { ProgressReport } from "../../kernel/tasks/progress.ts";
 
 /**
  * Passes on how far a step is: the first word at once, then the newest of each while, so that a tight loop does not
  * flood the database. A word that cannot be passed on is no harm to the step.
  */
 export class Progress {
-  readonly #tell: (word: Word) => Promise<void>;
+  readonly #tell: (report: ProgressReport) => Promise<void>;
   readonly #everyMs: number;
-  #newest: Word | undefined;
+  #newest: ProgressReport | undefined;
   #timer: NodeJS.Timeout | undefined;
   #resting = false;
   #stopped = false;
 
-  constructor(tell: (word: Word) => Promise<void>, everyMs = 1_000) {
+  constructor(tell: (report: ProgressReport) => Promise<void>, everyMs = 1_000) {
     this.#tell = tell;
     this.#everyMs = everyMs;
   }
 
-  say(word: Word): void {
-    this.#newest = word;
+  say(report: ProgressReport): void {
+    this.#newest = report;
     if (!this.#resting) void this.#pass();
   }
 
@@ -29,11 +29,11 @@ export class Progress {
   }
 
   async #pass(): Promise<void> {
-    const word = this.#newest;
-    if (word === undefined || this.#stopped) return;
+    const report = this.#newest;
+    if (report === undefined || this.#stopped) return;
     this.#newest = undefined;
     this.#resting = true;
-    await this.#tell(word).catch(() => {});
+    await this.#tell(report).catch(() => {});
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#resting = false;

@@ -8,7 +8,7 @@ import { planSend } from "../../kernel/family/deliveries.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { runOf } from "../../kernel/tasks/claim.ts";
 import { once } from "../../kernel/tasks/memos.ts";
-import { tellProgress, wordOf } from "../../kernel/tasks/progress.ts";
+import { checkedProgress, saveProgress } from "../../kernel/tasks/progress.ts";
 import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 import type { PlannedSend } from "../../kernel/types/delivery.ts";
 import type { OutgoingMessage } from "../../kernel/types/move-origin.ts";
@@ -89,9 +89,9 @@ export function makeStep(kernel: Kernel, task: ClaimedTask, output: OutputCollec
     },
     once: (name: unknown, ...rest: unknown[]) => once(kernel, task, name, ...rest),
     progress: (fraction: unknown, note?: unknown): void => {
-      const word = wordOf(fraction, note);
-      output.progress ??= new Progress((newest) => tellProgress(kernel, task, newest));
-      output.progress.say(word);
+      const report = checkedProgress(fraction, note);
+      output.progress ??= new Progress((newest) => saveProgress(kernel, task, newest));
+      output.progress.say(report);
     },
     callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, task, event, options),
     call: (dependency: unknown, work: unknown) => call(kernel, task, environment.abort, dependency, work),

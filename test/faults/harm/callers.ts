@@ -1,7 +1,7 @@
 import type { Pawl } from "../../../src/api/pawl.ts";
 import { isPawlError } from "../../../src/base/errors.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
-import { claimFromLanes, renew } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromLanes, renewTaskLeases } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import type { Outcome } from "../../../src/kernel/types/outcome.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
@@ -121,7 +121,7 @@ async function work(desk: Desk): Promise<void> {
   );
   if (tasks === undefined || tasks.length === 0) return;
   const leases = tasks.map((one) => one.lease);
-  await tolerant(desk, () => renew(desk.kernel, leases, 300));
+  await tolerant(desk, () => renewTaskLeases(desk.kernel, leases, 300));
   const outcomes = tasks.map((one): Outcome => {
     if (one.kind === "effect") return { kind: "done" };
     const chance = desk.random.below(8);

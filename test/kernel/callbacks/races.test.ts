@@ -2,7 +2,7 @@ import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { openOn } from "../../../src/api/open/create.ts";
-import { fire } from "../../../src/kernel/move/fire-timers.ts";
+import { fireTimers } from "../../../src/kernel/move/fire-timers.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
 import type { TestClock } from "../../../src/testing/clock.ts";
 import { testPawl } from "../../../src/testing/test-pawl.ts";
@@ -63,8 +63,8 @@ onPostgres("callback against deadline", () => {
         const [first, second] = await Promise.all([
           receive(t.pawl, keys),
           receive(other.pawl, keys.toReversed()),
-          fire(other.kernel, 5),
-          fire(t.kernel, 20),
+          fireTimers(other.kernel, 5),
+          fireTimers(t.kernel, 20),
         ]);
         await t.maintain();
         for (const [n, { key }] of items.entries()) {

@@ -2,7 +2,7 @@ import { lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
 import { PawlError } from "../../../src/base/errors.ts";
 import { gatesOf } from "../../../src/kernel/lanes/gates.ts";
-import { claimFromGates, claimFromLanes, renew } from "../../../src/kernel/tasks/claim.ts";
+import { claimFromGates, claimFromLanes, renewTaskLeases } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import type { ClaimedTask } from "../../../src/kernel/types/claimed-task.ts";
 import { insertToken } from "../../../src/store/callbacks/callback-tokens.ts";
@@ -194,15 +194,15 @@ eachStoreAndPooler((store) => {
           event: "e",
           expiresAfterMs: 1,
         });
-        expect(await renew(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [] });
+        expect(await renewTaskLeases(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [] });
       });
       const wrong = { ...lease, token: lease.token + 1 };
       await t.db.transaction(async (tx) => {
         await tx.query("select from pawl.tasks for update");
-        expect(await renew(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [lease] });
-        expect(await renew(t.kernel, [wrong], 1_000)).toEqual({ lost: [wrong], skipped: [] });
+        expect(await renewTaskLeases(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [lease] });
+        expect(await renewTaskLeases(t.kernel, [wrong], 1_000)).toEqual({ lost: [wrong], skipped: [] });
       });
-      expect(await renew(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [] });
+      expect(await renewTaskLeases(t.kernel, [lease], 1_000)).toEqual({ lost: [], skipped: [] });
     },
   );
 

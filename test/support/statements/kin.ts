@@ -2,7 +2,7 @@ import { lifecycle } from "pawl";
 import type { Pawl } from "../../../src/api/pawl.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
-import { tellProgress } from "../../../src/kernel/tasks/progress.ts";
+import { saveProgress } from "../../../src/kernel/tasks/progress.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import { maintain } from "../../../src/maintenance/round.ts";
 import { run } from "../../../src/worker/steps/run.ts";
@@ -66,7 +66,7 @@ export async function everyStatementOfKin(pawl: Pawl, kernel: Kernel): Promise<v
 
 async function work(kernel: Kernel, some: readonly string[]): Promise<void> {
   const tasks = await claimFromLanes(kernel, { lanes: some, limit: 50, share: 50, worker: "w", leaseMs: 30_000 });
-  for (const one of tasks) await tellProgress(kernel, one, { fraction: 0.5, note: null });
+  for (const one of tasks) await saveProgress(kernel, one, { fraction: 0.5, note: null });
   const abort = new AbortController();
   const outcomes = await Promise.all(tasks.map((one) => run(kernel, one, { abort, log: () => {} })));
   await report(

@@ -103,9 +103,9 @@ function settled(given: unknown, root: JsonSchema): { readonly schema: JsonSchem
     return { schema: { ...schema, type: types.find((type) => type !== "null") }, nullable: true };
   }
   const ways = branchesOf(schema)?.map((way) => resolved(way, root));
-  const others = ways?.filter((way) => way.type !== "null");
-  const [only] = others ?? [];
-  if (ways?.length !== 2 || others?.length !== 1 || only === undefined) return { schema, nullable: false };
+  const notifier = ways?.filter((way) => way.type !== "null");
+  const [only] = notifier ?? [];
+  if (ways?.length !== 2 || notifier?.length !== 1 || only === undefined) return { schema, nullable: false };
   const { anyOf: _anyOf, oneOf: _oneOf, ...about } = schema;
   return { schema: { ...about, ...only }, nullable: true };
 }
