@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { borrowMemoryStore } from "../../src/testing/stores.ts";
 import { type BrokenEngine, brokenEngines } from "./broken/engines.ts";
@@ -11,6 +12,15 @@ const all = process.env.PAWL_TEST_BROKEN_ENGINES;
 
 /** They take minutes, and run when their defect, or "all", is asked for. */
 const isAsked = test.skipIf(all === undefined);
+
+test("what the broken engines break is in the sources", async () => {
+  const stale: string[] = [];
+  for (const { file, from } of brokenEngines.flatMap(({ patches }) => patches)) {
+    const code = await readFile(new URL(`../../${file}`, import.meta.url), "utf8").catch(() => "");
+    if (!code.includes(from)) stale.push(`${file}: ${from}`);
+  }
+  expect(stale).toEqual([]);
+});
 
 let opened: Promise<EngineLoader> | undefined;
 const loader = () => {

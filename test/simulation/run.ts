@@ -16,6 +16,7 @@ export interface Run {
   readonly met: readonly ReadonlySet<string>[];
   readonly statements: number;
   readonly moves: number;
+  readonly faults: number;
 }
 
 /** Runs a plan from its first act to its last, lets everything come to rest, and checks what is left. */
@@ -34,7 +35,8 @@ export async function run(plan: Plan, borrow: () => Promise<TestStore>): Promise
     if (findings.length > 0) world.story.push(...(await histories(world, findings)));
     for (const { process: one } of world.slots) one.kill();
     await world.database.settle();
-    return { plan, findings, story: world.story, met: metIn(world), statements: world.database.statements, moves };
+    const { story, faults, database } = world;
+    return { plan, findings, story, met: metIn(world), statements: database.statements, moves, faults };
   } finally {
     restore();
     process.removeListener("unhandledRejection", onRejection);

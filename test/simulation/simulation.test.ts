@@ -12,17 +12,18 @@ const coverage = new Coverage();
 
 test(`${runs} random worlds keep every promise, and come to rest`, { timeout: 60_000 + runs * 30_000 }, async () => {
   const began = performance.now();
-  let [statements, moves] = [0, 0];
+  let [statements, moves, faults] = [0, 0, 0];
   for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
     const done = await run(planOf(seed), borrowMemoryStore);
     coverage.add(done.met);
     statements += done.statements;
     moves += done.moves;
+    faults += done.faults;
     if (done.findings.length > 0) expect.fail(await report(done));
   }
   if (process.env.PAWL_TEST_SIMULATION === undefined) return;
   const seconds = Math.round((performance.now() - began) / 1_000);
-  process.stdout.write(`${runs} worlds in ${seconds} s: ${moves} moves, ${statements} statements.\n`);
+  process.stdout.write(`${runs} worlds in ${seconds} s: ${moves} moves, ${faults} faults, ${statements} statements.\n`);
   process.stdout.write(`${coverage}\nPairs that no run has had: ${coverage.missing.join(", ") || "none"}.\n`);
 });
 

@@ -210,8 +210,8 @@ export const brokenEngines: readonly BrokenEngine[] = [
     patches: [
       {
         file: "src/outbox/round.ts",
-        from: "held: await settleInTime(kernel, lease, outcomes, begun + settings.leaseMs)",
-        to: "held: true",
+        from: "settleMessages(kernel.db, lease.token, outcomes, followersAtOnce)",
+        to: "settleMessages(kernel.db, lease.token, [], followersAtOnce)",
       },
     ],
   },
@@ -285,6 +285,60 @@ export const brokenEngines: readonly BrokenEngine[] = [
         file: "src/kernel/upkeep/prune.ts",
         from: "if (place === undefined) continue;",
         to: "if (place !== '') continue;",
+      },
+    ],
+  },
+  {
+    defect: "a sample stays open though no labeler is left for it",
+    focus: { second: { kind: "ask" } },
+    patches: [
+      {
+        file: "src/people/handing-out/eligible.ts",
+        from: "return eligible.length > barred.size ||",
+        to: "return eligible.length >= 0 ||",
+      },
+      {
+        file: "src/people/handing-out/eligibility.ts",
+        from: "if (eligible.length === mostBarred) return [];",
+        to: "return [];",
+      },
+    ],
+  },
+  {
+    defect: "a dead letter stays open though its instance went on",
+    focus: { temper: { permanent: 0.3 } },
+    patches: [
+      {
+        file: "src/kernel/commit/course.ts",
+        from: 'this.decideLetters(event === "discard" ? "discarded" : "requeued",',
+        to: "void ((..._: unknown[]) => {})(",
+      },
+      {
+        file: "src/kernel/commit/course.ts",
+        from: 'this.decideLetters("discarded", null, `superseded',
+        to: "void (`superseded",
+      },
+    ],
+  },
+  {
+    defect: "a listener that throws harms its caller",
+    focus: { temper: { nonsense: 0.2 } },
+    patches: [
+      {
+        file: "src/base/guard.ts",
+        from: "    } catch (error) {\n      safely(error);",
+        to: "    } catch (error) {\n      throw error;",
+      },
+    ],
+  },
+  {
+    defect: "a worker that claims its own lapsed task lets the first attempt run",
+    focus: { temper: { deaf: 0.2, hangs: 0.3 } },
+    patches: [
+      {
+        file: "src/worker/hands.ts",
+        from: 'this.#abortAll(earlier.filter((held) => held.outcome === undefined).map((held) => [held, "lapsed"]));',
+        to: "void earlier;",
       },
     ],
   },

@@ -7,6 +7,7 @@ import { undelivered } from "./deliveries.ts";
 import { unexplained } from "./explained.ts";
 import { childrenTold } from "./families.ts";
 import type { Finding } from "./finding.ts";
+import { samplesForgotten } from "./samples.ts";
 
 /** Everything that the tables say against themselves, against what was seen from outside, and against coming to rest. */
 export async function check(world: World): Promise<Finding[]> {
@@ -26,6 +27,7 @@ export async function check(world: World): Promise<Finding[]> {
     ...(await ratesExceeded(db, world.plan)),
     ...(await claimedWhileClosed(db, world.plan, world.ledger.closures)),
     ...(await childrenTold(db, world.plan)),
+    ...(await samplesForgotten(db)),
     ...(await undelivered(world, db)),
     ...(await effectsInExcess(world, db)),
     ...silent,

@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyStep } from "../code/any-step.ts";
+import type { Owner } from "../world/virtual-time.ts";
 import type { LaneClosure } from "./bounds.ts";
 
 /** What a caller was told: it is done, it is not done, or it cannot be known. */
 export type Answer = "done" | "not done" | "unknown";
+
+type Problem = "I3" | "I5" | "I6" | "gates";
 
 export interface Call {
   readonly what: "start" | "send" | "delayed" | "callback";
@@ -20,7 +23,8 @@ export interface Attempt {
   readonly key: string;
   readonly attempt: number;
   readonly kind: "step" | "effect" | "reset";
-  readonly isAlive: () => boolean;
+  /** The process that runs it. */
+  readonly owner: Owner | undefined;
   readonly signal: AbortSignal;
   isOver: boolean;
 }
@@ -28,7 +32,6 @@ export interface Attempt {
 /** Everything that was seen from outside of the engine, to be held against what the tables say. */
 export class Ledger {
   readonly calls = new Map<string, Call>();
-  readonly attempts: Attempt[] = [];
   readonly tokens: { readonly name: string; readonly token: string }[] = [];
   /** Messages that the broker confirmed, in the order of their arrival. */
   readonly confirmed: { readonly id: string; readonly aggregate: string; readonly version: number | null }[] = [];
@@ -36,7 +39,8 @@ export class Ledger {
   /** Events that were to be sent later: their instances, by the id of the request. */
   readonly delayed = new Map<string, string>();
   readonly closures: LaneClosure[] = [];
-  readonly problems: { readonly invariant: "I5" | "I6" | "gates"; readonly message: string }[] = [];
+  readonly problems: { readonly invariant: Problem; readonly message: string }[] = [];
+  readonly #attempts = new Map<string, Attempt[]>();
   readonly #keys = new Map<string, string>();
   readonly #visits = new Map<string, string>();
   readonly #memos = new Map<string, { readonly value: unknown }>();
@@ -69,7 +73,12 @@ export class Ledger {
 
   /** An attempt begins. No retry policy allows for more than `maxAttempts`. */
   attemptBegins(attempt: Attempt, maxAttempts: number): void {
-    this.attempts.push(attempt);
+    const key = `${attempt.kind} ${attempt.key}`;
+    const earlier = (this.#attempts.get(key) ?? []).filter(({ isOver }) => !isOver);
+    this.#attempts.set(key, [...earlier, attempt]);
+    // Another process cannot know of it at once; this one can.
+    if (earlier.some(({ owner, signal }) => owner === attempt.owner && !signal.aborted))
+      this.problem(`two attempts run in one process, and neither is aborted: ${key}`, "I3");
     if (attempt.attempt > maxAttempts)
       this.problem(`attempt ${attempt.attempt} of ${maxAttempts} began: ${attempt.kind} ${attempt.key}`, "I6");
   }
@@ -87,7 +96,7 @@ export class Ledger {
       this.problem(`once ${key} returned ${JSON.stringify(known.value)} and then ${JSON.stringify(value)}`);
   }
 
-  problem(message: string, invariant: "I5" | "I6" | "gates" = "I5"): void {
+  problem(message: string, invariant: Problem = "I5"): void {
     if (this.problems.length < 20) this.problems.push({ invariant, message });
   }
 }

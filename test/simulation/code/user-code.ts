@@ -50,7 +50,7 @@ export class UserCode {
       key: step.idempotencyKey,
       attempt: step.attempt,
       signal: step.signal,
-      isAlive: () => owner?.isAlive === true,
+      owner,
       isOver: false,
     };
     this.around.ledger.attemptBegins(attempt, maxAttempts);

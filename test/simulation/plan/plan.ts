@@ -152,10 +152,25 @@ export function planOf(seed: number, { acts = 40, focus = {} }: PlanOptions = {}
     processes,
     temper: { ...temperOf(mood), ...focus.temper },
     lifecycles,
-    acts: Array.from({ length: acts }, (_, at) =>
-      actOf(dice.for(`act ${at}`), at, { lifecycles, processes, hasFaults }),
-    ),
+    acts: actsOf(dice, acts, { lifecycles, processes, hasFaults }),
   };
+}
+
+/** Acts are about instances that earlier acts have started, most of the time. */
+function actsOf(dice: Dice, length: number, around: Omit<Around, "started">): Act[] {
+  const started = new Map<string, number>();
+  return Array.from({ length }, (_, at) => {
+    const act = actOf(dice.for(`act ${at}`), at, { ...around, started });
+    if (act.kind === "start") {
+      for (const name of namesOf(act)) if (!started.has(name)) started.set(name, act.lifecycle);
+    }
+    return act;
+  });
+}
+
+/** What one act of starting starts. */
+export function namesOf({ name, count }: Pick<Extract<Act, { kind: "start" }>, "name" | "count">): string[] {
+  return ["", "b", "c"].slice(0, count).map((twin) => `${name}${twin}`);
 }
 
 function focused(plan: LifecyclePlan, { second, each }: Focus): LifecyclePlan {
@@ -213,7 +228,8 @@ function lifecycleOf(dice: Dice, at: number): LifecyclePlan {
   const length = dice.between("length", 2, 5);
   for (let place = 1; place < length; place++) {
     const kind = dice.weighted(`kind ${place}`, {
-      work: 3,
+      // Each run has one lifecycle that soon does more than work.
+      work: at === 0 && place === 1 ? 0 : 3,
       timed: 1.5,
       callback: 2,
       parked: 1.5,
@@ -232,7 +248,7 @@ function lifecycleOf(dice: Dice, at: number): LifecyclePlan {
     recovery: dice.chance("recovery", 0.6)
       ? { maxFailures: dice.between("failures", 2, 4), scope: dice.pick("scope", ["restart", "state", "lifetime"]) }
       : undefined,
-    reset: dice.chance("reset", 0.3),
+    reset: dice.chance("reset", 0.5),
     keepClosedDays: dice.chance("keep closed", 0.5) ? dice.between("days", 1, 20) : undefined,
     isChild: false,
   };
@@ -275,7 +291,7 @@ function stageOf(dice: Dice, place: number, kind: StageKind): StagePlan {
     ),
     maxAttempts: dice.between("attempts", 1, 4),
     limit: dice.chance("limit", 0.2) ? dice.between("limit of", 1, 2) : undefined,
-    rate: dice.chance("rate", 0.1),
+    rate: dice.chance("rate", 0.15),
     breaker: dice.chance("breaker", 0.2),
     priority: dice.pick("priority", [0, 0, 0, -1, 5]),
     children: dice.between("children", 1, 3),
@@ -290,6 +306,8 @@ interface Around {
   readonly lifecycles: readonly LifecyclePlan[];
   readonly processes: number;
   readonly hasFaults: boolean;
+  /** The lifecycle of each instance that earlier acts have started, by its name. */
+  readonly started: ReadonlyMap<string, number>;
 }
 
 const faultWeights = {
@@ -319,20 +337,24 @@ const actWeights = {
   jump: 1.5,
 };
 
-function actOf(dice: Dice, at: number, { lifecycles, processes, hasFaults }: Around): Act {
+function actOf(dice: Dice, at: number, { lifecycles, processes, hasFaults, started }: Around): Act {
   // The first ones begin something to talk about.
   const kind =
     at < 3 ? "start" : dice.weighted<Act["kind"]>("kind", hasFaults ? { ...actWeights, ...faultWeights } : actWeights);
   const own = dice.seed;
   const parents = lifecycles.filter((one) => !one.isChild).length;
-  const name = `i${dice.between("name", 0, 9)}${dice.pick("twin", ["", "", "b", "c"])}`;
+  const anyName = `i${dice.between("name", 0, 9)}`;
+  const of = (suits: (one: LifecyclePlan) => boolean) => {
+    const known = [...started].filter(([, lifecycle]) => suits(lifecycles[lifecycle]!)).map(([known]) => known);
+    return known.length === 0 || dice.chance("any name", 0.1) ? anyName : dice.pick("known name", known);
+  };
   const process = dice.between("process", 0, processes - 1);
   switch (kind) {
     case "start":
       return {
         kind,
         dice: own,
-        name: name.replace(/[bc]$/, ""),
+        name: anyName,
         count: dice.between("count", 1, 3),
         lifecycle: dice.between("lifecycle", 0, parents - 1),
         inTransaction: dice.chance("tx", 0.3),
@@ -341,13 +363,24 @@ function actOf(dice: Dice, at: number, { lifecycles, processes, hasFaults }: Aro
       return {
         kind,
         dice: own,
-        name,
+        name: of(() => true),
         with: dice.pick("with", ["plain", "key", "tx", "rollback", "delay", "together"]),
       };
     case "built in":
-      return { kind, dice: own, name, event: dice.pick("event", ["fail", "recover", "restart", "discard"]) };
+      return {
+        kind,
+        dice: own,
+        name: of(() => true),
+        event: dice.pick("event", ["fail", "recover", "restart", "discard"]),
+      };
     case "callback":
-      return { kind, dice: own, name, by: dice.pick("by", ["name", "token"]), isError: dice.chance("error", 0.2) };
+      return {
+        kind,
+        dice: own,
+        name: of(({ stages }) => stages.some((one) => one.kind === "callback")),
+        by: dice.pick("by", ["name", "token"]),
+        isError: dice.chance("error", 0.2),
+      };
     case "label":
       return {
         kind,

@@ -2,7 +2,7 @@ import { isPawlError, type Pawl, PawlError } from "pawl";
 import { Dice } from "../../../src/testing/dice.ts";
 import type { Answer, Call } from "../checks/ledger.ts";
 import { breakerName } from "../code/names.ts";
-import type { Act, LifecyclePlan } from "../plan/plan.ts";
+import { type Act, type LifecyclePlan, namesOf } from "../plan/plan.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Call as Asked, World } from "./world.ts";
 
@@ -23,9 +23,8 @@ export async function perform(world: World, act: Act, at: number): Promise<void>
 }
 
 const doing: Doing = {
-  start: async (world, { name: first, count, lifecycle, inTransaction }, dice) => {
-    for (const twin of ["", "b", "c"].slice(0, count))
-      await startOne(world, `${first}${twin}`, { lifecycle, inTransaction }, dice);
+  start: async (world, { lifecycle, inTransaction, ...act }, dice) => {
+    for (const name of namesOf(act)) await startOne(world, name, { lifecycle, inTransaction }, dice);
   },
   send: async (world, act, dice) => {
     const standing = await world.standing(act.name);

@@ -6,6 +6,7 @@ import type { TestStore } from "../../../src/testing/stores.ts";
 import { type LaneClosure, limitsExceeded } from "../checks/bounds.ts";
 import { readDelayed } from "../checks/delayed.ts";
 import { Ledger } from "../checks/ledger.ts";
+import { isFault } from "../code/faults.ts";
 import { type Declared, declare } from "../code/lifecycles.ts";
 import { hooksTable } from "../code/names.ts";
 import { UserCode } from "../code/user-code.ts";
@@ -50,6 +51,8 @@ export class World {
   /** The lifecycle of each instance that was started, by its name. */
   readonly names = new Map<string, string>();
   readonly unhandled: unknown[] = [];
+  /** How many faults there were. */
+  faults = 0;
   #marks = 0;
   readonly #code: UserCode;
   #isHealed = false;
@@ -109,6 +112,7 @@ export class World {
 
   /** Notes that a feature was at work: for this instance, or for all of them. */
   note(feature: string, name?: unknown): void {
+    if (isFault(feature)) this.faults++;
     if (name === undefined) this.used.add(feature);
     else this.usedBy.set(String(name), (this.usedBy.get(String(name)) ?? new Set()).add(feature));
   }
@@ -249,7 +253,7 @@ export class World {
   #newSlot(index: number, newerBy: number): Slot {
     const declared = declare(this.plan, this.#code, newerBy);
     const { time, database, ledger, dice } = this;
-    const used = (feature: string) => void this.used.add(feature);
+    const used = (feature: string) => this.note(feature);
     const process = new SimulatedProcess({
       index,
       time,
