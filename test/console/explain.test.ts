@@ -91,12 +91,12 @@ inBrowser("the instance page says why an instance does not move", () => {
     await panel().getByRole("link", { name: "Open workers" }).waitFor();
     await t.pawl.lanes.pause(parcel, { state: "shipping", reason: "the van is broken", actor: "grace" });
     await page.reload();
-    await rows().getByText("the lane was paused by grace at").waitFor();
+    await rows().getByText("the lane has been paused by grace since").waitFor();
     await rows().getByText("the van is broken").waitFor();
     await t.pawl.lanes.resume(parcel, { state: "shipping" });
     await (await t.claim("parcel/shipping")).fail(new Error("The road is closed."));
     await page.reload();
-    await rows().getByText("(attempt 2 of 3). Last attempt: Error: The road is closed.").waitFor();
+    await rows().getByText("(attempt 2 of 3). The last attempt failed: Error: The road is closed.").waitFor();
     await panel().getByText("The step runs.").waitFor();
     await panel().getByText("If it fails").click();
     await panel().getByText("it would recover automatically after 10 minutes").waitFor();
@@ -120,7 +120,7 @@ inBrowser("the instance page says why an instance does not move", () => {
     await (await t.claim("parcel/failed")).run();
     await t.pawl.send(parcel, "p3", "fail");
     await panel().getByText("Requeue or discard the dead letter.").waitFor();
-    await panel().getByText("Nothing happens automatically").waitFor();
+    await panel().getByText("Nothing happens by itself until a person decides about its dead letter").waitFor();
     expect(await faults()).toEqual([]);
     await panel().getByRole("link", { name: "Open dead letters" }).click();
     await page.getByRole("heading", { name: "Dead letters" }).waitFor();

@@ -176,7 +176,7 @@ eachStore((store) => {
     expect(await stuck(t)).toEqual([]);
     await t.advance("2m");
     expect(await stuck(t)).toEqual([`ready_too_long ${lane} 1`]);
-    expect((await attention(t))[0]).toContain("the lane was paused by grace");
+    expect((await attention(t))[0]).toContain("the lane has been paused by grace");
     expect(await alerted(t, sink)).toEqual(["ready_too_long"]);
     await t.pawl.lanes.resume(parcel, { state: "working" });
     expect(await stuck(t)).toEqual([`no_worker ${lane} 1`]);
@@ -201,7 +201,7 @@ eachStore((store) => {
     expect((await stuck(t)).sort()).toEqual(["ready_too_long parcel@1/limited 1", `ready_too_long ${lane} 1`]);
     const texts = (await attention(t)).toSorted();
     expect(texts[0]).toContain("the limit of 1 running at a time is reached");
-    expect(texts[1]).toContain("breaker `llm` is open: an outage");
+    expect(texts[1]).toContain("breaker `llm` is held open by ada (an outage)");
     expect(await alerted(t, sink)).toEqual(["ready_too_long", "ready_too_long"]);
   });
 

@@ -39,6 +39,7 @@ const explained: ExplanationAnswer = {
     },
   ],
   next: { kind: "timer", at: "2030-01-03T13:00:00.000Z", sentence: "The deadline sends `fail`." },
+  idle: null,
   stuck: {
     reason: "no_worker",
     since: "2030-01-01T11:57:30.000Z",
@@ -101,4 +102,21 @@ test("an instance that has ended waits for nothing", () => {
 
   waits for         Nothing.
 `);
+});
+
+test("what has to happen first is shown where nothing happens by itself, and no lease is shown as due", () => {
+  const [step] = explained.waitingFor;
+  const running = {
+    ...(step as Extract<typeof step, { kind: "step" }>),
+    status: "running",
+    worker: "w",
+    leaseUntil: at,
+    until: at,
+    progress: null,
+  } as const;
+  const idle = "Nothing happens by itself until lane `report@1/writing` is resumed.";
+  const text = printed({ ...explained, stuck: null, next: null, idle, waitingFor: [running] });
+  expect(text).toContain("next              Nothing happens by itself until lane");
+  expect(text).toContain("for 2m 30s\n");
+  expect(text).not.toContain("due");
 });

@@ -40,18 +40,20 @@ type Wait = ExplanationAnswer["waitingFor"][number];
 
 function nameOf(wait: Wait): string {
   if (wait.kind === "timer") return wait.timer;
+  if (wait.kind === "person") return wait.deadLetter === null ? "person" : "dead letter";
   return wait.kind === "effect" ? "after-effect" : wait.kind.replaceAll("_", " ");
 }
 
 function timesOf(wait: Wait, at: string): string {
   const since = `for ${apart(wait.since, at)}`;
-  if (wait.until === null) return since;
+  // When a lease ends is no time at which something happens.
+  if (wait.until === null || ("status" in wait && wait.status === "running")) return since;
   const isOver = Date.parse(wait.until) <= Date.parse(at);
   return isOver ? `${since}, due ${apart(wait.until, at)} ago` : `${since}, due in ${apart(at, wait.until)}`;
 }
 
-function nextOf({ next, at }: ExplanationAnswer): string {
-  if (next === null) return "Nothing, until a person or an event from outside moves it.";
+function nextOf({ next, idle, at }: ExplanationAnswer): string {
+  if (next === null) return idle ?? "Nothing.";
   if (next.at === null) return next.sentence;
   const when = Date.parse(next.at) <= Date.parse(at) ? "Now" : `In ${apart(at, next.at)}`;
   return `${when}: ${inside(next.sentence)}`;

@@ -58,7 +58,9 @@ export function sentencesOf(one: Unworded): string[] {
 function failureOf({ failure }: Unworded): string[] {
   if (failure === null) return [];
   const how = failure.event === "fail" ? "" : ` by \`${failure.event}\``;
-  const why = [failure.reason?.replaceAll("_", " "), failure.error].filter((part) => part != null && part !== "");
+  // `failed` is what is written where nobody gave a reason.
+  const reason = failure.reason === "failed" ? null : failure.reason?.replaceAll("_", " ");
+  const why = [reason, failure.error].filter((part) => part != null && part !== "");
   const sentence = `It failed in \`${failure.state}\`${how} at ${shownTime(failure.at)}`;
   return [why.length === 0 ? `${sentence}.` : ended(`${sentence}: ${why.join("; ")}`)];
 }

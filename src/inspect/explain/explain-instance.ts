@@ -1,7 +1,8 @@
 import { shownTime } from "../../definition/decide/explain.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
-import type { Explanation, NextAutomaticStep, TaskWait, WaitingFor } from "./explanation.ts";
+import type { Explanation, NextAutomaticStep, NotClaimed, TaskWait, WaitingFor } from "./explanation.ts";
+import { idleUntil } from "./idle.ts";
 import { enteredAt, hasFailed, readKnown } from "./known-instance.ts";
 import { stuckBy } from "./stuck-instance.ts";
 import { waitsOf } from "./waits.ts";
@@ -13,6 +14,9 @@ export async function explainInstance(kernel: Kernel, row: InstanceRow): Promise
   const waitingFor = waitsOf(known);
   const next = row.outcome === null ? nextOf(waitingFor) : null;
   const stuck = stuckBy(known, waitingFor);
+  const [first] = waitingFor;
+  const isIdle = row.outcome === null && next === null && first !== undefined;
+  const idle = isIdle ? `Nothing happens by itself until ${idleUntil(first)}.` : null;
   const since = enteredAt(known);
   const recoverySentences = recovery?.sentences ?? [];
   return {
@@ -25,6 +29,7 @@ export async function explainInstance(kernel: Kernel, row: InstanceRow): Promise
     at: new Date(waits.now_ms),
     waitingFor,
     next,
+    idle,
     stuck,
     recovery,
     sentences: [
@@ -34,6 +39,7 @@ export async function explainInstance(kernel: Kernel, row: InstanceRow): Promise
       ...(hasFailed(known) ? recoverySentences : []),
       ...waitingFor.map((wait) => wait.sentence),
       ...(next === null ? [] : [withTime(next)]),
+      ...(idle === null || stuck !== null ? [] : [idle]),
       ...(stuck === null
         ? []
         : [`It has been stuck since ${shownTime(stuck.since)}: ${inside(stuck.sentence)} ${stuck.remedy}`]),
@@ -69,13 +75,16 @@ function inside(sentence: string): string {
   return `${sentence[0]!.toLowerCase()}${sentence.slice(1)}`;
 }
 
+/** Live workers serve the lane, and what keeps them from the task ends when they are done with others. */
+const freesItself: ReadonlySet<NotClaimed["reason"]> = new Set(["in_turn", "limit"]);
+
 /** When a wait ends without a person or an event from outside; null for as soon as possible, undefined for never. */
 function momentOf(wait: WaitingFor): Date | null | undefined {
   switch (wait.kind) {
     case "step":
     case "recovery":
     case "effect": {
-      const isSoon = wait.status === "running" || (wait.status === "ready" && wait.notClaimed.reason === "in_turn");
+      const isSoon = wait.status === "running" || (wait.status === "ready" && freesItself.has(wait.notClaimed.reason));
       return isSoon ? null : (wait.until ?? undefined);
     }
     case "question":
@@ -117,7 +126,10 @@ function whatHappens(wait: WaitingFor): string {
 
 function whatHappensToTask(wait: Extract<WaitingFor, TaskWait>): string {
   if (wait.status === "running") return "the worker reports the result";
-  if (wait.status === "ready") return wait.until === null ? "a worker claims the task" : "a worker may claim the task";
+  if (wait.status === "ready") {
+    if (wait.notClaimed.reason === "limit") return "a worker claims the task when one of those that run ends";
+    return wait.until === null ? "a worker claims the task" : "a worker may claim the task";
+  }
   if (wait.kind === "effect") return "the after-effect runs";
   if (wait.kind === "step") return "the step runs";
   return wait.target === null ? "it recovers" : `it recovers in \`${wait.target}\``;

@@ -15,11 +15,13 @@ export interface Explanation {
   readonly waitingFor: readonly WaitingFor[];
   /** What happens next without a person or an event from outside; null when nothing does. */
   readonly next: NextAutomaticStep | null;
+  /** What has to happen first, while nothing happens by itself (`next` is null), in plain English; null otherwise. */
+  readonly idle: string | null;
   /** Why nothing will move it until somebody acts; null while something will. */
   readonly stuck: Stuck | null;
   /** What it failed of, its budget of failures, and what a recovery would do; null where a newer definition decides that. */
   readonly recovery: RecoveryExplanation | null;
-  /** State, waits, next, stuck and recovery in plain English. */
+  /** State, waits, next or idle, stuck and recovery in plain English. */
   readonly sentences: readonly string[];
 }
 
@@ -144,6 +146,9 @@ export type NotClaimed =
       readonly reason: "breaker";
       readonly breaker: string;
       readonly state: "open" | "half_open";
+      /** Whether a person holds it open, and who: it does not close by itself. */
+      readonly held: boolean;
+      readonly actor: string | null;
       /** When it lets a first probe through; null unless that is scheduled. */
       readonly until: Date | null;
       readonly why: string | null;

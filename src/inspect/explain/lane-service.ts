@@ -38,7 +38,8 @@ export async function whyNotClaimed(
     const breaker = name === undefined ? undefined : kernel.breakers.of(name);
     if (breaker !== undefined && breaker.state !== "closed") {
       const until = breaker.until_ms === null ? null : new Date(breaker.until_ms);
-      return { reason: "breaker", breaker: breaker.name, state: breaker.state, until, why: breaker.reason };
+      const { name: breakerName, state, forced, actor, reason } = breaker;
+      return { reason: "breaker", breaker: breakerName, state, held: forced !== null, actor, until, why: reason };
     }
     const gate = gates.find((one) => one.lanes.includes(lane));
     const room = gate === undefined ? undefined : rooms.get(gate.name);

@@ -3,6 +3,7 @@ import type { WaitingLetter } from "../../views/move/waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, hasFailed, type KnownInstance } from "./known-instance.ts";
 import { oneOf } from "./state-waits.ts";
+import { inBrackets } from "./task-waits.ts";
 import { endOf } from "./timer-waits.ts";
 
 /** The sample or crowd job of a state that asks, before maintenance has created it. */
@@ -38,10 +39,11 @@ function sampleSentence(sample: NonNullable<KnownInstance["sample"]>): string {
   const { queue, state, reason, needs, filled, held_by: heldBy, labelers, skills } = sample;
   if (state !== "open")
     return ended(`Its sample in queue \`${queue}\` is \`${state}\`${reason === null ? "" : `: ${reason}`}`);
-  const who = labelers === null ? "any labeler" : oneOf(labelers);
+  const who = labelers === null ? "every labeler" : oneOf(labelers);
   const skilled = skills.length === 0 ? "" : ` with ${skills.length === 1 ? "skill" : "skills"} ${skills.join(", ")}`;
   const held = heldBy.length === 0 ? "It is not assigned." : `It is assigned to ${heldBy.join(", ")}.`;
-  return `It waits for ${needs - filled} of ${needs} labels in queue \`${queue}\` from ${who}${skilled}. ${held}`;
+  const labels = `${needs} ${needs === 1 ? "label" : "labels"}`;
+  return `It waits for labels in queue \`${queue}\`: it has ${filled} of ${labels}, and ${who}${skilled} may label it. ${held}`;
 }
 
 /** The crowd job that a state asks. */
@@ -82,7 +84,7 @@ export function personWaits(known: KnownInstance): WaitingFor[] {
 
 function openLetter(letter: WaitingLetter): WaitingFor {
   const { id, reason, created_ms } = letter;
-  const sentence = `${whatFailed(letter)} (${reason.replaceAll("_", " ")}). Dead letter ${id} is open.`;
+  const sentence = `${whatFailed(letter)}${inBrackets(reason.replaceAll("_", " "))}. Dead letter ${id} is open.`;
   const since = new Date(created_ms);
   return { kind: "person", deadLetter: id, reason, since, until: null, by: "person", sentence };
 }

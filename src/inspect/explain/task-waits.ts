@@ -16,7 +16,7 @@ interface KnownTask {
 export function waitForTask(task: WaitingTask, known: KnownTask): TaskWait {
   const { lane, worker } = task;
   const { maxAttempts, last } = known;
-  const error = last === null ? null : whatOf(last);
+  const error = last === null ? null : errorOf(last);
   const attempt = worker === null ? task.attempt + 1 : task.attempt;
   const base = { since: new Date(task.since_ms), lane, attempt, maxAttempts, error };
   if (worker !== null) return runningTask(task, worker, known, base);
@@ -25,15 +25,17 @@ export function waitForTask(task: WaitingTask, known: KnownTask): TaskWait {
 
 type Base = Pick<TaskWait, "since" | "lane" | "attempt" | "maxAttempts" | "error">;
 
-function readyTask({ name, notClaimed = { reason: "in_turn" } }: KnownTask, base: Base): TaskWait {
+function readyTask({ name, last, notClaimed = { reason: "in_turn" } }: KnownTask, base: Base): TaskWait {
   const sentence = ended(`${name} is ready in lane \`${base.lane}\`: ${whyOf(notClaimed)}`);
   const until = "until" in notClaimed ? notClaimed.until : null;
-  const by = notClaimed.reason === "paused" ? "person" : "worker";
-  return { ...base, until, by, sentence: `${sentence}${lastErrorOf(base)}`, status: "ready", notClaimed };
+  const isHeld = notClaimed.reason === "paused" || (notClaimed.reason === "breaker" && notClaimed.held);
+  const by = isHeld ? "person" : "worker";
+  return { ...base, until, by, sentence: `${sentence}${lastOf(last)}`, status: "ready", notClaimed };
 }
 
-function scheduledTask(until: Date, { name }: KnownTask, base: Base): TaskWait {
-  const sentence = `${name} runs at ${shownTime(until)} (${attemptOf(base)}).${lastErrorOf(base)}`;
+function scheduledTask(until: Date, { name, last }: KnownTask, base: Base): TaskWait {
+  const again = base.attempt > 1 ? " again" : "";
+  const sentence = `${name} runs${again} at ${shownTime(until)}${attemptOf(base)}.${lastOf(last)}`;
   return { ...base, until, by: "clock", sentence, status: "scheduled" };
 }
 
@@ -41,16 +43,13 @@ function runningTask(task: WaitingTask, worker: string, { name, progress }: Know
   const leaseUntil = new Date(task.leased_until_ms!);
   const note = progress?.note == null ? "" : ` (${progress.note})`;
   const share = progress === null ? "" : ` Progress: ${Math.round(progress.fraction * 100)} %${note}.`;
-  const sentence = `${name} is running on worker \`${worker}\` (${attemptOf(base)}). Its lease ends at ${shownTime(leaseUntil)} unless the worker renews it.${share}`;
+  const sentence = `${name} has been running on worker \`${worker}\` since ${shownTime(base.since)}${attemptOf(base)}. Its lease ends at ${shownTime(leaseUntil)} unless the worker renews it.${share}`;
   return { ...base, until: leaseUntil, by: "worker", sentence, status: "running", worker, leaseUntil, progress };
 }
 
 function attemptOf({ attempt, maxAttempts }: Base): string {
-  return maxAttempts === null ? `attempt ${attempt}` : `attempt ${attempt} of ${maxAttempts}`;
-}
-
-function lastErrorOf({ error }: Base): string {
-  return error === null ? "" : ended(` Last attempt: ${error}`);
+  if (maxAttempts !== null) return ` (attempt ${attempt} of ${maxAttempts})`;
+  return attempt > 1 ? ` (attempt ${attempt})` : "";
 }
 
 const waysToEnd = {
@@ -60,9 +59,29 @@ const waysToEnd = {
   deferred: "it was postponed",
 };
 
-function whatOf({ what, error, reason }: LastAttempt): string {
+/** The error of an attempt, or how it ended without one. */
+function errorOf({ what, error, reason }: LastAttempt): string {
   if (error !== null) return `${error.name}: ${error.message}`;
   return reason === null ? waysToEnd[what] : `${waysToEnd[what]} (${reason.replaceAll("_", " ")})`;
+}
+
+const lastEnds = {
+  failed: "The last attempt failed",
+  lapsed: "The lease of the last attempt expired",
+  released: "The worker of the last attempt stopped",
+  deferred: "The last attempt was postponed",
+};
+
+function lastOf(last: LastAttempt | null): string {
+  if (last === null) return "";
+  const { what, error, reason } = last;
+  if (error !== null) return ended(` ${lastEnds[what]}: ${error.name}: ${error.message}`);
+  return ` ${lastEnds[what]}${reason === null ? "" : inBrackets(reason.replaceAll("_", " "))}.`;
+}
+
+/** A reason behind a clause. Those that people write end as they like. */
+export function inBrackets(reason: string): string {
+  return ` (${reason.replace(/[.\s]+$/, "")})`;
 }
 
 /** Why a task was not claimed, to be put behind a colon. */
@@ -70,12 +89,13 @@ export function whyOf(notClaimed: NotClaimed): string {
   switch (notClaimed.reason) {
     case "paused": {
       const by = notClaimed.actor === null ? "" : ` by ${notClaimed.actor}`;
-      return `the lane was paused${by} at ${shownTime(notClaimed.since)}: ${notClaimed.why}`;
+      return `the lane has been paused${by} since ${shownTime(notClaimed.since)}${inBrackets(notClaimed.why)}`;
     }
     case "breaker": {
-      const { breaker, state, until, why } = notClaimed;
+      const { breaker, state, held, actor, until, why } = notClaimed;
       if (state === "half_open") return `breaker \`${breaker}\` is half-open, and only its probes run`;
-      return `breaker \`${breaker}\` is open${until === null ? "" : ` until ${shownTime(until)}`}${why === null ? "" : `: ${why}`}`;
+      const how = held ? `held open${actor === null ? "" : ` by ${actor}`}` : "open";
+      return `breaker \`${breaker}\` is ${how}${until === null ? "" : ` until ${shownTime(until)}`}${why === null ? "" : inBrackets(why)}`;
     }
     case "limit":
       return `the limit of ${notClaimed.limit} running at a time is reached`;

@@ -1,5 +1,6 @@
+import { readLane } from "../../definition/model.ts";
 import { standardRetry } from "../../policy/retry.ts";
-import type { WaitingTask } from "../../views/move/waits.ts";
+import type { LastAttempt, WaitingTask } from "../../views/move/waits.ts";
 import { callbackWaits, resultWaits } from "./callback-waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, hasFailed, type KnownInstance } from "./known-instance.ts";
@@ -49,7 +50,8 @@ function step(known: KnownInstance): WaitingFor[] {
   const { waits, model, lifecycle, recovery } = known;
   const task = waits.step;
   if (task === null) return [];
-  const { last_attempt: last, progress } = waits;
+  const { progress } = waits;
+  const last = lastOf(task, waits.last_attempt);
   const notClaimed = known.notClaimed.get(task.lane);
   if (hasFailed(known)) {
     const wait = waitForTask(task, { name: "Its recovery", notClaimed, maxAttempts: null, last, progress });
@@ -60,6 +62,12 @@ function step(known: KnownInstance): WaitingFor[] {
   const maxAttempts = lifecycle === undefined ? null : (model?.retry ?? standardRetry).maxAttempts;
   const name = lifecycle?.job === true ? "The job" : "Its step";
   return [{ kind: "step", ...waitForTask(task, { name, notClaimed, maxAttempts, last, progress }) }];
+}
+
+/** An attempt that ended at the very moment at which the state was entered may be of the state before. */
+function lastOf(task: WaitingTask, last: LastAttempt | null): LastAttempt | null {
+  const isOfState = last?.lane == null || readLane(last.lane)?.part === readLane(task.lane)?.part;
+  return isOfState ? last : null;
 }
 
 function definitionFault(task: WaitingTask, { waits }: KnownInstance): WaitingFor {

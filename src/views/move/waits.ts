@@ -27,6 +27,7 @@ export interface TaskProgress {
 export interface LastAttempt {
   readonly what: "failed" | "lapsed" | "released" | "deferred";
   readonly at_ms: number;
+  readonly lane: string | null;
   readonly reason: string | null;
   readonly error: { readonly name: string; readonly message: string } | null;
 }
@@ -138,7 +139,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     ) as step on true
     left join lateral (
       select jsonb_build_object(
-        'what', each.what, 'at_ms', pawl.ms(each.at), 'reason', each.detail ->> 'reason', 'error', each.detail -> 'error'
+        'what', each.what, 'at_ms', pawl.ms(each.at), 'lane', each.lane, 'reason', each.detail ->> 'reason', 'error', each.detail -> 'error'
       ) as last_attempt
       from pawl.attempts as each
       where each.instance_id = instance.id and each.task_id = instance.id and each.at >= entry.at
@@ -166,7 +167,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
       ) as few
       left join lateral (
         select jsonb_build_object(
-          'what', each.what, 'at_ms', pawl.ms(each.at), 'reason', each.detail ->> 'reason', 'error', each.detail -> 'error'
+          'what', each.what, 'at_ms', pawl.ms(each.at), 'lane', each.lane, 'reason', each.detail ->> 'reason', 'error', each.detail -> 'error'
         ) as last_attempt
         from pawl.attempts as each
         where each.instance_id = instance.id and each.task_id = few.id

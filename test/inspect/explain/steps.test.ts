@@ -15,14 +15,20 @@ eachStore((store) => {
     const explained = await explain(t, report, key);
     const step = waitOf(explained, "step");
     if (step.status !== "ready") throw new Error(step.status);
-    const { stuck, next } = explained;
-    return { ...step.notClaimed, by: step.by, stuck: stuck?.reason, next: next?.kind, sentence: step.sentence };
+    const { stuck, next, idle } = explained;
+    return { ...step.notClaimed, by: step.by, stuck: stuck?.reason, next: next?.kind, idle, sentence: step.sentence };
   };
 
   test("a ready step names what keeps workers from claiming it, and is stuck once that lasts", async () => {
     await using t = await store.open(explainWorld());
     await writing(t);
-    expect(await whyReady(t)).toMatchObject({ reason: "no_worker", by: "worker", stuck: undefined, next: undefined });
+    expect(await whyReady(t)).toMatchObject({
+      reason: "no_worker",
+      by: "worker",
+      stuck: undefined,
+      next: undefined,
+      idle: "Nothing happens by itself until a worker that serves lane `report@1/writing` starts.",
+    });
     await t.advance("61s");
     expect(await whyReady(t)).toMatchObject({
       reason: "no_worker",
@@ -45,7 +51,8 @@ eachStore((store) => {
       why: "the model lies",
       by: "person",
       sentence:
-        "Its step is ready in lane `report@1/writing`: the lane was paused by grace at 2030-01-01 12:01:01 UTC: the model lies.",
+        "Its step is ready in lane `report@1/writing`: the lane has been paused by grace since 2030-01-01 12:01:01 UTC (the model lies).",
+      idle: "Nothing happens by itself until lane `report@1/writing` is resumed.",
     });
     await t.pawl.lanes.resume(report, { state: "writing" });
     await t.pawl.breakers.force("llm", "open", { reason: "an outage", actor: "ada" });
@@ -53,8 +60,13 @@ eachStore((store) => {
       reason: "breaker",
       breaker: "llm",
       state: "open",
+      held: true,
+      actor: "ada",
+      by: "person",
       until: null,
       why: "an outage",
+      sentence: "Its step is ready in lane `report@1/writing`: breaker `llm` is held open by ada (an outage).",
+      idle: "Nothing happens by itself until breaker `llm` is released or held closed.",
     });
     await t.advance("15m");
     await liveWorker(t, ["report@1/writing"]);
@@ -86,9 +98,10 @@ eachStore((store) => {
     expect(await whyReady(t, key)).toMatchObject({
       reason: "breaker",
       state: "open",
+      held: false,
       until: at("12:00:30"),
       sentence:
-        "Its step is ready in lane `report@1/writing`: breaker `llm` is open until 2030-01-01 12:00:30 UTC: 10 of 10 calls failed.",
+        "Its step is ready in lane `report@1/writing`: breaker `llm` is open until 2030-01-01 12:00:30 UTC (10 of 10 calls failed).",
     });
     expect((await explain(t, report, key!)).next).toEqual({
       kind: "step",
@@ -108,6 +121,11 @@ eachStore((store) => {
     expect(await stepOf(waiting)).toMatchObject({
       notClaimed: { reason: "limit", limit: 1 },
       sentence: "Its step is ready in lane `gated@1/limited`: the limit of 1 running at a time is reached.",
+    });
+    expect((await explain(t, gated, waiting)).next).toEqual({
+      kind: "step",
+      at: null,
+      sentence: "A worker claims the task when one of those that run ends.",
     });
     expect(await stepOf(busy)).toMatchObject({ status: "running", attempt: 1, leaseUntil: at("12:00:30") });
     await first.report("next");
@@ -136,7 +154,7 @@ eachStore((store) => {
       since: at("12:00:00"),
       leaseUntil: at("12:00:30"),
       sentence:
-        "Its step is running on worker `test-worker-1` (attempt 1 of 4). Its lease ends at 2030-01-01 12:00:30 UTC unless the worker renews it.",
+        "Its step has been running on worker `test-worker-1` since 2030-01-01 12:00:00 UTC (attempt 1 of 4). Its lease ends at 2030-01-01 12:00:30 UTC unless the worker renews it.",
     });
     expect(running.next).toEqual({ kind: "step", at: null, sentence: "The worker reports the result." });
     await first.fail(new Error("no ink"));
@@ -148,7 +166,8 @@ eachStore((store) => {
       error: "Error: no ink",
       until: at("12:00:30"),
       by: "clock",
-      sentence: "Its step runs at 2030-01-01 12:00:30 UTC (attempt 2 of 4). Last attempt: Error: no ink.",
+      sentence:
+        "Its step runs again at 2030-01-01 12:00:30 UTC (attempt 2 of 4). The last attempt failed: Error: no ink.",
     });
     expect(retried.next).toMatchObject({ kind: "step", at: at("12:00:30") });
     expect(retried.stuck).toBeNull();
@@ -160,10 +179,16 @@ eachStore((store) => {
     expect(waitOf(await explain(t, report, "r"), "step")).toMatchObject({
       until: at("12:05:30"),
       error: "it was postponed",
+      sentence: expect.stringMatching(/ The last attempt was postponed\.$/),
     });
     await t.pawl.send(report, "r", "fail");
     const failed = await explain(t, report, "r");
-    expect(waitOf(failed, "recovery")).toMatchObject({ target: "writing", until: at("12:10:30"), by: "clock" });
+    expect(waitOf(failed, "recovery")).toMatchObject({
+      target: "writing",
+      until: at("12:10:30"),
+      by: "clock",
+      sentence: "Its recovery runs at 2030-01-01 12:10:30 UTC.",
+    });
     expect(failed.next).toEqual({ kind: "recovery", at: at("12:10:30"), sentence: "It recovers in `writing`." });
     expect(failed.recovery).toMatchObject({ failures: 1, maxFailures: 2 });
     await t.advance("10m");
@@ -176,7 +201,11 @@ eachStore((store) => {
       reason: "recovery_exhausted",
       until: null,
     });
-    expect(given).toMatchObject({ next: null, stuck: { reason: "dead_letter", since: at("12:10:30") } });
+    expect(given).toMatchObject({
+      next: null,
+      idle: "Nothing happens by itself until a person decides about its dead letter or sends an event.",
+      stuck: { reason: "dead_letter", since: at("12:10:30") },
+    });
     await t.pawl.deadLetters.discard(letter!.id, { actor: "ada" });
     const left = await explain(t, report, "r");
     expect(left.stuck).toBeNull(); // A person has decided to leave it failed.
@@ -224,7 +253,7 @@ eachStore((store) => {
       attempt: 2,
       error: "Error: no post today",
       sentence: expect.stringMatching(
-        /^The after-effect of `written` runs at .* \(attempt 2 of \d+\)\. Last attempt: Error: no post today\.$/,
+        /^The after-effect of `written` runs again at .* \(attempt 2 of \d+\)\. The last attempt failed: Error: no post today\.$/,
       ),
     });
   });

@@ -42,7 +42,11 @@ eachStore((store) => {
     expect(waitOf(resting, "events").sentence).toBe(
       "It waits for `finish` or `park`, without a time limit (`forever`).",
     );
-    expect(resting.stuck).toMatchObject({ reason: "result_unmatched" });
+    expect(resting).toMatchObject({
+      next: null,
+      idle: "Nothing happens by itself until it receives one of these events.",
+      stuck: { reason: "result_unmatched" },
+    });
 
     await t.pawl.start(report, { key: "e", data: {} });
     await t.pawl.send(report, "e", "write");
@@ -82,6 +86,7 @@ eachStore((store) => {
     await t.pawl.start(whole, { key: "w" });
     await t.work();
     const joining = await explain(t, whole, "w");
+    expect(joining.idle).toBe("Nothing happens by itself until its children end.");
     const children = waitOf(joining, "children");
     expect(children).toMatchObject({ open: 2, failed: 0, by: "worker" });
     expect(children.first.map(({ key, state }) => [key, state]).sort()).toEqual([
@@ -113,7 +118,11 @@ eachStore((store) => {
       labelers: ["ada", "bob"],
       by: "person",
     });
-    expect(asking.stuck).toBeNull();
+    expect(asking).toMatchObject({
+      next: null,
+      idle: "Nothing happens by itself until labelers submit the labels.",
+      stuck: null,
+    });
     const sample = { id: people.sample };
     expect(waitOf(await explain(t, sampleLifecycle, sample), "people")).toMatchObject({ heldBy: ["ada"] });
     await t.pawl.people.start(assignment!.id, "ada");
@@ -220,7 +229,11 @@ eachStore((store) => {
     for (let turn = 0; turn < 8; turn++) await t.advance("50m");
     const given = await explain(t, jammed, "j");
     expect(waitOf(given, "release")).toMatchObject({ until: null, by: "person" });
-    expect(given).toMatchObject({ next: null, stuck: { reason: "dead_letter" } });
+    expect(given).toMatchObject({
+      next: null,
+      idle: "Nothing happens by itself until a person requeues its dead letter or sends another event.",
+      stuck: { reason: "dead_letter" },
+    });
   });
 
   test("an instance that asks a crowd names the job and its state, and what ends the wait", async () => {
@@ -251,7 +264,8 @@ eachStore((store) => {
       waitingFor: [
         {
           kind: "people",
-          sentence: "It waits for 2 of 2 labels in queue `rare` from ada or bob. It is not assigned.",
+          sentence:
+            "It waits for labels in queue `rare`: it has 0 of 2 labels, and ada or bob may label it. It is not assigned.",
         },
       ],
       stuck: null,

@@ -29,7 +29,7 @@ eachStore((store) => {
     expect(planned).toMatchObject({ next: { kind: "recovery", at: new Date("2030-01-01T12:10:00Z") } });
     expect([sentences[0], ...sentences.slice(4)]).toEqual([
       '`attempt` "a" has been in `failed` since 2030-01-01 12:00:00 UTC.',
-      "Its recovery runs at 2030-01-01 12:10:00 UTC (attempt 1).",
+      "Its recovery runs at 2030-01-01 12:10:00 UTC.",
       "Next, at 2030-01-01 12:10:00 UTC: it recovers in `completed`.",
     ]);
     await t.pawl.send(attempt, "a", "recover");

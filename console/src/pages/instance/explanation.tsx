@@ -15,7 +15,7 @@ export interface ExplanationProps {
 
 /** Why an instance does not move: whether it is stuck, what it waits for, what happens next, and how it recovers. */
 export function Explanation({ explanation, aheadMs, onDue }: ExplanationProps) {
-  const { waitingFor, next, stuck, recovery, outcome } = explanation;
+  const { waitingFor, next, idle, stuck, recovery, outcome } = explanation;
   useDue(explanation, aheadMs, onDue);
   if (outcome !== null && waitingFor.length === 0) return null;
   return (
@@ -42,7 +42,7 @@ export function Explanation({ explanation, aheadMs, onDue }: ExplanationProps) {
             </span>
             <span class="wait-times quiet number">
               for <Elapsed since={wait.since} aheadMs={aheadMs} />
-              {wait.until !== null && (
+              {wait.until !== null && !isRunning(wait) && (
                 <>
                   {" · "}
                   <Left until={wait.until} aheadMs={aheadMs} />
@@ -56,9 +56,7 @@ export function Explanation({ explanation, aheadMs, onDue }: ExplanationProps) {
         <p class="next">
           <b>Next</b>
           <span class="wait-text">
-            <Sentence
-              text={next?.sentence ?? "Nothing happens automatically: a person or an event from outside moves it."}
-            />
+            <Sentence text={next?.sentence ?? idle ?? "Nothing happens by itself."} />
           </span>
           {next !== null && next.at !== null && (
             <span class="wait-times number">
@@ -94,6 +92,11 @@ function nameOf(wait: Wait): string {
   if (wait.kind === "person" && wait.deadLetter === null) return "person";
   if (wait.kind === "effect" && wait.event === null) return "delivery";
   return names[wait.kind] ?? wait.kind.replaceAll("_", " ");
+}
+
+/** Its `until` is the end of its lease, at which nothing happens while the worker lives. */
+function isRunning(wait: Wait): boolean {
+  return "status" in wait && wait.status === "running";
 }
 
 function Progress({ wait }: { readonly wait: Wait }) {

@@ -81,6 +81,8 @@ const notClaimed = named(
       reason: oneOf("breaker"),
       breaker: text,
       state: oneOf("open", "half_open"),
+      held: about(flag, "Whether a person holds it open."),
+      actor: orNull(text),
       until: about(orNull(moment), "When it lets a first probe through; null unless that is scheduled."),
       why: orNull(text),
     }),
@@ -257,6 +259,7 @@ export const explanation = named(
       ),
       "What happens next without a person or an event from outside.",
     ),
+    idle: about(orNull(text), "What has to happen first, while nothing happens by itself; null while something does."),
     stuck: about(
       orNull(
         shape<Stuck>({
