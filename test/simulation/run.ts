@@ -5,6 +5,7 @@ import { histories } from "./checks/histories.ts";
 import type { Plan } from "./plan/plan.ts";
 import { perform } from "./world/acts.ts";
 import { comeToRest } from "./world/quiescence.ts";
+import { Livelock } from "./world/simulated-database.ts";
 import { World } from "./world/world.ts";
 
 /** What one run came to. */
@@ -28,9 +29,10 @@ export async function run(plan: Plan, borrow: () => Promise<TestStore>): Promise
   const onRejection = (reason: unknown) => world.unhandled.push(reason);
   process.removeAllListeners("unhandledRejection").on("unhandledRejection", onRejection);
   try {
-    await world.boot();
-    for (const [at, act] of plan.acts.entries()) await perform(world, act, at);
-    const findings = [...(await comeToRest(world)), ...(await check(world))];
+    const findings = await findingsOf(world).catch((error: unknown): Finding[] => {
+      if (!(error instanceof Livelock)) throw error;
+      return [{ invariant: "I9", message: error.message }];
+    });
     const moves = await world.moves();
     if (findings.length > 0) world.story.push(...(await histories(world, findings)));
     for (const { process: one } of world.slots) one.kill();
@@ -43,6 +45,12 @@ export async function run(plan: Plan, borrow: () => Promise<TestStore>): Promise
     for (const listener of listeners) process.on("unhandledRejection", listener);
     await store.dispose();
   }
+}
+
+async function findingsOf(world: World): Promise<Finding[]> {
+  await world.boot();
+  for (const [at, act] of world.plan.acts.entries()) await perform(world, act, at);
+  return [...(await comeToRest(world)), ...(await check(world))];
 }
 
 /** What was at work for each instance, with what was at work for all. */

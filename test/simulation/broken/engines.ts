@@ -309,12 +309,12 @@ export const brokenEngines: readonly BrokenEngine[] = [
     focus: { temper: { permanent: 0.3 } },
     patches: [
       {
-        file: "src/kernel/commit/course.ts",
+        file: "src/kernel/commit/instance-update.ts",
         from: 'this.decideLetters(event === "discard" ? "discarded" : "requeued",',
         to: "void ((..._: unknown[]) => {})(",
       },
       {
-        file: "src/kernel/commit/course.ts",
+        file: "src/kernel/commit/instance-update.ts",
         from: 'this.decideLetters("discarded", null, `superseded',
         to: "void (`superseded",
       },
@@ -336,7 +336,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
     focus: { temper: { deaf: 0.2, hangs: 0.3 } },
     patches: [
       {
-        file: "src/worker/hands.ts",
+        file: "src/worker/task-pool.ts",
         from: 'this.#abortAll(earlier.filter((held) => held.outcome === undefined).map((held) => [held, "lapsed"]));',
         to: "void earlier;",
       },

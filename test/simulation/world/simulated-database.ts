@@ -31,6 +31,17 @@ interface Turn {
 }
 
 const slowMs = 4_000;
+/** Many times what all processes send at one moment. */
+const mostStatements = 20_000;
+
+/** Processes send statement after statement, and no time passes. */
+export class Livelock extends Error {
+  override readonly name = "Livelock";
+
+  constructor() {
+    super(`more than ${mostStatements} statements were sent at one moment`);
+  }
+}
 const originMs = 1_000_000;
 
 /**
@@ -80,10 +91,12 @@ export class SimulatedDatabase {
     };
   }
 
-  /** Resolves when nothing runs and nothing could run without a timer. */
+  /** Resolves when nothing runs and nothing could run without a timer. Throws a `Livelock` when that never comes. */
   async settle(): Promise<void> {
+    const before = this.statements;
     for (let quiet = 0; quiet < 4; ) {
       await turn();
+      if (this.statements - before > mostStatements) throw new Livelock();
       const isBusy = this.#running > 0 || this.#isScheduled || (this.#queue.length > 0 && this.#current === undefined);
       quiet = isBusy ? 0 : quiet + 1;
       if (this.#running > 0) await new Promise<void>((resolve) => this.#calm.add(resolve));
