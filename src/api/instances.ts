@@ -7,7 +7,7 @@ import { isInternal } from "../definition/internal.ts";
 import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { explainInstance } from "../inspect/explain/explain-instance.ts";
 import type { Explanation } from "../inspect/explain/explanation.ts";
-import { underTodaysName } from "../kernel/family/children.ts";
+import { withCurrentStateName } from "../kernel/family/children.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { snapshotOf } from "../kernel/move/snapshot.ts";
 import { waitFor } from "../kernel/move/wait.ts";
@@ -135,7 +135,10 @@ export class Instances {
       const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx);
       if (row === undefined) throw noInstance(lifecycle, instance);
       const first = await readFirstChildren(db, row, checkedLimit(limit));
-      return { ...(await countChildren(db, row)), first: first.map((child) => underTodaysName(this.#kernel, child)) };
+      return {
+        ...(await countChildren(db, row)),
+        first: first.map((child) => withCurrentStateName(this.#kernel, child)),
+      };
     });
   }
 

@@ -2,7 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import type { AnyLifecycle, DataOf, StateOf } from "../definition/language/public-types.ts";
 import type { Child } from "../definition/language/step.ts";
 import type { Entry } from "../definition/schedule/timetable.ts";
-import type { Received } from "../kernel/callbacks/receive.ts";
+import type { ReceiveOutcome } from "../kernel/callbacks/receive.ts";
 import { refOf } from "../kernel/refs.ts";
 import type { FailureOf, Snapshot } from "../kernel/types/snapshot.ts";
 import { forsakenAfterMs } from "../schedules/keep-schedules.ts";
@@ -178,7 +178,7 @@ export interface Callback {
   readonly settledAt: Date | null;
 }
 
-export function receivedOf({ callback, duplicate }: Extract<Received, { ok: true }>): ReceivedCallback {
+export function receivedOf({ callback, duplicate }: Extract<ReceiveOutcome, { ok: true }>): ReceivedCallback {
   const { id, accepted, is_late, status, reason, received_ms } = callback;
   const answer = { accepted: accepted ?? true, late: is_late, duplicate, status, reason };
   return { id, ...answer, receivedAt: new Date(received_ms) };

@@ -1,16 +1,16 @@
 import type { Json } from "../base/json.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import type { Answer, Asker } from "../kernel/family/question-provider.ts";
+import type { QuestionAnswer, QuestionProvider } from "../kernel/family/question-provider.ts";
 import { readStates } from "../views/move/states.ts";
 import type { JobData } from "./data.ts";
 import type { Family } from "./family.ts";
 import { newJob } from "./job/new-job.ts";
 
 /** A crowd answers for `ask: { crowd }`: a question is a crowd job. */
-export function askCrowds(families: ReadonlyMap<AnyCrowd, Family>): Asker {
+export function askCrowds(families: ReadonlyMap<AnyCrowd, Family>): QuestionProvider {
   return {
     lifecycles: [...families.values()].map((family) => family.job),
-    takeBack: "close",
+    cancelEvent: "close",
     question(asked, shown, { key }) {
       const family = families.get(asked.crowd!)!;
       return { lifecycle: family.job, key, data: newJob(family.crowd, shown as Json) };
@@ -22,7 +22,7 @@ export function askCrowds(families: ReadonlyMap<AnyCrowd, Family>): Asker {
   };
 }
 
-function answerOf({ state, data }: { state: string; data: unknown }): Answer {
+function answerOf({ state, data }: { state: string; data: unknown }): QuestionAnswer {
   const { labels, consensus, agreement, reason } = data as JobData;
   if (state === "finished") return { event: "answered", payload: { consensus, labels, agreement }, reason: null };
   const why = reason ?? "The crowd job was discarded.";

@@ -3,7 +3,7 @@ import { isInternal } from "../definition/internal.ts";
 import { discarded, type LifecycleModel } from "../definition/model.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
-import { showWorkers } from "../kernel/tasks/workers.ts";
+import { listWorkers } from "../kernel/tasks/workers.ts";
 import { readOutboxLag } from "../outbox/views/outbox.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
 import { readPauses } from "../store/tasks/pauses.ts";
@@ -52,7 +52,7 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
   const outbox = await readOutboxLag(db);
   const alerts = await readUndeliveredAlerts(db);
   const breakers = (await listBreakers(db)).filter(({ state }) => state !== "closed");
-  const workers = await showWorkers(kernel);
+  const workers = await listWorkers(kernel);
   const pauses = await readPauses(db);
   const schedules = await listSchedules(db);
   const stuck = await findStuck(kernel, summary);

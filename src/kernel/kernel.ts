@@ -8,10 +8,10 @@ import type { BreakerOptions } from "../policy/breaker.ts";
 import type { Db, Tx } from "../store/port/db.ts";
 import { logFailure } from "../telemetry/log.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import { BreakerBoard } from "./breakers/breaker-states.ts";
+import { BreakerStates } from "./breakers/breaker-states.ts";
 import { type Clock, databaseClock } from "./clock.ts";
 import { Events } from "./events.ts";
-import type { Askers } from "./family/question-provider.ts";
+import type { QuestionProviders } from "./family/question-provider.ts";
 import type { Faults } from "./faults.ts";
 import { Notifier } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
@@ -37,7 +37,7 @@ export interface Kernel {
   /** Every lifecycle of this process by name. */
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
-  readonly breakers: BreakerBoard;
+  readonly breakers: BreakerStates;
   /** When leases may be taken for those of dead workers. */
   readonly expiry: LeaseExpiry;
   /** Tells what this process has written from what others have. */
@@ -46,7 +46,7 @@ export interface Kernel {
   /** What is written beside the instances of some of them, by the lifecycle's name. */
   readonly companions: ReadonlyMap<string, CompanionTable>;
   /** Who answers for the states that ask. */
-  readonly askers: Askers;
+  readonly questionProviders: QuestionProviders;
   /** What other rooms have done in each round of maintenance. */
   readonly chores: readonly Chore[];
   /** How long something may wait before it is reported as stuck. */
@@ -69,7 +69,7 @@ export function makeKernel(given: {
   schedules?: readonly AnySchedule[];
   breakers?: Readonly<Record<string, BreakerOptions>>;
   companions?: ReadonlyMap<string, CompanionTable>;
-  askers?: Askers;
+  questionProviders?: QuestionProviders;
   chores?: readonly Chore[];
   clock?: Clock;
   newId?: (() => string) | undefined;
@@ -95,12 +95,12 @@ export function makeKernel(given: {
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),
-    breakers: new BreakerBoard(given.lifecycles, given.breakers),
+    breakers: new BreakerStates(given.lifecycles, given.breakers),
     expiry: new LeaseExpiry((text) => given.telemetry.log.warn({}, text)),
     process: newId(),
     telemetry: given.telemetry,
     companions: given.companions ?? new Map(),
-    askers: given.askers ?? {},
+    questionProviders: given.questionProviders ?? {},
     chores: given.chores ?? [],
     stuckAfter: given.stuckAfter ?? stuckAfterOf(undefined),
   };

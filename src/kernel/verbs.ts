@@ -11,7 +11,7 @@ import { type Decider, markDiscarded } from "../store/recovery/dead-letters.ts";
 import { type CallbackView, readCallback } from "../views/callbacks.ts";
 import { type DeadLetterView, readDeadLetter } from "../views/dead-letters.ts";
 import { Batcher } from "./batcher.ts";
-import { type Arrival, type Received, receiveAll, receiveIn } from "./callbacks/receive.ts";
+import { type PlannedCallback, type ReceiveOutcome, receiveAll, receiveIn } from "./callbacks/receive.ts";
 import { modelOf } from "./commit/rows.ts";
 import { inTransaction, type Kernel, lifecycleOf, refuseInside } from "./kernel.ts";
 import { sendAll, sendAllIn, sendIn } from "./move/send.ts";
@@ -33,7 +33,7 @@ export class Verbs {
   readonly #kernel: Kernel;
   readonly #sends: Batcher<Send, Sent>;
   readonly #starts: Batcher<PlannedStart, Started>;
-  readonly #arrivals: Batcher<Arrival, Received>;
+  readonly #arrivals: Batcher<PlannedCallback, ReceiveOutcome>;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -79,7 +79,7 @@ export class Verbs {
     return this.#sends.add(send);
   }
 
-  receive(arrival: Arrival, tx: unknown): Promise<Received> {
+  receive(arrival: PlannedCallback, tx: unknown): Promise<ReceiveOutcome> {
     if (tx !== undefined) return this.#inTransaction(tx, (own) => receiveIn(this.#kernel, own, arrival));
     refuseInside(this.#kernel, "receive");
     return this.#arrivals.add(arrival);

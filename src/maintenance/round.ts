@@ -1,10 +1,10 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import { tidyBreakers } from "../kernel/breakers/breakers.ts";
-import { lookAtCallbacks } from "../kernel/callbacks/receive.ts";
+import { matchDueCallbacks } from "../kernel/callbacks/receive.ts";
 import { tidyRejections } from "../kernel/callbacks/rejections.ts";
 import { tidyTokens } from "../kernel/callbacks/tokens.ts";
 import { asPawlError } from "../kernel/errors.ts";
-import { lookAtParents } from "../kernel/family/check-parents.ts";
+import { checkParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { tidyGates } from "../kernel/lanes/gates.ts";
 import { type FiredTimers, fireTimers } from "../kernel/move/fire-timers.ts";
@@ -13,7 +13,7 @@ import { promoteScheduled } from "../kernel/tasks/claim.ts";
 import { reportLapsed } from "../kernel/tasks/report.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
 import { watchClock } from "../kernel/upkeep/clock-set-back.ts";
-import { tidy } from "../kernel/upkeep/roll-up-counts.ts";
+import { rollUpStateCounts } from "../kernel/upkeep/roll-up-counts.ts";
 import { keepSchedules } from "../schedules/keep-schedules.ts";
 
 /** What one round of maintenance did. */
@@ -41,16 +41,19 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   const lapsed = await run("reclaim lapsed leases", () => reportLapsed(kernel, lanes, pageSize), 0);
   const promoted = await run("ready scheduled tasks", () => promoteScheduled(kernel, lanes, pageSize), 0);
   const fired = await run("fire timers", () => fireTimers(kernel, pageSize), { fired: 0, newer: 0, failures: [] });
-  const callbacks = await run("match callbacks", () => lookAtCallbacks(kernel, pageSize), { looked: 0, failures: [] });
+  const callbacks = await run("match callbacks", () => matchDueCallbacks(kernel, pageSize), {
+    looked: 0,
+    failures: [],
+  });
   const released = await run("release parked instances", () => releaseParked(kernel), 0);
-  const parents = await run("check joins and questions", () => lookAtParents(kernel, pageSize), {
+  const parents = await run("check joins and questions", () => checkParents(kernel, pageSize), {
     joined: 0,
     made: 0,
     failures: [],
   });
   const schedules = await run("run schedules", () => keepSchedules(kernel), { ticks: 0, failures: [] });
   for (const chore of kernel.chores) failures.push(...(await run(chore.name, () => chore.round(kernel), [])));
-  await run("sum up counts", () => tidy(kernel), 0);
+  await run("sum up counts", () => rollUpStateCounts(kernel), 0);
   await run("tidy gates", () => tidyGates(kernel, lanes), undefined);
   await run("tidy workers", () => tidyWorkers(kernel), undefined);
   await run("tidy breakers", () => tidyBreakers(kernel), undefined);

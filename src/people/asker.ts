@@ -1,14 +1,14 @@
 import type { Json } from "../base/json.ts";
-import type { Answer, Asker } from "../kernel/family/question-provider.ts";
+import type { QuestionAnswer, QuestionProvider } from "../kernel/family/question-provider.ts";
 import { type SampleData, sample } from "./lifecycle/sample.ts";
 import { instanceKeyOf } from "./lifecycle/sample-key.ts";
 import { sampleDataOf } from "./samples.ts";
 import { type EndedSample, readEnded } from "./store/samples.ts";
 
 /** People answer for `ask: { queue }`: a question is a sample, with the key of who asks. */
-export const askPeople: Asker = {
+export const askPeople: QuestionProvider = {
   lifecycles: [sample],
-  takeBack: "close",
+  cancelEvent: "close",
   question(asked, shown, { id, key }) {
     const queue = asked.queue!;
     const own = key ?? id;
@@ -23,7 +23,7 @@ export const askPeople: Asker = {
 /** Well below what an event can carry. */
 const mostText = 512 * 1024;
 
-function answerOf({ state, data, labels }: EndedSample): Answer {
+function answerOf({ state, data, labels }: EndedSample): QuestionAnswer {
   const { consensus, agreement, reason } = data as SampleData;
   const values = (labels ?? []).map((label) => label.value);
   // Where they are too large to be sent, they are still to be found with the sample.

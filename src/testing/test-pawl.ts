@@ -12,10 +12,10 @@ import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import { reportStuck } from "../inspect/stuck/report-stuck.ts";
-import { keepBreakers, probePlace, rampOf, writeCalls } from "../kernel/breakers/breakers.ts";
-import { lookAtParents } from "../kernel/family/check-parents.ts";
+import { advanceBreakers, probePlace, rampLimitOf, writeCalls } from "../kernel/breakers/breakers.ts";
+import { checkParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { breakerOf, closuresOf } from "../kernel/lanes/closed-lanes.ts";
+import { breakerOf, readClosedLanes } from "../kernel/lanes/closed-lanes.ts";
 import { gatesOf, probeGates } from "../kernel/lanes/gates.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
 import { claimFromGates, claimFromLanes, claimProbeTask, renewTaskLeases } from "../kernel/tasks/claim.ts";
@@ -30,7 +30,7 @@ import { type RelayOptions, relaySettings } from "../outbox/settings.ts";
 import { type MessageOutcome, promoteMessages, pruneMessages } from "../outbox/store/outbox.ts";
 import type { Db } from "../store/port/db.ts";
 import { migrate } from "../store/port/migrate.ts";
-import { Claims } from "../worker/claimer.ts";
+import { Claimer } from "../worker/claimer.ts";
 import { Lanes } from "../worker/lanes.ts";
 import { type Handler, run } from "../worker/steps/run.ts";
 import { installTestClock, type TestClock } from "./clock.ts";
@@ -324,11 +324,11 @@ export class TestPawl {
     const now = () => clock.nowMs(); // In which order lanes are claimed from must not depend on the speed of the machine.
     const lanes = new Lanes(kernel, undefined, now);
     await lanes.read();
-    const claims = new Claims(kernel, lanes, { worker: "test-worker", leaseMs }, now);
+    const claims = new Claimer(kernel, lanes, { worker: "test-worker", leaseMs }, now);
     for (let ran = 0; ; ) {
-      const tasks = await claims.take(100);
+      const tasks = await claims.claim(100);
       if (tasks.length === 0) {
-        const { made, failures } = await lookAtParents(kernel, 500);
+        const { made, failures } = await checkParents(kernel, 500);
         if (failures.length > 0) throw failures[0]!.error;
         if (made === 0) return ran;
         continue;
@@ -370,12 +370,12 @@ export class TestPawl {
     const { kernel, fakes, leaseMs = standardLeaseMs } = this.#parts;
     const lane = this.#laneOf(step);
     const holder = { worker: `test-worker-${++this.#workers}`, leaseMs };
-    await keepBreakers(kernel);
-    const closure = (await closuresOf(kernel, [lane])).get(lane);
+    await advanceBreakers(kernel);
+    const closure = (await readClosedLanes(kernel, [lane])).get(lane);
     const place = closure?.by === "breaker" ? probePlace(kernel, breakerOf(kernel, lane)!) : undefined;
     if (closure !== undefined && place === undefined)
       throw new PawlError("option_invalid", `${lane} is closed: ${closure.reason}`);
-    const gates = gatesOf(kernel, [lane], (breaker) => rampOf(kernel, breaker));
+    const gates = gatesOf(kernel, [lane], (breaker) => rampLimitOf(kernel, breaker));
     const [task] =
       place !== undefined
         ? await claimProbeTask(kernel, place, { gates: probeGates(kernel, [lane]), ...holder })

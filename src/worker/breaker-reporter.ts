@@ -5,7 +5,7 @@ import type { Kernel } from "../kernel/kernel.ts";
  * Writes down what the calls of this process came to, four times a second while there are any or while failures make it
  * worth asking what others saw. Between calls it does nothing at all.
  */
-export class BreakerBeat {
+export class BreakerReporter {
   readonly #kernel: Kernel;
   readonly #onFailure: (error: unknown) => void;
   readonly #forget: () => void;

@@ -1,11 +1,11 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { lookAtGates } from "../kernel/lanes/gates.ts";
+import { readGateViews } from "../kernel/lanes/gates.ts";
 import { claimFromGates, claimFromLanes, claimProbeTask } from "../kernel/tasks/claim.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Who claims. */
-export interface Holder {
+export interface LeaseHolder {
   readonly worker: string;
   readonly leaseMs: number;
 }
@@ -23,10 +23,10 @@ const wholeLookEveryMs = 2_000;
  * than it could have is followed by one at the whole lane, and so is every other after two seconds: a task with a better
  * priority, or one that was put back, waits no longer than that.
  */
-export class Claims {
+export class Claimer {
   readonly #kernel: Kernel;
   readonly #lanes: Lanes;
-  readonly #holder: Holder;
+  readonly #holder: LeaseHolder;
   readonly #now: () => number;
   readonly #lastClaimed = new Map<string, { priority: number; id: string }>();
   #wholeLookAt = Number.NEGATIVE_INFINITY;
@@ -35,10 +35,10 @@ export class Claims {
   #urgency = Number.POSITIVE_INFINITY;
   #restMs = Number.POSITIVE_INFINITY;
 
-  constructor(kernel: Kernel, lanes: Lanes, holder: Holder, now: () => number = () => performance.now()) {
+  constructor(kernel: Kernel, lanes: Lanes, leaseHolder: LeaseHolder, now: () => number = () => performance.now()) {
     this.#kernel = kernel;
     this.#lanes = lanes;
-    this.#holder = holder;
+    this.#holder = leaseHolder;
     this.#now = now;
   }
 
@@ -56,8 +56,8 @@ export class Claims {
    * Up to so many tasks, up to so many of them from behind gates, and of probes as many as can begin at once. What is taken
    * beyond `idle` waits here for a slot: until it has begun, it spends no attempt.
    */
-  async take(room: number, gatedRoom = room, idle = room): Promise<ClaimedTask[]> {
-    await this.#lanes.look();
+  async claim(room: number, gatedRoom = room, idle = room): Promise<ClaimedTask[]> {
+    await this.#lanes.refresh();
     const probes = await this.#probes(idle);
     return [
       ...probes,
@@ -115,7 +115,7 @@ export class Claims {
     const gates = this.#lanes.gatesInTurn();
     if (gates.length === 0 || limit <= 0) return [];
     this.#gatesAt = this.#now();
-    const views = await lookAtGates(this.#kernel, gates);
+    const views = await readGateViews(this.#kernel, gates);
     for (const { wait_ms } of views) if (wait_ms !== null) this.#restMs = Math.min(this.#restMs, Math.max(1, wait_ms));
     const free = new Set(views.filter((view) => view.room > 0).map((view) => view.name));
     if (free.size === 0) return [];

@@ -1,7 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
-import { beat, beatEveryMs, leave } from "../kernel/tasks/workers.ts";
+import { beatEveryMs, deleteWorker, saveHeartbeat } from "../kernel/tasks/workers.ts";
 
-type Said = Parameters<typeof beat>[1];
+type Said = Parameters<typeof saveHeartbeat>[1];
 
 /**
  * Tells the database every now and then that a worker lives and what it does, in one small statement. Leases do not hang
@@ -31,13 +31,13 @@ export class Heartbeat {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#underWay;
-    await leave(this.#kernel, this.#say().id).catch(() => {});
+    await deleteWorker(this.#kernel, this.#say().id).catch(() => {});
   }
 
   async #beat(): Promise<void> {
     while (this.#hasNews) {
       this.#hasNews = false;
-      await beat(this.#kernel, this.#say()).catch(() => {});
+      await saveHeartbeat(this.#kernel, this.#say()).catch(() => {});
     }
     this.#underWay = undefined;
   }

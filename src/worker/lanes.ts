@@ -1,8 +1,8 @@
-import { keepBreakers, probePlace, rampOf } from "../kernel/breakers/breakers.ts";
+import { advanceBreakers, probePlace, rampLimitOf } from "../kernel/breakers/breakers.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { breakerOf, type Closure, closuresOf, closuresTopic } from "../kernel/lanes/closed-lanes.ts";
+import { breakerOf, closedLanesTopic, type LaneClosedReason, readClosedLanes } from "../kernel/lanes/closed-lanes.ts";
 import { type Gate, gatesOf, probeGates } from "../kernel/lanes/gates.ts";
-import { lanesNamed, lanesOf } from "../kernel/lanes/lanes.ts";
+import { laneFilter, lanesOf } from "../kernel/lanes/lanes.ts";
 import { definitionsTopic } from "../kernel/register.ts";
 import type { ProbePlace } from "../kernel/tasks/claim.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
@@ -30,12 +30,12 @@ export class Lanes {
   /** The breakers of those of ours that have one. */
   #breakers: ReadonlyMap<string, string> = new Map();
   #gated: ReadonlySet<string> = new Set();
-  #closed: ReadonlyMap<string, Closure> = new Map();
+  #closed: ReadonlyMap<string, LaneClosedReason> = new Map();
   #free: readonly string[] = [];
   #freeSet: ReadonlySet<string> = new Set();
   #openGates: readonly Gate[] = [];
   #readAt = Number.NEGATIVE_INFINITY;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
   #turn = 0;
   /** Called when there may be work in a lane, and how to stop that for each of them. */
   #wake: (() => void) | undefined;
@@ -44,7 +44,7 @@ export class Lanes {
   constructor(kernel: Kernel, only?: readonly string[], now: () => number = () => performance.now()) {
     this.#kernel = kernel;
     this.#now = now;
-    this.#isOurs = lanesNamed(kernel, only);
+    this.#isOurs = laneFilter(kernel, only);
   }
 
   /** All that this process can serve: it looks after those too that its worker does not claim from. */
@@ -57,7 +57,7 @@ export class Lanes {
   }
 
   /** Which are closed, and why, by the last look. */
-  get closed(): ReadonlyMap<string, Closure> {
+  get closed(): ReadonlyMap<string, LaneClosedReason> {
     return this.#closed;
   }
 
@@ -94,19 +94,19 @@ export class Lanes {
         return name === undefined ? [] : [[lane, name]];
       }),
     );
-    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    this.#refreshedAt = Number.NEGATIVE_INFINITY;
     this.#readAt = readAt;
     this.#watchOurs();
   }
 
   /** Looks which are closed, unless that is known from a moment ago. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     if (this.#now() - this.#readAt > rereadMs) await this.read();
-    if (this.#now() - this.#lookedAt < freshMs) return;
+    if (this.#now() - this.#refreshedAt < freshMs) return;
     const lookedAt = this.#now();
-    await keepBreakers(this.#kernel);
-    this.#closed = await closuresOf(this.#kernel, this.#ours);
-    const gates = gatesOf(this.#kernel, this.#ours, (breaker) => rampOf(this.#kernel, breaker));
+    await advanceBreakers(this.#kernel);
+    this.#closed = await readClosedLanes(this.#kernel, this.#ours);
+    const gates = gatesOf(this.#kernel, this.#ours, (breaker) => rampLimitOf(this.#kernel, breaker));
     this.#gated = new Set(gates.flatMap((gate) => gate.lanes));
     const open = this.#ours.filter((lane) => !this.#closed.has(lane));
     this.#free = open.filter((lane) => !this.#gated.has(lane));
@@ -115,7 +115,7 @@ export class Lanes {
       const lanes = gate.lanes.filter((lane) => !this.#closed.has(lane));
       return lanes.length === 0 ? [] : [{ ...gate, lanes }];
     });
-    this.#lookedAt = lookedAt;
+    this.#refreshedAt = lookedAt;
   }
 
   /** Those that are open and have no gate. The order turns by one each time, so that no lane starves another. */
@@ -140,15 +140,15 @@ export class Lanes {
 
   /** Whether a task of this lane may be had without a claim: it is open as far as anybody can know, and has no gate. */
   mayGrant(lane: string): boolean {
-    const isFresh = this.#now() - this.#lookedAt < 2 * freshMs;
+    const isFresh = this.#now() - this.#refreshedAt < 2 * freshMs;
     return isFresh && this.#freeSet.has(lane) && !this.mustWait({ lane });
   }
 
   /** Calls `wake` when there may be work in a lane, or lanes were closed or opened; gives back how to stop that. */
   watch(wake: () => void): () => void {
     const { signals } = this.#kernel;
-    const reopened = signals.wait(closuresTopic, () => {
-      this.#lookedAt = Number.NEGATIVE_INFINITY;
+    const reopened = signals.wait(closedLanesTopic, () => {
+      this.#refreshedAt = Number.NEGATIVE_INFINITY;
       wake();
     });
     const registered = signals.wait(definitionsTopic, () => {

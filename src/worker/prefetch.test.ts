@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Pace } from "./prefetch.ts";
+import { PrefetchEstimator } from "./prefetch.ts";
 
 function begin() {
   let nowMs = 0;
-  const pace = new Pace(() => nowMs);
+  const pace = new PrefetchEstimator(() => nowMs);
   return {
     pace,
     /** So many steps end, each of which ran for so long. */

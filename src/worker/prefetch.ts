@@ -1,6 +1,6 @@
 /** What is held beyond what runs is to begin within this time. */
 export const windowMs = 100;
-const most = 1_000;
+const maxPrefetch = 1_000;
 /** How much the newest duration counts in the average. */
 const weight = 1 / 8;
 
@@ -9,7 +9,7 @@ const weight = 1 / 8;
  * waited for, and slow ones are left to other workers. Two measures bound it: how many ended lately, and how many can end by
  * how long steps take. The first alone would take sixteen slow steps that end together for quick ones.
  */
-export class Pace {
+export class PrefetchEstimator {
   #perWindow = 0;
   #finished = 0;
   #averageMs: number | undefined;
@@ -38,6 +38,6 @@ export class Pace {
       this.#since = this.#now();
     }
     const canEnd = this.#averageMs === undefined ? 0 : (slots * windowMs) / this.#averageMs;
-    return Math.floor(Math.min(most, this.#perWindow, canEnd));
+    return Math.floor(Math.min(maxPrefetch, this.#perWindow, canEnd));
   }
 }

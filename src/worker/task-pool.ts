@@ -13,11 +13,11 @@ import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { GrantDecider } from "../kernel/types/move-origin.ts";
 import type { Outcome, Report, ReportResult } from "../kernel/types/outcome.ts";
 import type { LeaseKeeper } from "../store/port/db.ts";
-import { Pace, windowMs } from "./prefetch.ts";
+import { PrefetchEstimator, windowMs } from "./prefetch.ts";
 import type { Settings } from "./settings.ts";
 import type { SlotState, WorkerStates } from "./states.ts";
-import { Abort, abortedBy } from "./steps/abort.ts";
-import { reportObserved, runObserved } from "./steps/instrumented.ts";
+import { StepAbort, stepAborted } from "./steps/abort.ts";
+import { reportInstrumented, runInstrumented } from "./steps/instrumented.ts";
 import type { Handler } from "./steps/run.ts";
 import { StuckSteps } from "./steps/stuck-steps.ts";
 
@@ -27,23 +27,23 @@ const markAfterMs = 50;
 const longestWaitMs = 1_000;
 
 /** A task in hand: waiting here, running, or being reported. */
-interface Held {
+interface PooledTask {
   readonly task: ClaimedTask;
-  readonly abort: Abort;
-  readonly takenAt: number;
+  readonly abort: StepAbort;
+  readonly claimedAt: number;
   /** What its slot does; undefined once that is free again. */
   slot: SlotState | undefined;
   /** When its step began; undefined while it waits. */
-  beganAt: number | undefined;
+  startedAt: number | undefined;
   /** It was given back: whatever its step still says does not count, and must not win over that. */
-  isGivenBack: boolean;
+  isReturned: boolean;
   /** How its step ended: that is on its way, and the move that is seen then is its own. */
   outcome: Outcome | undefined;
   /** It has begun, and its handler has not returned. */
   isRunning: boolean;
 }
 
-export interface HandsOptions {
+export interface TaskPoolOptions {
   readonly settings: Settings;
   readonly states: WorkerStates;
   /** Whether the next step of an instance is to come with the report that leads to it. */
@@ -62,53 +62,53 @@ export interface HandsOptions {
 }
 
 /** The tasks that a worker has in hand: it runs as many at once as it has slots, keeps their leases, and reports. */
-export class Hands {
+export class TaskPool {
   readonly #kernel: Kernel;
-  readonly #options: HandsOptions;
-  readonly #pace = new Pace();
+  readonly #options: TaskPoolOptions;
+  readonly #prefetch = new PrefetchEstimator();
   readonly #reports: Batcher<Report, ReportResult | FailedReport>;
-  readonly #keeper: LeaseKeeper;
-  readonly #looks: Batcher<Held, boolean>;
-  readonly #stuck: StuckSteps<Held>;
+  readonly #leaseKeeper: LeaseKeeper;
+  readonly #leaseChecks: Batcher<PooledTask, boolean>;
+  readonly #stuck: StuckSteps<PooledTask>;
   readonly #forgetHints: () => void;
-  readonly #held = new Map<string, Held>();
-  readonly #waiting: Held[] = [];
+  readonly #tasks = new Map<string, PooledTask>();
+  readonly #waiting: PooledTask[] = [];
   /** Steps that run, and of which the database does not know yet that they do. */
-  readonly #unmarked = new Set<Held>();
+  readonly #unmarked = new Set<PooledTask>();
   #marking: NodeJS.Timeout | undefined;
   #isEmptied = false;
   #running = 0;
 
-  constructor(kernel: Kernel, options: HandsOptions) {
+  constructor(kernel: Kernel, options: TaskPoolOptions) {
     this.#kernel = kernel;
     this.#options = options;
     const { leaseMs, onFailure } = options.settings;
     // Two at once keep database and process busy at the same time.
     this.#reports = new Batcher((batch) => this.#report(batch), { maxBatch: 500, concurrency: 2 });
-    this.#keeper = keepLeases(kernel, {
+    this.#leaseKeeper = keepLeases(kernel, {
       leaseMs,
       everyMs: timerMs(leaseMs / 3),
-      onLost: (leases) => void this.#lose(leases.flatMap((lease) => this.#heldUnder(lease) ?? [])),
+      onLost: (leases) => void this.#abortLost(leases.flatMap((lease) => this.#taskUnder(lease) ?? [])),
       onFailure,
     });
     const limits = { graceMs: options.settings.abortGraceMs, maxFreed: options.settings.concurrency };
-    this.#stuck = new StuckSteps(limits, (held, isFreed) => this.#becomeStuck(held, isFreed));
-    this.#looks = new Batcher((batch) => this.#look(batch), { maxBatch: 500, concurrency: 1 });
-    this.#forgetHints = kernel.signals.follow((topic) => this.#hear(topic));
+    this.#stuck = new StuckSteps(limits, (pooled, isFreed) => this.#becomeStuck(pooled, isFreed));
+    this.#leaseChecks = new Batcher((batch) => this.#checkLeases(batch), { maxBatch: 500, concurrency: 1 });
+    this.#forgetHints = kernel.signals.follow((topic) => this.#onHint(topic));
   }
 
   /** How many more tasks there is room for. */
   get room(): number {
-    const { concurrency, prefetch = this.#pace.prefetch(concurrency - this.#slow) } = this.#options.settings;
-    return this.#waiting.length > concurrency ? 0 : concurrency + prefetch - this.#held.size;
+    const { concurrency, prefetch = this.#prefetch.prefetch(concurrency - this.#slowSteps) } = this.#options.settings;
+    return this.#waiting.length > concurrency ? 0 : concurrency + prefetch - this.#tasks.size;
   }
 
   /** In how many slots a step runs that does not end soon. */
-  get #slow(): number {
+  get #slowSteps(): number {
     const now = performance.now();
     let slow = 0;
-    for (const { beganAt, outcome } of this.#held.values())
-      if (outcome === undefined && beganAt !== undefined && now - beganAt > windowMs) slow += 1;
+    for (const { startedAt, outcome } of this.#tasks.values())
+      if (outcome === undefined && startedAt !== undefined && now - startedAt > windowMs) slow += 1;
     return slow;
   }
 
@@ -127,7 +127,7 @@ export class Hands {
   /** How many tasks of which lanes there are. */
   get lanes(): Record<string, number> {
     const lanes: Record<string, number> = {};
-    for (const { task } of this.#held.values()) lanes[task.lane] = (lanes[task.lane] ?? 0) + 1;
+    for (const { task } of this.#tasks.values()) lanes[task.lane] = (lanes[task.lane] ?? 0) + 1;
     return lanes;
   }
 
@@ -136,146 +136,149 @@ export class Hands {
     return this.#stuck.count;
   }
 
-  take(tasks: readonly ClaimedTask[]): void {
-    this.#keeper.keep(tasks.map((one) => one.lease));
-    const earlier = tasks.flatMap(({ lease }) => this.#held.get(lease.taskId) ?? []);
+  add(tasks: readonly ClaimedTask[]): void {
+    this.#leaseKeeper.keep(tasks.map((one) => one.lease));
+    const earlier = tasks.flatMap(({ lease }) => this.#tasks.get(lease.taskId) ?? []);
     // What stands behind a gate counts there from now on, and others wait for a probe: it begins before what only waits here.
-    const first: Held[] = [];
+    const first: PooledTask[] = [];
     const { meters } = this.#kernel.telemetry;
     for (const one of tasks) {
       meters.lane(one.lane).claimed += 1;
-      const held: Held = {
+      const pooled: PooledTask = {
         task: one,
-        abort: new Abort(),
-        takenAt: performance.now(),
+        abort: new StepAbort(),
+        claimedAt: performance.now(),
         slot: "Claiming",
-        beganAt: undefined,
-        isGivenBack: false,
+        startedAt: undefined,
+        isReturned: false,
         outcome: undefined,
         isRunning: false,
       };
-      this.#held.set(one.lease.taskId, held);
+      this.#tasks.set(one.lease.taskId, pooled);
       this.#options.states.slot("Polling", "Claiming");
-      if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(held);
-      else this.#waiting.push(held);
+      if (one.probe !== undefined || this.#options.isGated(one.lane)) first.push(pooled);
+      else this.#waiting.push(pooled);
     }
     if (first.length > 0) this.#waiting.unshift(...first);
     // A lease of ours expired, and we have claimed the same task again: its earlier attempt must not go on next to it.
-    this.#abortAll(earlier.filter((held) => held.outcome === undefined).map((held) => [held, "lapsed"]));
-    this.#fill();
+    this.#abortAll(earlier.filter((pooled) => pooled.outcome === undefined).map((pooled) => [pooled, "lapsed"]));
+    this.#startWaiting();
   }
 
   /**
    * Gives back tasks that wait here and have not begun, their attempts unspent: those that are meant, and those that were
    * to begin at once and wait for slow steps instead. Other workers may have room.
    */
-  async putBack(isMeant: (task: ClaimedTask) => boolean): Promise<void> {
+  async returnWaiting(isMeant: (task: ClaimedTask) => boolean): Promise<void> {
     const isAsked = this.#options.settings.prefetch !== undefined;
     const tooLong = performance.now() - longestWaitMs;
-    await this.#giveBack(this.#takeOut(({ task, takenAt }) => isMeant(task) || (!isAsked && takenAt < tooLong)));
+    await this.#returnTasks(
+      this.#removeWaiting(({ task, claimedAt }) => isMeant(task) || (!isAsked && claimedAt < tooLong)),
+    );
   }
 
   /** Begins nothing more, lets what runs finish within the grace time, and gives the rest back. */
-  async empty(untilFree: (ms: number) => Promise<void>): Promise<void> {
-    await this.putBack(() => true);
+  async drain(untilFree: (ms: number) => Promise<void>): Promise<void> {
+    await this.returnWaiting(() => true);
     const endAt = performance.now() + this.#options.settings.graceMs;
-    while (this.#held.size > 0 && performance.now() < endAt) await untilFree(endAt - performance.now());
-    const late = [...this.#held.values()];
-    const given = this.#giveBack(late);
-    for (const { task, abort } of late) abort.abort(abortedBy("stopping", task));
-    for (const held of this.#stuck.freed) held.isGivenBack = true;
+    while (this.#tasks.size > 0 && performance.now() < endAt) await untilFree(endAt - performance.now());
+    const late = [...this.#tasks.values()];
+    const given = this.#returnTasks(late);
+    for (const { task, abort } of late) abort.abort(stepAborted("stopping", task));
+    for (const pooled of this.#stuck.freed) pooled.isReturned = true;
     await given;
     this.#isEmptied = true;
     clearTimeout(this.#marking);
     this.#stuck.stop();
     this.#forgetHints();
-    await this.#keeper.stop();
+    await this.#leaseKeeper.stop();
   }
 
   /** Those of the tasks that wait here: they will not begin. */
-  #takeOut(isMeant: (held: Held) => boolean): Held[] {
+  #removeWaiting(isMeant: (pooled: PooledTask) => boolean): PooledTask[] {
     const out = this.#waiting.filter(isMeant);
     if (out.length === 0) return out;
-    this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((held) => !isMeant(held)));
+    this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((pooled) => !isMeant(pooled)));
     for (let left = out.length; left > 0; left--) this.#options.states.slot("Claiming", "Polling");
     return out;
   }
 
   /** Begins what may begin. What must wait is left for whoever puts it back. */
-  #fill(): void {
+  #startWaiting(): void {
     const { settings, mustWait } = this.#options;
     for (let place = 0; place < this.#waiting.length && this.#running < settings.concurrency; ) {
-      const held = this.#waiting[place]!;
-      if (mustWait(held.task)) {
+      const pooled = this.#waiting[place]!;
+      if (mustWait(pooled.task)) {
         place += 1;
         continue;
       }
       if (place === 0) this.#waiting.shift();
       else this.#waiting.splice(place, 1);
       this.#running += 1;
-      held.isRunning = true;
-      this.#process(held).catch((error: unknown) => this.#abandon(held, error));
+      pooled.isRunning = true;
+      this.#process(pooled).catch((error: unknown) => this.#abandonTask(pooled, error));
     }
   }
 
   /** Runs a task and reports what became of it, together with those that end at the same time. */
-  async #process(held: Held): Promise<void> {
-    const { task, abort } = held;
+  async #process(pooled: PooledTask): Promise<void> {
+    const { task, abort } = pooled;
     const { settings, fakes, isGated } = this.#options;
     const { faults, signals, telemetry } = this.#kernel;
-    this.#enter(held, "Processing");
+    this.#enter(pooled, "Processing");
     if (faults !== undefined) await faults.at("run.before");
     const began = performance.now();
-    held.beganAt = began;
-    if (task.isAhead === true) this.#noteBegin(held);
-    const outcome = await runObserved(this.#kernel, task, { abort, log: settings.log, fakes });
-    held.isRunning = false;
+    pooled.startedAt = began;
+    if (task.isAhead === true) this.#noteBegin(pooled);
+    const outcome = await runInstrumented(this.#kernel, task, { abort, log: settings.log, fakes });
+    pooled.isRunning = false;
     const tookMs = performance.now() - began;
     telemetry.meters.lane(task.lane).ran(tookMs);
     if (faults !== undefined) await faults.at("run.after");
-    this.#stuck.ended(held);
-    this.#enter(held, succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure");
-    this.#fill();
-    held.outcome = outcome;
-    this.#pace.finished(tookMs);
-    await this.#reportUntilAnswered(held, outcome);
+    this.#stuck.ended(pooled);
+    this.#enter(pooled, succeeded(outcome) ? "ReportingSuccess" : "ReportingFailure");
+    this.#startWaiting();
+    pooled.outcome = outcome;
+    this.#prefetch.finished(tookMs);
+    await this.#reportUntilKnown(pooled, outcome);
     if (isGated(task.lane)) signals.hint(task.lane); // There is room again, for whoever waits.
-    this.#enter(held, "Polling");
-    this.#release(held);
+    this.#enter(pooled, "Polling");
+    this.#release(pooled);
   }
 
   /** The slot of a task goes on, unless it was freed. */
-  #enter(held: Held, to: SlotState | "Polling" | "ErrorWait"): void {
-    const from = held.slot;
+  #enter(pooled: PooledTask, to: SlotState | "Polling" | "ErrorWait"): void {
+    const from = pooled.slot;
     if (from === undefined) return;
     if (from === "Processing") this.#running -= 1;
-    held.slot = to === "Polling" || to === "ErrorWait" ? undefined : to;
+    pooled.slot = to === "Polling" || to === "ErrorWait" ? undefined : to;
     this.#options.states.slot(from, to);
   }
 
   /** What became of the task is unknown: the slot is free again, and the lease lapses. */
-  #abandon(held: Held, error: unknown): void {
-    held.isRunning = false;
-    this.#stuck.ended(held);
-    this.#enter(held, "ErrorWait");
+  #abandonTask(pooled: PooledTask, error: unknown): void {
+    pooled.isRunning = false;
+    this.#stuck.ended(pooled);
+    this.#enter(pooled, "ErrorWait");
     this.#options.onSlotError(error);
-    this.#release(held);
+    this.#release(pooled);
   }
 
   /**
    * A step that was taken in advance and does not end soon is marked as begun: should its worker die, the attempt is spent.
    * Quick ones need no mark.
    */
-  #noteBegin(held: Held): void {
-    this.#unmarked.add(held);
+  #noteBegin(pooled: PooledTask): void {
+    this.#unmarked.add(pooled);
     this.#marking ??= setTimeout(() => void this.#markBegun(), markAfterMs).unref();
   }
 
   async #markBegun(): Promise<void> {
-    const runs = (held: Held) => held.outcome === undefined && this.#held.get(held.task.lease.taskId) === held;
-    for (const held of this.#unmarked) if (!runs(held)) this.#unmarked.delete(held);
+    const runs = (pooled: PooledTask) =>
+      pooled.outcome === undefined && this.#tasks.get(pooled.task.lease.taskId) === pooled;
+    for (const pooled of this.#unmarked) if (!runs(pooled)) this.#unmarked.delete(pooled);
     const due = performance.now() - markAfterMs;
-    const list = [...this.#unmarked].filter(({ beganAt }) => beganAt! <= due);
+    const list = [...this.#unmarked].filter(({ startedAt }) => startedAt! <= due);
     try {
       const marked =
         list.length === 0
@@ -284,7 +287,7 @@ export class Hands {
               this.#kernel,
               list.map(({ task }) => task.lease),
             );
-      for (const held of list) if (marked.has(held.task.lease.taskId)) this.#unmarked.delete(held);
+      for (const pooled of list) if (marked.has(pooled.task.lease.taskId)) this.#unmarked.delete(pooled);
     } catch {
       // The database is away: the mark is tried again as long as the step runs.
     }
@@ -296,20 +299,20 @@ export class Hands {
    * Reports how a task ended, and again while the database is away: the step has done its work, its lease is kept or waits
    * to be renewed, and the report is fenced, so a later try can neither be too late unseen nor count twice.
    */
-  async #reportUntilAnswered(held: Held, outcome: Outcome): Promise<void> {
-    const { task } = held;
+  async #reportUntilKnown(pooled: PooledTask, outcome: Outcome): Promise<void> {
+    const { task } = pooled;
     const { onFailure } = this.#options.settings;
-    for (let tries = 0, pauseMs = firstPauseMs; !held.isGivenBack; tries++) {
+    for (let tries = 0, pauseMs = firstPauseMs; !pooled.isReturned; tries++) {
       const answer = await this.#reports
         .add({ task, outcome, again: tries > 0 })
         .catch((error: unknown): FailedReport => ({ error }));
       if (typeof answer !== "object") {
-        if (answer === "lease_lost") onFailure(lostBy(task));
+        if (answer === "lease_lost") onFailure(leaseLostError(task));
         return;
       }
       if (tries === 0) onFailure(answer.error);
       // Else its outcome stays unknown: the lease will lapse, and the attempt counts as one whose worker was lost.
-      if (!isPassing(answer.error)) return;
+      if (!isTransient(answer.error)) return;
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
@@ -320,62 +323,63 @@ export class Hands {
     const granted: ClaimedTask[] = [];
     const stay = { grant: this.#options.grant, take: (next: ClaimedTask) => granted.push(next) };
     try {
-      return await reportObserved(
+      return await reportInstrumented(
         this.#kernel,
         batch.map((one) => ({ ...one, stay })),
       );
     } finally {
-      this.take(granted);
+      this.add(granted);
     }
   }
 
-  #release(held: Held): void {
-    this.#forget(held);
-    this.#fill();
+  #release(pooled: PooledTask): void {
+    this.#forget(pooled);
+    this.#startWaiting();
     this.#options.onFree();
   }
 
   /** Unless the next step of the same instance, whose task has the same id, is in hand already. */
-  #forget(held: Held): void {
-    const { taskId } = held.task.lease;
-    if (this.#held.get(taskId) !== held) return;
-    this.#held.delete(taskId);
-    this.#keeper.drop([taskId]);
+  #forget(pooled: PooledTask): void {
+    const { taskId } = pooled.task.lease;
+    if (this.#tasks.get(taskId) !== pooled) return;
+    this.#tasks.delete(taskId);
+    this.#leaseKeeper.drop([taskId]);
   }
 
   /**
    * An instance moved. The task of its step has its id: if it is in hand, it may be out of date, and is looked at now
    * rather than with its next renewal. When anything may have happened, everything is.
    */
-  #hear(topic: string | undefined): void {
-    const meant = topic === undefined ? this.#held.values() : [this.#held.get(topic)];
-    for (const held of meant) {
-      if (held === undefined || held.outcome !== undefined) continue;
-      this.#looks.add(held).catch(() => {}); // A renewal finds it, too.
+  #onHint(topic: string | undefined): void {
+    const meant = topic === undefined ? this.#tasks.values() : [this.#tasks.get(topic)];
+    for (const pooled of meant) {
+      if (pooled === undefined || pooled.outcome !== undefined) continue;
+      this.#leaseChecks.add(pooled).catch(() => {}); // A renewal finds it, too.
     }
   }
 
   /** Which of them still hold; what does not is lost, unless it has ended by itself meanwhile. */
-  async #look(list: readonly Held[]): Promise<boolean[]> {
+  async #checkLeases(list: readonly PooledTask[]): Promise<boolean[]> {
     const holding = await heldTaskIds(
       this.#kernel.db,
       list.map(({ task }) => task),
     );
-    const holds = ({ task }: Held) => holding.has(task.lease.taskId);
-    const isInHand = (held: Held) => held.outcome === undefined && this.#held.get(held.task.lease.taskId) === held;
-    await this.#lose(list.filter((held) => !holds(held) && isInHand(held)));
+    const holds = ({ task }: PooledTask) => holding.has(task.lease.taskId);
+    const isInHand = (pooled: PooledTask) =>
+      pooled.outcome === undefined && this.#tasks.get(pooled.task.lease.taskId) === pooled;
+    await this.#abortLost(list.filter((pooled) => !holds(pooled) && isInHand(pooled)));
     return list.map(holds);
   }
 
   /** The task that is held under this very lease, and not under a newer one. */
-  #heldUnder({ taskId, token }: ClaimedTask["lease"]): Held | undefined {
-    const held = this.#held.get(taskId);
-    return held?.task.lease.token === token ? held : undefined;
+  #taskUnder({ taskId, token }: ClaimedTask["lease"]): PooledTask | undefined {
+    const pooled = this.#tasks.get(taskId);
+    return pooled?.task.lease.token === token ? pooled : undefined;
   }
 
   /** These leases no longer hold: steps that run are aborted with the reason, and those that have not begun do not begin. */
-  async #lose(list: readonly Held[]): Promise<void> {
-    const lost = list.filter((held) => held.outcome === undefined && !held.isGivenBack && !held.abort.aborted);
+  async #abortLost(list: readonly PooledTask[]): Promise<void> {
+    const lost = list.filter((pooled) => pooled.outcome === undefined && !pooled.isReturned && !pooled.abort.aborted);
     if (lost.length === 0) return;
     let reasons: ReadonlyMap<string, LeaseLossReason> = new Map();
     try {
@@ -386,26 +390,26 @@ export class Hands {
     } catch (error) {
       this.#options.settings.onFailure(error);
     }
-    this.#abortAll(lost.map((held) => [held, reasons.get(held.task.lease.taskId) ?? "lapsed"]));
+    this.#abortAll(lost.map((pooled) => [pooled, reasons.get(pooled.task.lease.taskId) ?? "lapsed"]));
   }
 
   /** Aborts steps that run, and drops those that have not begun: their leases are no longer ours. */
-  #abortAll(list: readonly (readonly [Held, LeaseLossReason])[]): void {
-    for (const [held, reason] of list) {
-      const { task, abort, isRunning } = held;
+  #abortAll(list: readonly (readonly [PooledTask, LeaseLossReason])[]): void {
+    for (const [pooled, reason] of list) {
+      const { task, abort, isRunning } = pooled;
       if (abort.aborted) continue;
-      abort.abort(abortedBy(reason, task));
-      if (this.#held.get(task.lease.taskId) === held) this.#keeper.drop([task.lease.taskId]);
-      if (isRunning) this.#stuck.watch(held);
+      abort.abort(stepAborted(reason, task));
+      if (this.#tasks.get(task.lease.taskId) === pooled) this.#leaseKeeper.drop([task.lease.taskId]);
+      if (isRunning) this.#stuck.watch(pooled);
     }
-    for (const held of this.#takeOut(({ abort }) => abort.aborted)) this.#release(held);
+    for (const pooled of this.#removeWaiting(({ abort }) => abort.aborted)) this.#release(pooled);
   }
 
   /** Its step ignores its aborted signal. What it still returns is reported as ever, and refused by its lost lease. */
-  #becomeStuck(held: Held, isFreed: boolean): void {
+  #becomeStuck(pooled: PooledTask, isFreed: boolean): void {
     const { isGated, onStuck } = this.#options;
     onStuck();
-    const { lane, lease, attempt, row } = held.task;
+    const { lane, lease, attempt, row } = pooled.task;
     const { log } = this.#kernel.telemetry;
     const fields = { lane, task: lease.taskId, instance: row.id, attempt, stuck: this.stuck };
     if (!isFreed) {
@@ -416,15 +420,15 @@ export class Hands {
       return;
     }
     log.warn(fields, "A step ignores its aborted signal; its slot was freed. Pass `step.signal` to what it waits for.");
-    this.#enter(held, "ReportingFailure");
-    this.#enter(held, "Polling");
+    this.#enter(pooled, "ReportingFailure");
+    this.#enter(pooled, "Polling");
     if (isGated(lane)) this.#kernel.signals.hint(lane);
-    this.#release(held);
+    this.#release(pooled);
   }
 
-  async #giveBack(list: readonly Held[]): Promise<void> {
+  async #returnTasks(list: readonly PooledTask[]): Promise<void> {
     if (list.length === 0) return;
-    for (const held of list) held.isGivenBack = true;
+    for (const pooled of list) pooled.isReturned = true;
     try {
       await report(
         this.#kernel,
@@ -438,7 +442,7 @@ export class Hands {
     } catch (error) {
       this.#options.settings.onFailure(error); // Their leases will lapse.
     }
-    for (const held of list) this.#forget(held);
+    for (const pooled of list) this.#forget(pooled);
   }
 }
 
@@ -447,11 +451,11 @@ function succeeded(outcome: Outcome): boolean {
 }
 
 /** Time may help: the database is away, busy, or refuses for now. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return isPawlError(error) && error.fault === "environment" && error.code !== "closed";
 }
 
-function lostBy({ lease: { taskId }, lane }: ClaimedTask): PawlError {
+function leaseLostError({ lease: { taskId }, lane }: ClaimedTask): PawlError {
   const message = `The lease of task ${taskId} (${lane}) was lost; its result does not count.`;
   return new PawlError("lease_lost", message, { taskId });
 }

@@ -1,22 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { timerMs } from "../base/duration.ts";
-import { lookAtParents } from "../kernel/family/check-parents.ts";
+import { checkParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals/signals.ts";
 import type { GrantDecider } from "../kernel/types/move-origin.ts";
 import { Backoff } from "./backoff.ts";
-import { BreakerBeat } from "./breaker-reporter.ts";
-import { Claims } from "./claimer.ts";
+import { BreakerReporter } from "./breaker-reporter.ts";
+import { Claimer } from "./claimer.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { freshMs, Lanes } from "./lanes.ts";
 import { type Settings, settingsOf, type WorkOptions } from "./settings.ts";
 import { type LoopState, type SlotState, WorkerStates } from "./states.ts";
-import { takeObserved } from "./steps/instrumented.ts";
+import { claimInstrumented } from "./steps/instrumented.ts";
 import type { Handler } from "./steps/run.ts";
-import { Hands } from "./task-pool.ts";
+import { TaskPool } from "./task-pool.ts";
 import { pawlVersion } from "./version.ts";
-import { Rest } from "./wakeable-sleep.ts";
+import { WakeableSleep } from "./wakeable-sleep.ts";
 
 /** One round of what is looked after beside the steps: lapsed leases, scheduled tasks, due timers. */
 export type Maintain = (
@@ -25,11 +25,11 @@ export type Maintain = (
 ) => Promise<{ failures: readonly { error: unknown }[] }>;
 
 /** What comes with a worker from inside Pawl. */
-export interface Company {
+export interface WorkerHooks {
   /** Handlers that stand in for the real ones, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
   /** Starts what is stopped with it: a relay. Called once the options are known to be valid. */
-  readonly beside?: () => readonly { stop(): Promise<void> }[];
+  readonly startWith?: () => readonly { stop(): Promise<void> }[];
   /** Called when it has stopped. */
   readonly onStopped?: () => void;
 }
@@ -52,14 +52,14 @@ export class Worker {
   readonly #settings: Settings;
   readonly #states: WorkerStates;
   readonly #lanes: Lanes;
-  readonly #claims: Claims;
-  readonly #hands: Hands;
+  readonly #claimer: Claimer;
+  readonly #pool: TaskPool;
   readonly #heartbeat: Heartbeat;
-  readonly #beat: BreakerBeat;
-  readonly #rest = new Rest();
+  readonly #breakerReporter: BreakerReporter;
+  readonly #idleSleep = new WakeableSleep();
   /** Hints of work do not end this one: a database that is away is not asked more often because there is work. */
-  readonly #errorWait = new Rest();
-  readonly #beside: readonly { stop(): Promise<void> }[];
+  readonly #errorSleep = new WakeableSleep();
+  readonly #companions: readonly { stop(): Promise<void> }[];
   readonly #onStopped: () => void;
   readonly #ended: Promise<void>;
   #stopping = false;
@@ -67,35 +67,35 @@ export class Worker {
   #slotFailed = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
   /** A parent is to be looked at. */
-  #toLook = false;
+  #hasChecks = false;
   /** The round of maintenance under way. */
   #round: Promise<void> | undefined;
 
-  constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, company: Company = {}) {
+  constructor(kernel: Kernel, maintain: Maintain, options: WorkOptions = {}, hooks: WorkerHooks = {}) {
     this.#kernel = kernel;
     this.#maintainOnce = maintain;
     this.#settings = settingsOf(options, kernel.telemetry.log);
     kernel.expiry.cover(this.#settings.leaseMs);
     this.#states = new WorkerStates(this.#settings.onMove);
     this.#lanes = new Lanes(kernel, options.only);
-    this.#claims = new Claims(kernel, this.#lanes, {
+    this.#claimer = new Claimer(kernel, this.#lanes, {
       worker: this.id,
       leaseMs: this.#settings.leaseMs,
     });
-    this.#hands = new Hands(kernel, {
+    this.#pool = new TaskPool(kernel, {
       settings: this.#settings,
       states: this.#states,
       grant: this.#grant,
       isGated: (lane) => this.#lanes.isGated(lane),
       mustWait: (task) => this.#lanes.mustWait(task),
-      onFree: () => this.#rest.end(),
+      onFree: () => this.#idleSleep.wake(),
       onStuck: () => this.#heartbeat.now(),
       onSlotError: (error) => {
         this.#slotFailed = true;
         this.#settings.onFailure(error);
-        this.#rest.end();
+        this.#idleSleep.wake();
       },
-      fakes: company.fakes,
+      fakes: hooks.fakes,
     });
     this.#heartbeat = new Heartbeat(kernel, () => ({
       id: this.id,
@@ -107,15 +107,15 @@ export class Worker {
       concurrency: this.#settings.concurrency,
       slots: this.slots,
       stuck: this.stuck,
-      tasks: this.#hands.lanes,
+      tasks: this.#pool.lanes,
       lanes: this.#lanes.ours,
     }));
-    this.#beat = new BreakerBeat(kernel, this.#settings.onFailure);
+    this.#breakerReporter = new BreakerReporter(kernel, this.#settings.onFailure);
     kernel.telemetry.meters.workers.add(this);
     kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "A worker begins.");
-    this.#beside = company.beside?.() ?? [];
-    this.#onStopped = company.onStopped ?? (() => {});
-    this.#ended = this.#loop().finally(() => this.#tellEnd());
+    this.#companions = hooks.startWith?.() ?? [];
+    this.#onStopped = hooks.onStopped ?? (() => {});
+    this.#ended = this.#loop().finally(() => this.#logStopped());
   }
 
   get state(): LoopState {
@@ -128,20 +128,20 @@ export class Worker {
 
   /** How many of its steps go on though their signal was aborted a while ago. */
   get stuck(): number {
-    return this.#hands.stuck;
+    return this.#pool.stuck;
   }
 
   /** Claims nothing more, lets running steps finish within the grace time, gives the rest back, and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#rest.end();
-    this.#errorWait.end();
+    this.#idleSleep.wake();
+    this.#errorSleep.wake();
     this.#heartbeat.now();
-    await Promise.all([this.#ended, ...this.#beside.map((one) => one.stop())]);
+    await Promise.all([this.#ended, ...this.#companions.map((one) => one.stop())]);
     this.#onStopped();
   }
 
-  #tellEnd(): void {
+  #logStopped(): void {
     this.#kernel.telemetry.meters.workers.delete(this);
     this.#kernel.telemetry.log.info({ worker: this.id }, "A worker has ended.");
   }
@@ -161,7 +161,7 @@ export class Worker {
           this.#heartbeat.now();
         }
         this.#states.enter("Recovery");
-        await atMost(recoveryWaitMs, this.#maintain());
+        await waitAtMost(recoveryWaitMs, this.#maintain());
         this.#states.enter("Polling");
         if (await this.#pollUntilEmpty()) backoff.reset();
         if (this.#stopping) break;
@@ -171,9 +171,9 @@ export class Worker {
           continue;
         }
         this.#states.enter("Backoff");
-        const restMs = Math.min(backoff.next(), this.#claims.restMs);
+        const restMs = Math.min(backoff.next(), this.#claimer.restMs);
         this.#states.enter("Idle", restMs);
-        await this.#rest.take(restMs);
+        await this.#idleSleep.sleep(restMs);
       } catch (error) {
         this.#kernel.expiry.failed(error);
         this.#settings.onFailure(error);
@@ -181,31 +181,31 @@ export class Worker {
       }
     }
     forget();
-    await this.#hands.empty((ms) => this.#rest.take(ms));
-    await atMost(this.#settings.graceMs, this.#round);
-    await this.#beat.stop();
+    await this.#pool.drain((ms) => this.#idleSleep.sleep(ms));
+    await waitAtMost(this.#settings.graceMs, this.#round);
+    await this.#breakerReporter.stop();
     await this.#heartbeat.stop();
   }
 
   async #waitAfterError(): Promise<void> {
     this.#states.enter("ErrorWait", errorWaitMs);
-    if (!this.#stopping) await this.#errorWait.take(errorWaitMs);
+    if (!this.#stopping) await this.#errorSleep.sleep(errorWaitMs);
   }
 
   /** Claims and runs until a claim brings nothing; tells whether there was anything. */
   async #pollUntilEmpty(): Promise<boolean> {
     let worked = false;
     while (!(this.#stopping || this.#slotFailed)) {
-      await this.#lanes.look();
-      await this.#hands.putBack((task) => this.#lanes.mustWait(task));
-      const { room } = this.#hands;
+      await this.#lanes.refresh();
+      await this.#pool.returnWaiting((task) => this.#lanes.mustWait(task));
+      const { room } = this.#pool;
       if (room <= 0) {
-        await this.#rest.take(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
+        await this.#idleSleep.sleep(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
       } else {
-        const { gatedRoom, idle } = this.#hands;
-        const tasks = await takeObserved(this.#kernel, () => this.#claims.take(room, gatedRoom, idle));
+        const { gatedRoom, idle } = this.#pool;
+        const tasks = await claimInstrumented(this.#kernel, () => this.#claimer.claim(room, gatedRoom, idle));
         if (tasks.length === 0) return worked;
-        this.#hands.take(tasks);
+        this.#pool.add(tasks);
         worked = true;
       }
       void this.#maintain();
@@ -218,16 +218,16 @@ export class Worker {
    * claim. Not while it stops, not for lanes of others, closed or behind a gate, and not past something more urgent.
    */
   readonly #grant: GrantDecider = ({ lane, priority }) => {
-    if (this.#stopping || !this.#lanes.mayGrant(lane) || priority > this.#claims.urgency) return null;
+    if (this.#stopping || !this.#lanes.mayGrant(lane) || priority > this.#claimer.urgency) return null;
     return { worker: this.id, leaseMs: this.#settings.leaseMs };
   };
 
   /** Wakes when there may be something to do; gives back how to stop that. */
   #watch(): () => void {
-    const forgetLanes = this.#lanes.watch(() => this.#rest.end());
+    const forgetLanes = this.#lanes.watch(() => this.#idleSleep.wake());
     const forgetChecks = this.#kernel.signals.wait(checksTopic, () => {
-      this.#toLook = true;
-      this.#rest.end();
+      this.#hasChecks = true;
+      this.#idleSleep.wake();
     });
     return () => {
       forgetLanes();
@@ -241,10 +241,10 @@ export class Worker {
    */
   #maintain(): Promise<void> | undefined {
     const isDue = performance.now() - this.#maintainedAt >= this.#settings.maintainEveryMs;
-    if (this.#round !== undefined || !(isDue || this.#toLook)) return undefined;
+    if (this.#round !== undefined || !(isDue || this.#hasChecks)) return undefined;
     const round = this.#maintainNow(isDue).finally(() => {
       this.#round = undefined;
-      if (this.#toLook) this.#rest.end();
+      if (this.#hasChecks) this.#idleSleep.wake();
     });
     this.#round = round;
     return round;
@@ -253,9 +253,9 @@ export class Worker {
   async #maintainNow(isDue: boolean): Promise<void> {
     const { onFailure } = this.#settings;
     try {
-      if (this.#toLook) {
-        this.#toLook = false;
-        const { failures } = await lookAtParents(this.#kernel, looksAtOnce);
+      if (this.#hasChecks) {
+        this.#hasChecks = false;
+        const { failures } = await checkParents(this.#kernel, looksAtOnce);
         for (const failure of failures) onFailure(failure.error);
       }
     } catch (error) {
@@ -273,7 +273,7 @@ export class Worker {
 }
 
 /** Waits for something that never rejects, but not for long. */
-async function atMost(ms: number, work: Promise<void> | undefined): Promise<void> {
+async function waitAtMost(ms: number, work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return;
   let timer: NodeJS.Timeout | undefined;
   const enough = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { type Alert, constant, job, lifecycle, queue, type StuckReason } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { beat, leave } from "../../src/kernel/tasks/workers.ts";
+import { deleteWorker, saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { beside } from "../support/beside.ts";
@@ -65,7 +65,7 @@ function keeping() {
 
 function worker(t: TestPawl, lanes: readonly string[]): Promise<void> {
   const row = { id: "w", host: "h", pid: 1, pawl: "1", loop: "Idle", stopping: false, concurrency: 1 };
-  return beat(t.kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
+  return saveHeartbeat(t.kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
 }
 
 /** Raises and tells alerts twice: what is alerted once is heard once. */
@@ -139,13 +139,13 @@ eachStore((store) => {
     ).toHaveLength(1);
     await worker(t, [lane]);
     expect([await stuck(t), await attention(t), await alerted(t, sink)]).toEqual([[], [], []]);
-    await leave(t.kernel, "w");
+    await deleteWorker(t.kernel, "w");
     expect(await alerted(t, sink), "it comes and goes within five minutes").toEqual([]);
     await worker(t, [lane]);
     await t.advance("301s");
     await worker(t, [lane]);
     expect(await alerted(t, sink)).toEqual([]);
-    await leave(t.kernel, "w");
+    await deleteWorker(t.kernel, "w");
     expect(await alerted(t, sink)).toEqual(["no_worker"]);
     expect(await t.pawl.inspect.metrics()).toContain('pawl_instances_stuck{reason="no_worker"} 2');
     expect(await t.pawl.inspect.metrics()).toContain('pawl_instances_stuck{reason="overdue"} 0');

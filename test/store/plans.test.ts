@@ -13,7 +13,7 @@ import { publish } from "../../src/kernel/move/publish.ts";
 import { claimFromGates, claimFromLanes, renewTaskLeases } from "../../src/kernel/tasks/claim.ts";
 import { leaseLossReasons } from "../../src/kernel/tasks/lease-loss.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import { beat, leave } from "../../src/kernel/tasks/workers.ts";
+import { deleteWorker, saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
 import { prune } from "../../src/kernel/upkeep/prune.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import { decideDead } from "../../src/outbox/dead-messages.ts";
@@ -22,7 +22,7 @@ import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
 import { promoteMessages, pruneMessages } from "../../src/outbox/store/outbox.ts";
 import { newPostgresStore, type TestStore } from "../../src/testing/stores.ts";
-import { Claims } from "../../src/worker/claimer.ts";
+import { Claimer } from "../../src/worker/claimer.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { run } from "../../src/worker/steps/run.ts";
 import { everyStatementOfFailures, failing } from "../support/failure-statements.ts";
@@ -151,9 +151,9 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
   );
   const workersLanes = new Lanes(kernel);
   await workersLanes.read();
-  const claims = new Claims(kernel, workersLanes, holder);
+  const claims = new Claimer(kernel, workersLanes, holder);
   for (let turn = 0; turn < 6; turn++) {
-    const tasks = await claims.take(5);
+    const tasks = await claims.claim(5);
     await report(
       kernel,
       tasks.map((one) => ({ task: one, outcome: { kind: "released" } })),
@@ -164,14 +164,14 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
 /** As a worker says that it lives, and learns why its leases were lost. */
 async function everyLoss(pawl: Pawl, kernel: Kernel): Promise<void> {
   const row = { id: "w", host: "h", pid: 1, pawl: "1", loop: "Idle", stopping: false, concurrency: 1 };
-  await beat(kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
+  await saveHeartbeat(kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
   const tasks = await claimFromLanes(kernel, claim);
   await pawl.sendMany(
     chain,
     tasks.filter((one) => one.kind === "step").map((one) => ({ to: { id: one.row.id }, event: "discard" as const })),
   );
   await leaseLossReasons(kernel, tasks);
-  await leave(kernel, "w");
+  await deleteWorker(kernel, "w");
 }
 
 /** Small and bounded by what is declared and by who works, not by how much work there is. */

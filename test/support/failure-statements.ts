@@ -1,6 +1,6 @@
 import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
-import { lookAtParents } from "../../src/kernel/family/check-parents.ts";
+import { checkParents } from "../../src/kernel/family/check-parents.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { releaseParked } from "../../src/kernel/move/release.ts";
 
@@ -55,9 +55,9 @@ export async function everyStatementOfFailures(pawl: Pawl, kernel: Kernel): Prom
   await pawl.send(parked, { id: made[5]!.id }, "poke").catch(() => {});
   await pawl.transaction((tx) => pawl.send(parked, { id: made[5]!.id }, "poke", { tx }).catch(() => {}));
   await pawl.start(joining, {});
-  await lookAtParents(kernel, 100);
+  await checkParents(kernel, 100);
   await pawl.sendMany(joining, [{ to: { id: (await pawl.start(joining, {})).id }, event: "fail" }]);
-  await lookAtParents(kernel, 100);
+  await checkParents(kernel, 100);
   await pawl.list(joining, { failure: "fail" });
   await pawl.list(joining, { failure: "fail", state: "failed" });
 }

@@ -2,7 +2,7 @@ import { job } from "pawl";
 import { expect, test, vi } from "vitest";
 import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
-import { Claims } from "../../src/worker/claimer.ts";
+import { Claimer } from "../../src/worker/claimer.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { Random, repeat, seed } from "../faults/harm/random.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
@@ -31,14 +31,14 @@ eachStoreAndPooler((store) => {
     try {
       const lanes = new Lanes(t.kernel);
       await lanes.read();
-      const claims = new Claims(t.kernel, lanes, holder);
+      const claims = new Claimer(t.kernel, lanes, holder);
       await t.pawl.enqueueMany(
         errand,
         Array.from({ length: 30 }, () => ({ payload: {} })),
       );
-      expect(await claims.take(5)).toHaveLength(5);
+      expect(await claims.claim(5)).toHaveLength(5);
       const urgent = await t.pawl.enqueue(errand, {}, { priority: -1 });
-      const ids = async () => (await claims.take(5)).map((one) => one.row.id);
+      const ids = async () => (await claims.claim(5)).map((one) => one.row.id);
       expect(await ids()).not.toContain(urgent.id);
       now += 1_999;
       expect(await ids()).not.toContain(urgent.id);
@@ -54,7 +54,7 @@ eachStoreAndPooler((store) => {
     const random = new Random(seed);
     const lanes = new Lanes(t.kernel);
     await lanes.read();
-    const claims = new Claims(t.kernel, lanes, holder);
+    const claims = new Claimer(t.kernel, lanes, holder);
     const enqueue = (count: number) =>
       t.pawl.enqueueMany(
         random.pick([errand, other]),
@@ -68,7 +68,7 @@ eachStoreAndPooler((store) => {
         await enqueue(count);
         made += count;
       }
-      const tasks = await claims.take(1 + random.below(10));
+      const tasks = await claims.claim(1 + random.below(10));
       if (tasks.length === 0 && turn >= 40) break;
       const outcomes = tasks.map((one) =>
         random.below(3) === 0

@@ -74,10 +74,10 @@ eachStore((store) => {
     expect(freshMs).toBeLessThanOrEqual(500);
     const lanes = new Lanes(other.kernel);
     await lanes.read();
-    await lanes.look();
+    await lanes.refresh();
     expect(lanes.closed.size).toBe(0);
     await t.pawl.lanes.pause(letter, { state: "writing", reason: "x", actor: "ada" });
-    while (!lanes.closed.has("letter@1/writing")) await lanes.look();
+    while (!lanes.closed.has("letter@1/writing")) await lanes.refresh();
     expect(lanes.closed.get("letter@1/writing")).toMatchObject({ by: "pause", reason: "x", actor: "ada" });
     expect(lanes.freeInTurn().sort()).toEqual(["letter@1:after", "letter@1:send", "sweep@1/pending", "sweep@1:send"]);
     const { id } = await t.pawl.start(letter, {});

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { beat } from "../../src/kernel/tasks/workers.ts";
+import { saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
 import { eachStore } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
 
@@ -56,9 +56,9 @@ eachStore((store) => {
       tasks: {},
       lanes: [],
     };
-    await beat(t.kernel, { ...row, id: "dead", loop: "Polling" });
+    await saveHeartbeat(t.kernel, { ...row, id: "dead", loop: "Polling" });
     await t.advance("15s");
-    await beat(t.kernel, { ...row, id: "alive", loop: "Idle" });
+    await saveHeartbeat(t.kernel, { ...row, id: "alive", loop: "Idle" });
     expect(await t.pawl.workers.list()).toMatchObject([{ id: "dead", silent: false }, { id: "alive" }]);
     await t.advance("1ms");
     expect(await t.pawl.workers.list()).toMatchObject([
@@ -66,7 +66,7 @@ eachStore((store) => {
       { id: "alive", silent: false },
     ]);
     await t.advance("1h");
-    await beat(t.kernel, { ...row, id: "alive", loop: "Idle" });
+    await saveHeartbeat(t.kernel, { ...row, id: "alive", loop: "Idle" });
     await t.maintain();
     expect((await t.pawl.workers.list()).map((one) => one.id)).toEqual(["alive"]);
   });

@@ -5,7 +5,7 @@ import { checkedText } from "../../base/text.ts";
 import { takesPayload } from "../../definition/decide/decide.ts";
 import { refuseInternal } from "../../definition/internal.ts";
 import type { AnyLifecycle, EventOf } from "../../definition/language/public-types.ts";
-import { type Incoming, planArrival } from "../../kernel/callbacks/receive.ts";
+import { type IncomingCallback, planCallback } from "../../kernel/callbacks/receive.ts";
 import { type Kernel, knownLifecycle } from "../../kernel/kernel.ts";
 import { refOf } from "../../kernel/refs.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
@@ -57,7 +57,7 @@ export class Receives {
     return this.#verbs.inTurn(tx, async () => {
       const known = knownLifecycle(this.#kernel, lifecycle);
       refuseInternal(known.name, "receive");
-      const arrival = planArrival(this.#kernel, {
+      const arrival = planCallback(this.#kernel, {
         lifecycle: known,
         ref: refOf(instance),
         event: name,
@@ -81,7 +81,7 @@ export function checkedDedupe(given: unknown): string {
 }
 
 /** An error as it is kept: whatever the service said, cut to what can be stored. */
-function errorOf(given: ReportedError): NonNullable<Incoming["error"]> {
+function errorOf(given: ReportedError): NonNullable<IncomingCallback["error"]> {
   const { name = "Error", message, code } = checkedOptions(given, ["name", "message", "code"], "error");
   if (typeof message !== "string" || message === "" || typeof name !== "string")
     throw new PawlError(

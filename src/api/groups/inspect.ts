@@ -10,7 +10,7 @@ import { boundsOf, findStuck } from "../../inspect/stuck/find-stuck.ts";
 import type { StuckGroup } from "../../inspect/stuck/stuck-group.ts";
 import { type VerifyOptions, type Violation, verify } from "../../inspect/verify/verify.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../../kernel/kernel.ts";
-import { lanesOf, purposeOf } from "../../kernel/lanes/lanes.ts";
+import { currentLaneName, lanesOf } from "../../kernel/lanes/lanes.ts";
 import { snapshotOf } from "../../kernel/move/snapshot.ts";
 import { readInstances } from "../../store/move/instances.ts";
 import { findOldestResting, findOldestWorking } from "../../views/move/oldest.ts";
@@ -89,7 +89,7 @@ export class Inspect {
     const limit = checkedLimit(given);
     const known = knownStates(this.#kernel, lifecycle, state);
     const isHere = (lane: string) => {
-      const { lifecycle, part } = purposeOf(this.#kernel, lane);
+      const { lifecycle, part } = currentLaneName(this.#kernel, lane);
       return lifecycle === name && part === `/${state}`;
     };
     const rows =

@@ -2,8 +2,8 @@ import { checkedOptions, textOrNull } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../../kernel/kernel.ts";
-import { type Lane, showLanes } from "../../kernel/lanes/list-lanes.ts";
-import { type LanesMeant, pauseLanes, resumeLanes } from "../../kernel/lanes/pause-lanes.ts";
+import { type Lane, listLanes } from "../../kernel/lanes/list-lanes.ts";
+import { type LaneSelection, pauseLanes, resumeLanes } from "../../kernel/lanes/pause-lanes.ts";
 import type { LanesOptions, PauseOptions, ResumeOptions } from "../arguments/options.ts";
 
 /** The lanes in which work waits: `pawl.lanes`. */
@@ -49,10 +49,10 @@ export class Lanes {
   async list(options: { readonly internal?: boolean } = {}): Promise<Lane[]> {
     refuseInside(this.#kernel, "lanes.list");
     const { internal = false } = checkedOptions(options, ["internal"], "lanes.list");
-    return showLanes(this.#kernel, { internal });
+    return listLanes(this.#kernel, { internal });
   }
 
-  #lanesMeant<L extends AnyLifecycle>(lifecycle: L, { state, effects = false }: LanesOptions<L>): LanesMeant {
+  #lanesMeant<L extends AnyLifecycle>(lifecycle: L, { state, effects = false }: LanesOptions<L>): LaneSelection {
     return { lifecycle: knownLifecycle(this.#kernel, lifecycle), state, effects };
   }
 }

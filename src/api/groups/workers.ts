@@ -1,5 +1,5 @@
 import { type Kernel, refuseInside } from "../../kernel/kernel.ts";
-import { showWorkers, type WorkerInfo } from "../../kernel/tasks/workers.ts";
+import { listWorkers, type WorkerInfo } from "../../kernel/tasks/workers.ts";
 
 /** The workers of all processes: `pawl.workers`. */
 export class Workers {
@@ -13,6 +13,6 @@ export class Workers {
   /** The workers of all processes, as they were at their last sign of life; those that fell silent are kept for an hour. */
   async list(): Promise<WorkerInfo[]> {
     refuseInside(this.#kernel, "workers.list");
-    return showWorkers(this.#kernel);
+    return listWorkers(this.#kernel);
   }
 }

@@ -149,10 +149,10 @@ export async function openOn(
       return postings;
     });
     const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
-    const askers = { ...peopleAskers, crowd: askCrowds(families) };
+    const questionProviders = { ...peopleAskers, crowd: askCrowds(families) };
     const { reportsStuck = true, ...rest } = seams;
     const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
-    const rooms = { companions: peopleBesides, askers, chores };
+    const rooms = { companions: peopleBesides, questionProviders, chores };
     const stuckAfter = stuckAfterOf(options.stuckAfter);
     const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
     const kernel = makeKernel({ ...given, ...rooms, ...rest, telemetry });

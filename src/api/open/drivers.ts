@@ -84,9 +84,9 @@ export class Drivers {
   work(options: WorkOptions = {}): Worker {
     this.#refuseClosed();
     const { outbox } = this.#surroundings;
-    const beside = () =>
+    const startWith = () =>
       outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
-    const worker = this.#drive((onStopped) => new Worker(this.#kernel, maintain, options, { beside, onStopped }));
+    const worker = this.#drive((onStopped) => new Worker(this.#kernel, maintain, options, { startWith, onStopped }));
     this.#keepHouse();
     return worker;
   }

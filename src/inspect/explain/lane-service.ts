@@ -1,9 +1,9 @@
 import { readLane } from "../../definition/model.ts";
-import { readStandings } from "../../kernel/breakers/breakers.ts";
+import { readBreakerStates } from "../../kernel/breakers/breakers.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { breakerOf } from "../../kernel/lanes/closed-lanes.ts";
-import { gatesOf, lookAtGates } from "../../kernel/lanes/gates.ts";
-import { purposeOf } from "../../kernel/lanes/lanes.ts";
+import { gatesOf, readGateViews } from "../../kernel/lanes/gates.ts";
+import { currentLaneName } from "../../kernel/lanes/lanes.ts";
 import { isLive } from "../../kernel/tasks/workers.ts";
 import { readPauses } from "../../store/tasks/pauses.ts";
 import { readWorkers } from "../../views/tasks/workers.ts";
@@ -22,12 +22,12 @@ export async function whyNotClaimed(
   const served = servedBy((await readWorkers(kernel.db)).filter(isLive).flatMap((worker) => worker.lanes));
   const pauses = await readPauses(kernel.db);
   const breakers = [...new Set(lanes.flatMap((lane) => breakerOf(kernel, lane) ?? []))];
-  await readStandings(kernel, breakers);
+  await readBreakerStates(kernel, breakers);
   const gates = gatesOf(kernel, lanes);
-  const rooms = new Map(gates.length === 0 ? [] : (await lookAtGates(kernel, gates)).map((one) => [one.name, one]));
+  const rooms = new Map(gates.length === 0 ? [] : (await readGateViews(kernel, gates)).map((one) => [one.name, one]));
 
   const why = (lane: string): NotClaimed => {
-    const { lifecycle, part } = purposeOf(kernel, lane);
+    const { lifecycle, part } = currentLaneName(kernel, lane);
     const pause = pauses.find((one) => one.lifecycle === lifecycle && (one.part === "" || one.part === part));
     if (pause !== undefined) {
       return { reason: "paused", since: new Date(pause.since_ms), actor: pause.actor, why: pause.reason };

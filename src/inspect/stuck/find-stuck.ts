@@ -2,7 +2,7 @@ import { durationMs } from "../../base/duration.ts";
 import { isEventAhead } from "../../definition/decide/events-ahead.ts";
 import { failed, readLane } from "../../definition/model.ts";
 import { isNewer, type Kernel } from "../../kernel/kernel.ts";
-import { purposeOf } from "../../kernel/lanes/lanes.ts";
+import { currentLaneName } from "../../kernel/lanes/lanes.ts";
 import { readNow } from "../../views/now.ts";
 import type { Bounds, FoundGroup } from "../../views/stuck/grouped.ts";
 import {
@@ -163,6 +163,6 @@ function shown(kernel: Kernel, found: Found, { counted }: Bounds): StuckGroup {
 function stateOf(kernel: Kernel, { of, place, lifecycle }: Found): string | null {
   if (of === "queue") return null;
   if (of === "state") return kernel.lifecycles.get(lifecycle)?.renamed[place] ?? place;
-  const { part } = purposeOf(kernel, place);
+  const { part } = currentLaneName(kernel, place);
   return part.startsWith("/") ? part.slice(1) : null;
 }

@@ -54,12 +54,12 @@ function neverFlipped(name: string): BreakerRow {
  * The breakers as a process knows them: how they stood when they were last looked at, and what it has counted since. All
  * of it is in memory, so a call under a closed breaker costs two additions.
  */
-export class BreakerBoard {
+export class BreakerStates {
   /** The states that use each breaker, as `lifecycle/state`. */
   readonly users: ReadonlyMap<string, readonly string[]>;
   readonly #policies: ReadonlyMap<string, BreakerPolicy>;
   readonly #names: Set<string>;
-  readonly #standing = new Map<string, BreakerRow>();
+  readonly #rows = new Map<string, BreakerRow>();
   readonly #probeClaims = new Set<string>();
   readonly #slices = new Map<string, Slice[]>();
   readonly #steps = new WeakMap<ClaimedTask, StepCalls>();
@@ -74,7 +74,7 @@ export class BreakerBoard {
     for (const lifecycle of lifecycles) {
       for (const { name, uses } of lifecycle.states.values()) {
         if (uses === undefined) continue;
-        this.learn(checkedBreaker(uses));
+        this.add(checkedBreaker(uses));
         users.set(uses, [...(users.get(uses) ?? []), `${lifecycle.name}/${name}`]);
       }
     }
@@ -91,7 +91,7 @@ export class BreakerBoard {
   }
 
   /** From now on it is looked at with the others. */
-  learn(name: string): void {
+  add(name: string): void {
     this.#names.add(name);
   }
 
@@ -102,7 +102,7 @@ export class BreakerBoard {
 
   /** How it stood when it was last looked at. */
   of(name: string): BreakerRow {
-    return this.#standing.get(name) ?? neverFlipped(name);
+    return this.#rows.get(name) ?? neverFlipped(name);
   }
 
   /** Takes down how breakers stand; tells whether work may begin, or must not, that did not or could before. */
@@ -112,7 +112,7 @@ export class BreakerBoard {
       const before = this.of(row.name);
       if (row.flip < before.flip && row.now_ms <= before.now_ms) continue; // An answer that was overtaken.
       hasChanged ||= row.flip !== before.flip || row.is_probing !== before.is_probing;
-      this.#standing.set(row.name, row);
+      this.#rows.set(row.name, row);
       this.#probeClaims.delete(row.name);
       this.declared.add(row.name);
     }
@@ -121,7 +121,7 @@ export class BreakerBoard {
 
   /** Somebody has the probe, or tried to: until the next look nobody here tries. */
   markProbing(name: string): void {
-    this.#standing.set(name, { ...this.of(name), is_probing: true });
+    this.#rows.set(name, { ...this.of(name), is_probing: true });
   }
 
   /**
@@ -193,7 +193,7 @@ export class BreakerBoard {
   }
 
   /** It was not written: the next time, all of it is. */
-  takeBack(counts: readonly CallCount[]): void {
+  markUnwritten(counts: readonly CallCount[]): void {
     for (const { breaker, flip, atMs } of counts) {
       const slice = this.#slices.get(breaker)?.find((one) => one.atMs === atMs && one.flip === flip);
       if (slice !== undefined) slice.isWritten = false;

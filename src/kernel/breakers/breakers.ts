@@ -11,7 +11,7 @@ import {
 } from "../../store/tasks/breakers.ts";
 import type { ProbePlace } from "../../store/tasks/gates.ts";
 import type { Kernel } from "../kernel.ts";
-import { closuresTopic } from "../lanes/closed-lanes.ts";
+import { closedLanesTopic } from "../lanes/closed-lanes.ts";
 import { outboxTopic } from "../signals/signals.ts";
 
 /** The topic of the hint that calls were counted and are to be written. */
@@ -21,22 +21,22 @@ export const callsTopic = "calls";
 export const writeCallsEveryMs = 250;
 
 /** Looks how the breakers of this process stand. Reads only. */
-export async function readStandings(kernel: Kernel, names = kernel.breakers.names): Promise<void> {
+export async function readBreakerStates(kernel: Kernel, names = kernel.breakers.names): Promise<void> {
   if (names.length === 0) return;
   const rows = await readBreakers(kernel.db, names);
   if (rows.length > 0) kernel.clock.observe(rows[0]!.now_ms);
   // Others have heard of it from whoever did it, or see it for themselves.
-  if (kernel.breakers.put(rows)) kernel.signals.receive(closuresTopic);
+  if (kernel.breakers.put(rows)) kernel.signals.receive(closedLanesTopic);
 }
 
 /** The same, and moves those on whose time has come. Whoever works asks this before it claims, twice a second. */
-export async function keepBreakers(kernel: Kernel): Promise<void> {
-  await readStandings(kernel);
-  for (const name of kernel.breakers.names) await moveOn(kernel, kernel.breakers.of(name));
+export async function advanceBreakers(kernel: Kernel): Promise<void> {
+  await readBreakerStates(kernel);
+  for (const name of kernel.breakers.names) await advanceBreaker(kernel, kernel.breakers.of(name));
 }
 
 /** An open one that has rested lets probes through, and probes that have ended open or close it: whoever sees it does it. */
-export async function moveOn(kernel: Kernel, row: BreakerRow, askedMs: number | null = null): Promise<void> {
+export async function advanceBreaker(kernel: Kernel, row: BreakerRow, askedMs: number | null = null): Promise<void> {
   const policy = kernel.breakers.policyOf(row.name);
   if (row.until_ms !== null && row.until_ms <= row.now_ms) {
     await flip(kernel, row, { to: "half_open", cause: "rested" });
@@ -82,7 +82,7 @@ export async function flip(kernel: Kernel, seen: BreakerRow, given: FlipTo): Pro
   };
   const row = await flipBreaker(kernel.db, asked);
   if (row === undefined) {
-    await readStandings(kernel, [seen.name]); // Somebody else was first.
+    await readBreakerStates(kernel, [seen.name]); // Somebody else was first.
     return false;
   }
   const { log, meters } = kernel.telemetry;
@@ -90,7 +90,7 @@ export async function flip(kernel: Kernel, seen: BreakerRow, given: FlipTo): Pro
   const fields = { breaker: row.name, from: seen.state, to, cause, good, failed, actor };
   log[to === "open" ? "warn" : "info"](fields, `The breaker ${row.name} is ${to.replace("_", "-")} now.`);
   kernel.breakers.put([row]);
-  kernel.signals.hint(closuresTopic);
+  kernel.signals.hint(closedLanesTopic);
   if (message.type !== null) kernel.signals.hint(outboxTopic);
   return true;
 }
@@ -107,7 +107,7 @@ export async function writeCalls(kernel: Kernel): Promise<boolean> {
     await open(kernel);
     await extend(kernel);
   } catch (error) {
-    breakers.takeBack(counts);
+    breakers.markUnwritten(counts);
     throw error;
   }
   return breakers.suspects(clock.nowMs()).length > 0;
@@ -149,7 +149,7 @@ async function extend(kernel: Kernel): Promise<void> {
     const untilMs = since_ms + pauseOf(breakers.policyOf(name), askedMs - since_ms);
     if (untilMs <= until_ms) continue;
     await extendBreaker(kernel.db, { name, flip, untilMs });
-    await readStandings(kernel, [name]);
+    await readBreakerStates(kernel, [name]);
   }
 }
 
@@ -168,7 +168,7 @@ export async function tidyBreakers(kernel: Kernel): Promise<void> {
 }
 
 /** How many steps of one state may run at once while its breaker has just closed; undefined: any number. */
-export function rampOf(kernel: Kernel, name: string): number | undefined {
+export function rampLimitOf(kernel: Kernel, name: string): number | undefined {
   const { breakers } = kernel;
   const { state, forced, flip, since_ms } = breakers.of(name);
   if (state !== "closed" || forced !== null || flip === 0) return undefined;

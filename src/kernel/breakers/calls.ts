@@ -5,12 +5,12 @@ import { readLeavings } from "../../store/move/journal.ts";
 import { type BreakerRow, markProbe, settleProbe } from "../../store/tasks/breakers.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
-import { closuresTopic } from "../lanes/closed-lanes.ts";
+import { closedLanesTopic } from "../lanes/closed-lanes.ts";
 import type { PendingReport } from "../tasks/pending-report.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
 import { usesOf } from "./breaker-states.ts";
-import { callsTopic, keepBreakers, moveOn, readStandings } from "./breakers.ts";
+import { advanceBreaker, advanceBreakers, callsTopic, readBreakerStates } from "./breakers.ts";
 
 /** A call that was let through, and under what. */
 interface Pass {
@@ -55,11 +55,11 @@ async function enter(kernel: Kernel, task: ClaimedTask, name: string): Promise<P
   if (!breakers.isKnown(name)) {
     if (breakers.names.length >= mostNames)
       throw new PawlError("option_invalid", `\`step.call\` was given ${mostNames} names; name services, not requests.`);
-    breakers.learn(name);
-    await readStandings(kernel, [name]);
+    breakers.add(name);
+    await readBreakerStates(kernel, [name]);
   }
   const { until_ms } = breakers.of(name);
-  if (until_ms !== null && until_ms <= clock.nowMs()) await keepBreakers(kernel);
+  if (until_ms !== null && until_ms <= clock.nowMs()) await advanceBreakers(kernel);
   const row = breakers.of(name);
   if (row.state === "closed") return { name, flip: row.flip, probe: null };
   if (row.state === "half_open") {
@@ -119,8 +119,8 @@ async function settle(
     const row = await settleProbe(kernel.db, { name, flip, ...lease }, told);
     if (row === undefined) return;
     kernel.breakers.put([row]);
-    kernel.signals.hint(closuresTopic);
-    await moveOn(kernel, row, askedMs);
+    kernel.signals.hint(closedLanesTopic);
+    await advanceBreaker(kernel, row, askedMs);
   } catch (error) {
     // What the step did is done all the same; its probe is over when its task no longer runs.
     logFailure(kernel.telemetry.log, error);
@@ -134,9 +134,9 @@ function askedMsOf(error: unknown): number | null {
 }
 
 /** What reported steps tell of the dependencies that their states use. A step that called by itself has told already. */
-export async function judge(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
+export async function countReports(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const { breakers } = kernel;
-  await judgeLost(kernel, batch);
+  await countTimeouts(kernel, batch);
   if (breakers.users.size === 0) return;
   for (const { report, result } of batch) {
     const { task, outcome } = report;
@@ -157,7 +157,7 @@ function verdictOf(outcome: Outcome): Verdict {
 }
 
 /** A step that lost its lease tells nothing, unless its state's own time ran out: what it waited for took too long. */
-async function judgeLost(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
+async function countTimeouts(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const { breakers, db } = kernel;
   const lost = batch
     .filter(({ result, report }) => result === "lease_lost" && report.outcome.kind !== "lapsed")

@@ -4,7 +4,7 @@ import type { FlipCause } from "../../policy/breaker.ts";
 import { type BreakerRow, declareBreakers, readBreakers, readCalls } from "../../store/tasks/breakers.ts";
 import { listBreakers, readFlips } from "../../views/tasks/breakers.ts";
 import type { Kernel } from "../kernel.ts";
-import { flip, readStandings } from "./breakers.ts";
+import { flip, readBreakerStates } from "./breakers.ts";
 
 /** The shared circuit breaker of one outside dependency, as it stands. */
 export interface Breaker {
@@ -61,7 +61,7 @@ export async function showBreakers(kernel: Kernel): Promise<Breaker[]> {
 
 async function show(kernel: Kernel, names: readonly string[]): Promise<Breaker[]> {
   const { breakers, db } = kernel;
-  await readStandings(kernel, names);
+  await readBreakerStates(kernel, names);
   const rows = names.map((name) => breakers.of(name));
   const asked = rows.map(({ name, flip }) => ({ name, flip, windowMs: breakers.policyOf(name).windowMs }));
   const calls = new Map((await readCalls(db, asked)).map((one) => [one.name, one]));
@@ -120,14 +120,14 @@ export async function forceBreaker(
   for (let turn = 0; turn < tries; turn++) {
     const [row] = await readBreakers(kernel.db, [name]);
     const isFree = forced === null && row!.forced === null;
-    if (isFree || (await flip(kernel, row!, { ...wordOf(row!, forced), ...by })))
+    if (isFree || (await flip(kernel, row!, { ...flipForced(row!, forced), ...by })))
       return (await show(kernel, [name]))[0]!;
   }
   throw new PawlError("busy", `The breaker \`${name}\` is being moved by others all the time. Try again.`);
 }
 
 /** One that was held open asks by probes whether it may close. */
-function wordOf(row: BreakerRow, forced: "open" | "closed" | null) {
+function flipForced(row: BreakerRow, forced: "open" | "closed" | null) {
   if (forced !== null) return { to: forced, cause: "forced", forced } as const;
   return { to: row.state === "open" ? "half_open" : "closed", cause: "released" } as const;
 }

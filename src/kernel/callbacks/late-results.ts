@@ -2,7 +2,13 @@ import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import type { PendingReport } from "../tasks/pending-report.ts";
 import type { StepOutput } from "../types/move-origin.ts";
-import { type Arrival, type CallbackError, type Incoming, planArrival, receiveAll } from "./receive.ts";
+import {
+  type CallbackError,
+  type IncomingCallback,
+  type PlannedCallback,
+  planCallback,
+  receiveAll,
+} from "./receive.ts";
 
 /**
  * A step's result that lost to the deadline is not thrown away: it is a callback that came late, by whichever rule its
@@ -19,10 +25,10 @@ export async function keepLateResults(kernel: Kernel, batch: readonly PendingRep
   }
 }
 
-function lateResultOf(kernel: Kernel, { result, move, report: { task } }: PendingReport): Arrival[] {
+function lateResultOf(kernel: Kernel, { result, move, report: { task } }: PendingReport): PlannedCallback[] {
   if (result !== "lease_lost" || move?.kind !== "event" || task.lifecycle.deadline === undefined) return [];
   const { lifecycle, row, lease, visit } = task;
-  const incoming: Incoming = {
+  const incoming: IncomingCallback = {
     lifecycle,
     ref: { id: row.id },
     event: move.event,
@@ -35,7 +41,7 @@ function lateResultOf(kernel: Kernel, { result, move, report: { task } }: Pendin
     lateVisit: visit,
     tokenId: null,
   };
-  return [planArrival(kernel, incoming)];
+  return [planCallback(kernel, incoming)];
 }
 
 function isWhole({ messages = [], starts = [], sends = [] }: StepOutput): boolean {

@@ -15,7 +15,7 @@ import {
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
-import { commitArrival, commitArrivals, commitReopened } from "../commit/commit-callbacks.ts";
+import { commitCallback, commitCallbacks, commitReopened } from "../commit/commit-callbacks.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyWaitingCallbacks } from "../move/apply-due.ts";
@@ -34,7 +34,7 @@ export interface CallbackError {
 }
 
 /** What came in: a result or an error, for one event of one instance. */
-export interface Incoming {
+export interface IncomingCallback {
   readonly lifecycle: LifecycleModel;
   readonly ref: Ref;
   readonly event: string;
@@ -52,13 +52,16 @@ export interface Incoming {
 }
 
 /** The same, in the form in which it is stored. */
-export interface Arrival extends Omit<NewCallback, "instanceId"> {
+export interface PlannedCallback extends Omit<NewCallback, "instanceId"> {
   readonly lifecycle: LifecycleModel;
   readonly ref: Ref;
 }
 
 /** Refuses what the lifecycle could never take, or nobody could store. */
-export function planArrival(kernel: Kernel, { payload, patch, error, ...incoming }: Incoming): Arrival {
+export function planCallback(
+  kernel: Kernel,
+  { payload, patch, error, ...incoming }: IncomingCallback,
+): PlannedCallback {
   const { lifecycle, event } = incoming;
   checkCallbackEvent(lifecycle, event);
   if (error === null) {
@@ -78,7 +81,7 @@ export function planArrival(kernel: Kernel, { payload, patch, error, ...incoming
   };
 }
 
-export type Received =
+export type ReceiveOutcome =
   | { readonly ok: true; readonly callback: AnsweredCallback; readonly duplicate: boolean }
   /** Undefined: there was nothing to be late for. */
   | { readonly ok: false; readonly error: PawlError | undefined };
@@ -90,19 +93,19 @@ export function checkCallbackEvent(lifecycle: LifecycleModel, event: string): vo
   throw new PawlError("event_unknown", message, { lifecycle: lifecycle.name, event });
 }
 
-const told = ["fail", "joined", "answered", "unanswered"];
+const pawlEvents = ["fail", "joined", "answered", "unanswered"];
 
 /** The events that a definition declares itself: the built-in ones, and what Pawl tells, come from nobody else. */
 function callbackEvents({ edges }: LifecycleModel): string[] {
   const own = edges.filter((edge) => !edge.builtIn).map((edge) => edge.event);
-  return [...new Set(own)].filter((event) => !told.includes(event));
+  return [...new Set(own)].filter((event) => !pawlEvents.includes(event));
 }
 
 /** One that is on its way, with its instance once that is known. */
-interface Coming {
-  readonly arrival: Arrival;
+interface PendingCallback {
+  readonly arrival: PlannedCallback;
   row: InstanceRow | undefined;
-  result: Received | undefined;
+  result: ReceiveOutcome | undefined;
 }
 
 /**
@@ -110,12 +113,12 @@ interface Coming {
  * its instance comes to a state that takes it. Whoever is gone between the two leaves it for maintenance to look at. A
  * lost reply changes nothing, since each is stored once.
  */
-export async function receiveAll(kernel: Kernel, arrivals: readonly Arrival[]): Promise<Received[]> {
-  const coming = arrivals.map((arrival): Coming => ({ arrival, row: undefined, result: undefined }));
+export async function receiveAll(kernel: Kernel, arrivals: readonly PlannedCallback[]): Promise<ReceiveOutcome[]> {
+  const coming = arrivals.map((arrival): PendingCallback => ({ arrival, row: undefined, result: undefined }));
   await find(kernel, kernel.db, coming);
   const open = coming.filter((one) => one.result === undefined);
   if (open.length > 0) {
-    const rows = await commitArrivals(kernel.db, open.map(rowOf));
+    const rows = await commitCallbacks(kernel.db, open.map(rowOf));
     if (kernel.faults !== undefined) await kernel.faults.at("receive.stored");
     await matchAll(kernel, rows);
     await answer(kernel.db, open);
@@ -128,11 +131,11 @@ export async function receiveAll(kernel: Kernel, arrivals: readonly Arrival[]): 
 }
 
 /** The same within a transaction that somebody else commits. */
-export async function receiveIn(kernel: Kernel, tx: Tx, arrival: Arrival): Promise<Received> {
-  const one: Coming = { arrival, row: undefined, result: undefined };
+export async function receiveIn(kernel: Kernel, tx: Tx, arrival: PlannedCallback): Promise<ReceiveOutcome> {
+  const one: PendingCallback = { arrival, row: undefined, result: undefined };
   await find(kernel, tx, [one]);
   if (one.result !== undefined) return one.result;
-  await commitArrival(tx, rowOf(one));
+  await commitCallback(tx, rowOf(one));
   await withoutFailedEvents((failedTimers) =>
     withinSavepoint(tx, () => writeLocked(kernel, tx, one.row!.id, applyWaitingCallbacks, failedTimers)),
   );
@@ -141,7 +144,7 @@ export async function receiveIn(kernel: Kernel, tx: Tx, arrival: Arrival): Promi
 }
 
 /** The instances that are meant. What names nothing, or is newer than this process, is answered at once. */
-async function find(kernel: Kernel, db: Executor, coming: readonly Coming[]): Promise<void> {
+async function find(kernel: Kernel, db: Executor, coming: readonly PendingCallback[]): Promise<void> {
   const ids = coming.flatMap(({ arrival: { ref } }) => ("id" in ref ? [ref.id] : []));
   const keys = coming.flatMap(({ arrival: { ref, lifecycle } }) =>
     "id" in ref ? [] : [{ lifecycle: lifecycle.name, key: ref.key }],
@@ -228,7 +231,7 @@ async function failFirst(kernel: Kernel, id: string, error: unknown): Promise<vo
   });
 }
 
-async function answer(db: Executor, coming: readonly Coming[]): Promise<void> {
+async function answer(db: Executor, coming: readonly PendingCallback[]): Promise<void> {
   const asked = coming.map(({ arrival, row }) => ({ instanceId: row!.id, dedupe: arrival.dedupe }));
   const answers = await readAnswers(db, asked);
   for (const one of coming) {
@@ -242,7 +245,7 @@ async function answer(db: Executor, coming: readonly Coming[]): Promise<void> {
   }
 }
 
-function conflict({ arrival, row }: Coming, { id }: AnsweredCallback): PawlError {
+function conflict({ arrival, row }: PendingCallback, { id }: AnsweredCallback): PawlError {
   return new PawlError(
     "idempotency_conflict",
     `The dedupe key \`${arrival.dedupe}\` was used for another callback to ${nameOf(row!)} (${id}). Use a new key for a new result.`,
@@ -250,14 +253,14 @@ function conflict({ arrival, row }: Coming, { id }: AnsweredCallback): PawlError
   );
 }
 
-function rowOf({ arrival, row }: Coming): NewCallback {
+function rowOf({ arrival, row }: PendingCallback): NewCallback {
   return { ...arrival, instanceId: row!.id };
 }
 
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** What a look at callbacks brought that were stored and not looked at. */
-export interface Looked {
+export interface MatchedCallbacks {
   readonly looked: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
@@ -274,7 +277,7 @@ export async function retryCallbacks(
  * Matches callbacks whose receiver was gone before it could, and those that have failed and are due again: page by page, so
  * that what cannot be settled holds up nobody behind it.
  */
-export async function lookAtCallbacks(kernel: Kernel, pageSize: number): Promise<Looked> {
+export async function matchDueCallbacks(kernel: Kernel, pageSize: number): Promise<MatchedCallbacks> {
   const failures: { id: string; error: unknown }[] = [];
   let looked = 0;
   for (let afterMs: number | null = null, afterId = firstId; ; ) {

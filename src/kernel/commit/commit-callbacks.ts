@@ -8,7 +8,7 @@ import { retryUntilKnown } from "../retry-unknown-outcome.ts";
  * in another's hands is waited for alone. Gives back the instances that were found. A lost reply is simply asked for again,
  * since each is stored once.
  */
-export async function commitArrivals(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
+export async function commitCallbacks(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
   const stored = await retryUntilKnown(() => insertCallbacks(db, callbacks, false));
   const rows = new Map(stored.map((row) => [row.id, row]));
   for (const one of callbacks) {
@@ -20,7 +20,7 @@ export async function commitArrivals(db: Executor, callbacks: readonly NewCallba
 }
 
 /** The same for one, within a transaction that somebody else commits. */
-export async function commitArrival(tx: Executor, callback: NewCallback): Promise<void> {
+export async function commitCallback(tx: Executor, callback: NewCallback): Promise<void> {
   await insertCallbacks(tx, [callback], true);
 }
 

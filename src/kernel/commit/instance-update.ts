@@ -13,7 +13,7 @@ import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";
 import { named } from "../family/child-names.ts";
-import { endedAs } from "../family/child-outcome.ts";
+import { childOutcomeOf } from "../family/child-outcome.ts";
 import { deliveriesOf } from "../family/deliveries.ts";
 import { type AlertKind, alertOfLetter } from "../recovery/alert-of-dead-letter.ts";
 import { deadLetterOfMove, failureColumn } from "../recovery/dead-letter.ts";
@@ -498,7 +498,7 @@ export class InstanceUpdate {
   get #childOutcome(): string | null {
     if (this.row.parent_id === null) return null;
     if (!this.#leaves && !this.#abandoned && this.instance.outcome === null) return null;
-    return endedAs(this.lifecycle, this.instance, this.#step !== null) ?? "open";
+    return childOutcomeOf(this.lifecycle, this.instance, this.#step !== null) ?? "open";
   }
 
   /**

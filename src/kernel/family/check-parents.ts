@@ -1,16 +1,16 @@
 import { cleanText } from "../../base/json.ts";
 import { deleteChecks, readChecks } from "../../store/family/checks.ts";
-import { readStandings, type Standing } from "../../store/family/children.ts";
+import { type JoinStatus, readJoinStatuses } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyDueFirst, deliverOwnEvent, retryingOwnEvents } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
-import { type PlannedQuestions, tellAnswers, tendQuestions } from "./questions.ts";
+import { deliverAnswers, type PlannedQuestions, syncQuestions } from "./questions.ts";
 
 /** What a look at parents did, and what stood in its way. */
-export interface Looked {
+export interface CheckedParents {
   readonly joined: number;
   /** Checks that were made. */
   readonly made: number;
@@ -22,7 +22,7 @@ export interface Looked {
  * its question put, and is told the answer. A check goes when it was made; one that came while its parent was looked at has an id of its own and is made next. Any number of
  * processes may look at once: the parent is moved by one of them.
  */
-export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<Looked> {
+export async function checkParents(kernel: Kernel, pageSize: number): Promise<CheckedParents> {
   const lifecycles = [...kernel.lifecycles.keys()];
   const failures: { id: string; error: unknown }[] = [];
   let joined = 0;
@@ -42,13 +42,13 @@ export async function lookAtParents(kernel: Kernel, pageSize: number): Promise<L
       // An event that threw is retried by its timer: a check must not try it once more, out of turn.
       const retrying = await retryingOwnEvents(db, updates);
       const others = updates.filter((update) => !retrying.has(update));
-      await lookAtAll(db, others, busy);
-      await tellAnswers(kernel, db, others, planned);
+      await checkJoins(db, others, busy);
+      await deliverAnswers(kernel, db, others, planned);
     });
     joined += swept.written.size;
     failures.push(...swept.failures);
     const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
-    const { again: untended, failures: unasked } = await tendQuestions(kernel, asking, planned);
+    const { again: untended, failures: unasked } = await syncQuestions(kernel, asking, planned);
     failures.push(...unasked);
     const stays = (id: string) => newer.has(id) || swept.missed.has(id) || busy.has(id) || untended.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
@@ -74,15 +74,15 @@ function asks(kernel: Kernel, row: InstanceRow): boolean {
  * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before. So is
  * one whose move into the join has an `after` that is still to run, since that may start and tell children.
  */
-async function lookAtAll(db: Executor, updates: readonly InstanceUpdate[], busy: Set<string>): Promise<void> {
+async function checkJoins(db: Executor, updates: readonly InstanceUpdate[], busy: Set<string>): Promise<void> {
   const joining = updates.filter((update) => update.error === undefined && policyOf(update) !== undefined);
   if (joining.length === 0) return;
   const runs = joining.map(({ instance: { id, run, visit } }) => ({ id, run, visit }));
-  const standings = new Map((await readStandings(db, runs)).map((one) => [one.id, one]));
+  const standings = new Map((await readJoinStatuses(db, runs)).map((one) => [one.id, one]));
   for (const update of joining) {
     const standing = standings.get(update.row.id)!;
     if (standing.busy) busy.add(update.row.id);
-    else update.decide(() => look(update, standing));
+    else update.decide(() => checkJoin(update, standing));
   }
 }
 
@@ -90,7 +90,7 @@ function policyOf({ lifecycle, instance }: InstanceUpdate): "fail" | "count" | "
   return lifecycle.states.get(instance.state)?.join?.failed;
 }
 
-function look(update: InstanceUpdate, standing: Standing): void {
+function checkJoin(update: InstanceUpdate, standing: JoinStatus): void {
   const event = eventOf(policyOf(update)!, standing);
   if (event !== undefined) deliverOwnEvent(update, event);
 }
@@ -101,7 +101,7 @@ function failedChild({
   failed_id: id,
   failed_key: key,
   failed_of: failure,
-}: Standing): string {
+}: JoinStatus): string {
   const name = `${lifecycle} ${key === null ? id : `"${key}"`}`;
   if (failure === null) return `child ${name} failed`;
   const { reason, error, state } = failure;
@@ -110,7 +110,7 @@ function failedChild({
 }
 
 /** What a parent is told, if anything. */
-function eventOf(policy: "fail" | "count" | "wait", standing: Standing) {
+function eventOf(policy: "fail" | "count" | "wait", standing: JoinStatus) {
   const { failed_lifecycle: lifecycle, failed_id: id, failed_key: key } = standing;
   if (policy === "fail" && lifecycle !== null && id !== null) {
     const reason = "child_failed";

@@ -5,7 +5,7 @@ import { failed, type LifecycleModel } from "../../definition/model.ts";
  * How an instance has ended as its parent counts it; null while it may still go on by itself. One that has failed goes on
  * as long as a recovery is to come.
  */
-export function endedAs(
+export function childOutcomeOf(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
   recovers: boolean,

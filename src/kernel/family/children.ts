@@ -60,11 +60,11 @@ export async function childrenOf(kernel: Kernel, task: ClaimedTask, lifecycle: u
     lifecycle === undefined
       ? await readChildren(kernel.db, run)
       : await readChildrenOf(kernel.db, run, knownLifecycle(kernel, lifecycle).name);
-  return rows.map((row) => underTodaysName(kernel, row));
+  return rows.map((row) => withCurrentStateName(kernel, row));
 }
 
 /** A child in its state by the name that it has today, also before the move that writes it so. */
-export function underTodaysName(kernel: Kernel, child: ChildRow): ChildRow {
+export function withCurrentStateName(kernel: Kernel, child: ChildRow): ChildRow {
   const renamed = kernel.lifecycles.get(child.lifecycle)?.renamed ?? {};
   return { ...child, state: renamed[child.state] ?? child.state };
 }

@@ -13,7 +13,7 @@ import { sendAll } from "../move/send.ts";
 import { planStart } from "../move/start.ts";
 import { type Decide, writeAlone } from "../move/sweep.ts";
 import type { PlannedStart } from "../types/start.ts";
-import { type Asker, askerOf } from "./question-provider.ts";
+import { providerOf, type QuestionProvider } from "./question-provider.ts";
 
 /** A visit asks once: its question is named after it. No child of a step has such a name. */
 function nameOfQuestion({ visit }: { readonly visit: number }): string {
@@ -33,7 +33,7 @@ export type PlannedQuestions = Map<string, PlannedQuestion>;
  * Sends answers to the instances that asked for them. Questions that are still missing are planned into `planned`; an instance
  * whose question cannot be planned is failed, since nobody would ever answer it.
  */
-export async function tellAnswers(
+export async function deliverAnswers(
   kernel: Kernel,
   db: Executor,
   updates: readonly InstanceUpdate[],
@@ -49,13 +49,13 @@ export async function tellAnswers(
   for (const update of asking) {
     const name = nameOfQuestion(update.instance);
     const found = questions.find((one) => one.parent_id === update.instance.id && one.name === name);
-    if (found === undefined) update.decide(() => tryAsking(kernel, update, planned));
+    if (found === undefined) update.decide(() => planOrFail(kernel, update, planned));
     else own.set(update, found);
   }
-  for (const asker of Object.values(kernel.askers)) {
-    const of = [...own].filter(([, question]) => isOf(asker, question));
+  for (const provider of Object.values(kernel.questionProviders)) {
+    const of = [...own].filter(([, question]) => isOf(provider, question));
     if (of.length === 0) continue;
-    const answers = await asker.answers(
+    const answers = await provider.answers(
       db,
       of.map(([, question]) => question.id),
     );
@@ -68,18 +68,18 @@ export async function tellAnswers(
   }
 }
 
-function tryAsking(kernel: Kernel, update: InstanceUpdate, planned: PlannedQuestions): void {
+function planOrFail(kernel: Kernel, update: InstanceUpdate, planned: PlannedQuestions): void {
   const { instance } = update;
   planned.delete(instance.id);
   try {
     planned.set(instance.id, { version: instance.version, child: plan(kernel, update) });
   } catch (thrown) {
-    failOver(update, thrown);
+    failWith(update, thrown);
   }
 }
 
 /** The instance fails with what its question failed of. */
-function failOver(update: InstanceUpdate, thrown: unknown): void {
+function failWith(update: InstanceUpdate, thrown: unknown): void {
   const message = cleanText(messageOf(thrown), 2_000);
   const payload = { reason: "question_failed", error: { name: asPawlError(thrown).code, message }, attempts: 1 };
   deliverOwnEvent(update, { name: "fail", payload, reason: message });
@@ -89,11 +89,11 @@ function failOver(update: InstanceUpdate, thrown: unknown): void {
  * Starts the planned questions of these instances where they are missing, and closes those whose instance has gone on. Returns
  * the instances that have to be checked once more. However often it is done, a visit asks once.
  */
-export async function tendQuestions(
+export async function syncQuestions(
   kernel: Kernel,
   ids: readonly string[],
   planned: PlannedQuestions,
-): Promise<Tended> {
+): Promise<SyncedQuestions> {
   if (ids.length === 0) return { again: new Set(), failures: [] };
   const rows = (await readInstances(kernel.db, ids)).filter((row) => !isNewer(kernel, row));
   const questions = await readQuestions(
@@ -103,7 +103,7 @@ export async function tendQuestions(
   );
   const again = new Set<string>();
   const failures: { id: string; error: unknown }[] = [];
-  const wanted: Wanted[] = [];
+  const wanted: MissingQuestion[] = [];
   for (const row of rows) {
     if (row.outcome !== null || !isMissing(kernel, row, questions)) continue;
     const question = planned.get(row.id);
@@ -111,28 +111,28 @@ export async function tendQuestions(
     if (question?.version === row.version) wanted.push({ parent: row, children: [question.child] });
     else if (question !== undefined) again.add(row.id);
   }
-  await ask(kernel, wanted, again, failures);
+  await startQuestions(kernel, wanted, again, failures);
   const stale = questions.filter((one) => one.outcome === null && !isWanted(kernel, rows, one));
-  await takeBack(kernel, stale, again);
+  await cancelQuestions(kernel, stale, again);
   return { again, failures };
 }
 
-/** What `tendQuestions` left undone. */
-interface Tended {
+/** What `syncQuestions` left undone. */
+interface SyncedQuestions {
   /** Instances that have to be checked once more. */
   readonly again: ReadonlySet<string>;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
-interface Wanted {
+interface MissingQuestion {
   readonly parent: InstanceRow;
   readonly children: readonly PlannedStart[];
 }
 
 /** Starts questions together; if the database refuses them, each alone, and an instance whose question it refuses fails. */
-async function ask(
+async function startQuestions(
   kernel: Kernel,
-  wanted: readonly Wanted[],
+  wanted: readonly MissingQuestion[],
   again: Set<string>,
   failures: { id: string; error: unknown }[],
 ): Promise<void> {
@@ -141,7 +141,7 @@ async function ask(
     for (const id of await startChildrenWithoutMove(kernel, wanted)) again.add(id);
   } catch (thrown) {
     if (asPawlError(thrown).fault === "environment") throw thrown;
-    if (wanted.length > 1) for (const one of wanted) await ask(kernel, [one], again, failures);
+    if (wanted.length > 1) for (const one of wanted) await startQuestions(kernel, [one], again, failures);
     else await failInstance(kernel, wanted[0]!.parent, thrown, again, failures);
   }
 }
@@ -157,7 +157,7 @@ async function failInstance(
     await applyDueFirst(db, updates);
     for (const update of updates)
       if (update.instance.visit === visit && update.instance.outcome === null)
-        update.decide(() => failOver(update, thrown));
+        update.decide(() => failWith(update, thrown));
   };
   try {
     await writeAlone(kernel, id, decide);
@@ -185,11 +185,11 @@ function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: Questi
 /** The question of an instance, as the child that is started for it. Throws what the `sample` or the `order` of the queue throws. */
 function plan(kernel: Kernel, { lifecycle, instance, row }: InstanceUpdate): PlannedStart {
   const asked = askedBy(lifecycle, instance)!;
-  const asker = askerOf(kernel.askers, asked)!;
+  const provider = providerOf(kernel.questionProviders, asked)!;
   const { id, run, key } = instance;
   const shown = questionOf(lifecycle, instance, asked, row.now_ms);
   return planStart(kernel, {
-    ...asker.question(asked, shown, { id, key }),
+    ...provider.question(asked, shown, { id, key }),
     actor: `${row.lifecycle}:${id}`,
     reason: null,
     requestId: null,
@@ -197,17 +197,17 @@ function plan(kernel: Kernel, { lifecycle, instance, row }: InstanceUpdate): Pla
   });
 }
 
-async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Set<string>): Promise<void> {
+async function cancelQuestions(kernel: Kernel, stale: readonly QuestionRow[], again: Set<string>): Promise<void> {
   if (stale.length === 0) return;
-  const askers = Object.values(kernel.askers);
+  const questionProviders = Object.values(kernel.questionProviders);
   const sent = await sendAll(
     kernel,
     stale.map((one) => {
-      const asker = askers.find((each) => isOf(each, one))!;
+      const provider = questionProviders.find((each) => isOf(each, one))!;
       return {
         lifecycle: kernel.lifecycles.get(one.lifecycle)!,
         ref: { id: one.id },
-        event: asker.takeBack,
+        event: provider.cancelEvent,
         payload: undefined,
         actor: null,
         reason: "Who asked has gone on.",
@@ -224,10 +224,12 @@ async function takeBack(kernel: Kernel, stale: readonly QuestionRow[], again: Se
   }
 }
 
-function isOf(asker: Asker, question: QuestionRow): boolean {
-  return asker.lifecycles.some(({ name }) => name === question.lifecycle);
+function isOf(provider: QuestionProvider, question: QuestionRow): boolean {
+  return provider.lifecycles.some(({ name }) => name === question.lifecycle);
 }
 
 function questionLifecycles(kernel: Kernel): string[] {
-  return Object.values(kernel.askers).flatMap((asker: Asker) => asker.lifecycles.map(({ name }) => name));
+  return Object.values(kernel.questionProviders).flatMap((provider: QuestionProvider) =>
+    provider.lifecycles.map(({ name }) => name),
+  );
 }

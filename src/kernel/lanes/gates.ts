@@ -1,7 +1,7 @@
 import { rateOf } from "../../policy/rate.ts";
 import { type GateRow, type GateView, pruneBegun, readGates } from "../../store/tasks/gates.ts";
 import type { Kernel } from "../kernel.ts";
-import { purposeOf } from "./lanes.ts";
+import { currentLaneName } from "./lanes.ts";
 
 /** What holds the lanes of one state back, by the state's `limit` and `rate`; it counts over all workers and versions. */
 export type Gate = GateRow;
@@ -17,7 +17,7 @@ export function gatesOf(
 ): Gate[] {
   const gates = new Map<string, Gate & { readonly lanes: string[] }>();
   for (const lane of lanes) {
-    const { lifecycle, part } = purposeOf(kernel, lane);
+    const { lifecycle, part } = currentLaneName(kernel, lane);
     const { states, renamed = {} } = kernel.lifecycles.get(lifecycle) ?? {};
     const state = states?.get(part.slice(1));
     if (state === undefined) continue;
@@ -45,7 +45,7 @@ export function probeGates(kernel: Kernel, lanes: readonly string[]): Gate[] {
 }
 
 /** How those gates stand that have something ready behind them. */
-export function lookAtGates(kernel: Kernel, gates: readonly Gate[]): Promise<GateView[]> {
+export function readGateViews(kernel: Kernel, gates: readonly Gate[]): Promise<GateView[]> {
   return readGates(kernel.db, gates);
 }
 

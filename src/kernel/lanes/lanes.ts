@@ -41,7 +41,7 @@ export function workingStates({ states, recovery, builtIns }: LifecycleModel): s
 }
 
 /** What a lane is for, by the names of today: of which lifecycle, and of which part of it. */
-export function purposeOf(kernel: Kernel, lane: string): LaneName {
+export function currentLaneName(kernel: Kernel, lane: string): LaneName {
   const { lifecycle, version, part } = readLane(lane)!;
   const known = kernel.lifecycles.get(lifecycle);
   const renamed = part.startsWith("/") ? known?.renamed[part.slice(1)] : undefined;
@@ -52,11 +52,11 @@ export function purposeOf(kernel: Kernel, lane: string): LaneName {
  * Which lanes a worker is for, by what it was told: `essay` for all of a lifecycle, `essay/grading` for a state,
  * `essay:after` for its after-effects, `essay:send` for what other instances send to it. Refuses a name that nothing has.
  */
-export function lanesNamed(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
+export function laneFilter(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
   if (only === undefined) return () => true;
   const names = new Set(only.map((name) => checkedPurpose(kernel, name)));
   return (lane) => {
-    const { lifecycle, part } = purposeOf(kernel, lane);
+    const { lifecycle, part } = currentLaneName(kernel, lane);
     return names.has(lifecycle) || names.has(`${lifecycle}${part}`);
   };
 }

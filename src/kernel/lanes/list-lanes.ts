@@ -2,10 +2,10 @@ import { isInternal } from "../../definition/internal.ts";
 import { effectLaneOf, failed, hasEffects, laneOf, sendLaneOf } from "../../definition/model.ts";
 import { readDefinitions } from "../../store/definitions.ts";
 import { readLanes } from "../../views/tasks/lanes.ts";
-import { readStandings } from "../breakers/breakers.ts";
+import { readBreakerStates } from "../breakers/breakers.ts";
 import type { Kernel } from "../kernel.ts";
-import { type Closure, closuresOf } from "./closed-lanes.ts";
-import { purposeOf } from "./lanes.ts";
+import { type LaneClosedReason, readClosedLanes } from "./closed-lanes.ts";
+import { currentLaneName } from "./lanes.ts";
 
 /** A lane: the queue in which the tasks of a state, or after-effects, or letters from others, wait for a worker. */
 export interface Lane {
@@ -29,7 +29,7 @@ export interface Lane {
 
 /** Why a lane is closed, since when, and by whom. */
 export interface ClosedLane {
-  readonly by: Closure["by"];
+  readonly by: LaneClosedReason["by"];
   readonly since: Date;
   readonly reason: string;
   readonly actor: string | null;
@@ -41,7 +41,7 @@ const mostCounted = 100_000;
  * Every lane of the definitions of this process; those of their other versions, and of letters, that hold something. Those of
  * Pawl's own lifecycles are left out while they are empty and open, unless they are asked for.
  */
-export async function showLanes(kernel: Kernel, { internal }: { readonly internal: boolean }): Promise<Lane[]> {
+export async function listLanes(kernel: Kernel, { internal }: { readonly internal: boolean }): Promise<Lane[]> {
   const known = await readDefinitions(kernel.db, [...kernel.lifecycles.keys()]);
   const lanes = known.flatMap((one) => [
     ...one.shape.states.filter(({ kind }) => kind === "work").map(({ name }) => laneOf(one, name)),
@@ -49,10 +49,10 @@ export async function showLanes(kernel: Kernel, { internal }: { readonly interna
     sendLaneOf(one),
     ...(one.shape.recovers === true ? [laneOf(one, failed)] : []),
   ]);
-  await readStandings(kernel);
-  const closures = await closuresOf(kernel, lanes);
+  await readBreakerStates(kernel);
+  const closures = await readClosedLanes(kernel, lanes);
   return (await readLanes(kernel.db, lanes, mostCounted)).flatMap(({ oldest_ms, ...row }) => {
-    const { lifecycle, version = 1, part } = purposeOf(kernel, row.lane);
+    const { lifecycle, version = 1, part } = currentLaneName(kernel, row.lane);
     const definition = kernel.lifecycles.get(lifecycle)!;
     const isOptional = version !== definition.version || part === ":send";
     const isEmpty = row.ready + row.scheduled + row.running === 0;
@@ -66,6 +66,6 @@ export async function showLanes(kernel: Kernel, { internal }: { readonly interna
   });
 }
 
-function closedOf({ by, sinceMs, reason, actor }: Closure): ClosedLane {
+function closedOf({ by, sinceMs, reason, actor }: LaneClosedReason): ClosedLane {
   return { by, since: new Date(sinceMs), reason, actor };
 }

@@ -2,11 +2,11 @@ import { PawlError } from "../../base/errors.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import { endPauses, type PauseRow, putPause, readPauses } from "../../store/tasks/pauses.ts";
 import type { Kernel } from "../kernel.ts";
-import { closuresTopic } from "./closed-lanes.ts";
+import { closedLanesTopic } from "./closed-lanes.ts";
 import { workingStates } from "./lanes.ts";
 
 /** Which lanes are meant: all of a lifecycle, those of one state, or those of its after-effects; of every version. */
-export interface LanesMeant {
+export interface LaneSelection {
   readonly lifecycle: LifecycleModel;
   readonly state: string | undefined;
   readonly effects: boolean;
@@ -15,25 +15,25 @@ export interface LanesMeant {
 /** Closes lanes: from now on nothing is claimed from them, and what runs is let finish. */
 export async function pauseLanes(
   kernel: Kernel,
-  meant: LanesMeant,
+  meant: LaneSelection,
   by: { reason: string; actor: string | null },
 ): Promise<PauseRow> {
   const { lifecycle } = meant;
   const pause = await putPause(kernel.db, { lifecycle: lifecycle.name, part: partOf(meant), ...by });
-  kernel.signals.hint(closuresTopic);
+  kernel.signals.hint(closedLanesTopic);
   return pause;
 }
 
 /** Opens lanes again; tells whether any was closed. A lifecycle is opened with all its parts. */
 export async function resumeLanes(
   kernel: Kernel,
-  meant: LanesMeant,
+  meant: LaneSelection,
   by: { reason: string | null; actor: string | null },
 ): Promise<boolean> {
   const { name } = meant.lifecycle;
   const part = partOf(meant);
   const ended = await endPauses(kernel.db, { lifecycle: name, part: part === "" ? null : part, ...by });
-  if (ended.length > 0) kernel.signals.hint(closuresTopic);
+  if (ended.length > 0) kernel.signals.hint(closedLanesTopic);
   const whole = part !== "" && (await readPauses(kernel.db)).some((one) => one.lifecycle === name && one.part === "");
   if (!whole) return ended.length > 0;
   throw new PawlError(
@@ -43,7 +43,7 @@ export async function resumeLanes(
   );
 }
 
-function partOf({ lifecycle, state, effects }: LanesMeant): string {
+function partOf({ lifecycle, state, effects }: LaneSelection): string {
   if (effects && state !== undefined)
     throw new PawlError("option_invalid", "Give `state` or `effects`, not both: effects belong to no state.");
   if (effects) return ":after";

@@ -64,7 +64,7 @@ export async function failReleases(kernel: Kernel, parked: ParkedState, failed: 
     const text = `A parked \`${lifecycle.name}\` was not released from \`${state}\`; it stays parked and is tried again: ${row.reason}`;
     kernel.telemetry.log.warn({ ...fields, ...errorFields(error) }, text);
   }
-  if (told.size > 0) await tell(kernel, parked, told);
+  if (told.size > 0) await noteFailures(kernel, parked, told);
 }
 
 function limitOf({ what }: ReleaseFailure): number {
@@ -89,7 +89,7 @@ function failureOf({ id, visit, error }: Failed): ReleaseFailure {
 }
 
 /** Writes the notes, and what is given up or raises an alert, through the commit of their instances. */
-async function tell(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<string, Counted>): Promise<void> {
+async function noteFailures(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<string, Counted>): Promise<void> {
   const rows = await readInstances(kernel.db, [...told.keys()]);
   const givenUp = new Set<string>();
   const decide = async (db: Executor, updates: readonly InstanceUpdate[]): Promise<void> => {

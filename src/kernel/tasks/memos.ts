@@ -1,7 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { checkedText } from "../../base/text.ts";
-import { keepMemo, type Memo, readMemo } from "../../store/tasks/memos.ts";
+import { type Memo, readMemo, saveMemo } from "../../store/tasks/memos.ts";
 import type { Kernel } from "../kernel.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import { runOf } from "./claim.ts";
@@ -22,7 +22,7 @@ export async function once(kernel: Kernel, task: ClaimedTask, name: unknown, ...
   if (known !== undefined) return resultOf(known);
   const result = await work();
   const valueText = result === undefined ? null : storableText(result, `The result of \`once("${key.name}")\``);
-  const kept = await keepMemo(kernel.db, task.lease, key, valueText);
+  const kept = await saveMemo(kernel.db, task.lease, key, valueText);
   if (kept === undefined) {
     throw new PawlError("lease_lost", `The lease of task ${task.lease.taskId} was lost; its result does not count.`, {
       taskId: task.lease.taskId,

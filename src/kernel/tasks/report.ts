@@ -6,7 +6,7 @@ import type { Executor, Tx } from "../../store/port/db.ts";
 import { readEndedAttempts } from "../../store/tasks/attempts.ts";
 import { type LapsedTask, readLapsedLeases, readLeasedTasks } from "../../store/tasks/tasks.ts";
 import { logFailure } from "../../telemetry/log.ts";
-import { judge } from "../breakers/calls.ts";
+import { countReports } from "../breakers/calls.ts";
 import { keepLateResults } from "../callbacks/late-results.ts";
 import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
@@ -130,7 +130,7 @@ async function afterReports(kernel: Kernel, batch: readonly PendingReport[]): Pr
   const written = batch.filter((pending) => pending.result !== undefined);
   try {
     countOutcomes(kernel, written);
-    await judge(kernel, written);
+    await countReports(kernel, written);
     for (const { report: about, fault } of written)
       if (fault !== undefined) await raiseFault(kernel, about.task, fault);
   } catch (error) {
@@ -152,14 +152,17 @@ export async function reportLapsed(kernel: Kernel, lanes: readonly string[], lim
       const task = claimedTaskOf(kernel, row);
       return Array.isArray(task)
         ? []
-        : [{ task, outcome: { kind: "lapsed" as const, unspentReason: unspent(kernel, row) } }];
+        : [{ task, outcome: { kind: "lapsed" as const, unspent: unspentReason(kernel, row) } }];
     }),
   );
   return results.filter((result) => result === "written").length;
 }
 
 /** Why a lapse spends no attempt: nobody could renew, or the step had not begun. */
-function unspent(kernel: Kernel, { leased_until_ms, begun }: LapsedTask): "database_away" | "not_started" | undefined {
+function unspentReason(
+  kernel: Kernel,
+  { leased_until_ms, begun }: LapsedTask,
+): "database_away" | "not_started" | undefined {
   if (kernel.expiry.wasGap(leased_until_ms)) return "database_away";
   return begun ? undefined : "not_started";
 }

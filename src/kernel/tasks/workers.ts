@@ -33,15 +33,15 @@ export interface WorkerInfo {
   readonly lanes: readonly string[];
 }
 
-export function beat(kernel: Kernel, row: WorkerRow): Promise<void> {
+export function saveHeartbeat(kernel: Kernel, row: WorkerRow): Promise<void> {
   return putWorker(kernel.db, row);
 }
 
-export function leave(kernel: Kernel, id: string): Promise<void> {
+export function deleteWorker(kernel: Kernel, id: string): Promise<void> {
   return removeWorker(kernel.db, id);
 }
 
-export async function showWorkers(kernel: Kernel): Promise<WorkerInfo[]> {
+export async function listWorkers(kernel: Kernel): Promise<WorkerInfo[]> {
   const rows = await readWorkers(kernel.db);
   return rows.map(({ loop, started_ms, heartbeat_ms, silent_ms, ...row }) => ({
     ...row,

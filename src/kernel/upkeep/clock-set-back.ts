@@ -33,7 +33,7 @@ export async function watchClock(kernel: Kernel): Promise<boolean> {
   return inTransaction(kernel, async (tx) => {
     const taken = await takeSetBack(tx, toleranceMs);
     if (taken === undefined) return false;
-    await tellOf(kernel, tx, taken, await correct(tx, taken));
+    await reportSetBack(kernel, tx, taken, await correct(tx, taken));
     return true;
   });
 }
@@ -46,7 +46,7 @@ async function correct(tx: Tx, back: SeenTime): Promise<Corrected> {
   return { retries, leases, pauses, waiting };
 }
 
-async function tellOf(kernel: Kernel, tx: Tx, back: SeenTime, corrected: Corrected): Promise<void> {
+async function reportSetBack(kernel: Kernel, tx: Tx, back: SeenTime, corrected: Corrected): Promise<void> {
   const [was, now] = [back.high_ms, back.now_ms].map((ms) => new Date(ms).toISOString());
   const seconds = Math.round((back.high_ms - back.now_ms) / 1_000);
   const { retries, leases, pauses, waiting } = corrected;

@@ -1,4 +1,4 @@
-import { type Look, readLeftChildren } from "../../store/move/remove-instances.ts";
+import { type PruneBatch, readLeftChildren } from "../../store/move/remove-instances.ts";
 import type { Kernel } from "../kernel.ts";
 import { sendAll } from "../move/send.ts";
 
@@ -6,7 +6,7 @@ import { sendAll } from "../move/send.ts";
  * Discards failed children that were left to parents which are about to be deleted. Such a child has no dead letter of its
  * own: without its parent it would stay failed, and nothing would report it.
  */
-export async function discardLeftChildren(kernel: Kernel, look: Look): Promise<void> {
+export async function discardLeftChildren(kernel: Kernel, look: PruneBatch): Promise<void> {
   const children = await readLeftChildren(kernel.db, look);
   const sends = children.flatMap(({ id, lifecycle: name }) => {
     const lifecycle = kernel.lifecycles.get(name);

@@ -26,7 +26,7 @@ const slackMs = 60_000;
 const shortestPauseMs = 60_000;
 const longestPauseMs = 3_600_000;
 
-interface Kept extends Ended {
+interface RetainedState extends Ended {
   /** The shortest retention that any version gives to it. */
   readonly keepMs: number;
 }
@@ -53,20 +53,20 @@ export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptio
     );
     removed += found.removed;
     more ||= isFull;
-    if (found.removed > 0) tell(kernel, kept, found.removed);
+    if (found.removed > 0) reportPruned(kernel, kept, found.removed);
   }
   return { removed, more };
 }
 
 /** Where most could go, more will be soon. Where most stay, looking at them again and again would find the same ones. */
-function pauseMs({ keepMs }: Kept, { looked, removed }: { looked: number; removed: number }): number {
+function pauseMs({ keepMs }: RetainedState, { looked, removed }: { looked: number; removed: number }): number {
   if (removed * 2 >= looked) return shortestPauseMs;
   return Math.min(longestPauseMs, Math.max(shortestPauseMs, keepMs / 100));
 }
 
 /** The states in which instances end and are kept for a time, by all versions that the database knows. */
-async function keptEnds(kernel: Kernel): Promise<Kept[]> {
-  const ends = new Map<string, Kept>();
+async function keptEnds(kernel: Kernel): Promise<RetainedState[]> {
+  const ends = new Map<string, RetainedState>();
   for (const { name, shape, keep_closed_ms: keepMs } of await readDefinitions(kernel.db, [
     ...kernel.lifecycles.keys(),
   ])) {
@@ -80,7 +80,7 @@ async function keptEnds(kernel: Kernel): Promise<Kept[]> {
   return [...ends.values()];
 }
 
-function tell({ telemetry }: Kernel, { lifecycle, state }: Ended, instances: number): void {
+function reportPruned({ telemetry }: Kernel, { lifecycle, state }: Ended, instances: number): void {
   telemetry.meters.pruned(lifecycle, instances);
   telemetry.log.debug(
     { lifecycle, state, instances },

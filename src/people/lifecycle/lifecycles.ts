@@ -1,5 +1,5 @@
 import type { LifecycleModel } from "../../definition/model.ts";
-import type { Askers } from "../../kernel/family/question-provider.ts";
+import type { QuestionProviders } from "../../kernel/family/question-provider.ts";
 import type { Chore } from "../../kernel/kernel.ts";
 import type { CompanionTable } from "../../kernel/types/companion-table.ts";
 import { askPeople } from "../asker.ts";
@@ -19,7 +19,7 @@ export const peopleBesides: ReadonlyMap<string, CompanionTable> = new Map([
   [assignment.name, besideAssignments],
 ]);
 
-export const peopleAskers: Askers = { queue: askPeople };
+export const peopleAskers: QuestionProviders = { queue: askPeople };
 
 export const peopleChores: readonly Chore[] = [
   { name: "check samples for eligible labelers", round: recheckEligibility },

@@ -66,7 +66,7 @@ export function markParents(tx: Executor, parents: readonly Run[]): Promise<Lock
 }
 
 /** How the children of a run stand. The counts are there when none is open. */
-export interface Standing {
+export interface JoinStatus {
   readonly id: string;
   readonly open: boolean;
   /** Something that the parent has sent is still on its way, or what the move into its state entails is still to be done. */
@@ -86,11 +86,11 @@ export interface Standing {
  * Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts.
  * Questions to people, whose names begin with ?, are no part of a join.
  */
-export function readStandings(
+export function readJoinStatuses(
   db: Executor,
   parents: readonly (Run & { readonly visit: number })[],
-): Promise<Standing[]> {
-  return db.rows<Standing>(sql`
+): Promise<JoinStatus[]> {
+  return db.rows<JoinStatus>(sql`
     select parent.id::text as id, still.open, still.busy, failure.lifecycle as failed_lifecycle, failure.id::text as failed_id,
       failure.key as failed_key, failure.failure as failed_of, counted.total, counted.succeeded, counted.failed, counted.discarded
     from unnest(

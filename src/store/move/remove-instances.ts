@@ -15,7 +15,10 @@ export interface Removed {
  * that was left to it. It walks the index of those at rest, in the order of their starts,
  * so that no move has to write an index for it; whoever is in another's hands is passed over.
  */
-export async function removeEnded(db: Executor, ended: Look & { readonly keepsLetters: boolean }): Promise<Removed> {
+export async function removeEnded(
+  db: Executor,
+  ended: PruneBatch & { readonly keepsLetters: boolean },
+): Promise<Removed> {
   const [found] = await db.rows<Removed>(sql`
     with clock as materialized (select pawl.now() as now),
     looked as materialized (
@@ -63,7 +66,7 @@ export async function removeEnded(db: Executor, ended: Look & { readonly keepsLe
 }
 
 /** The place of a look, and how far it goes. */
-export interface Look {
+export interface PruneBatch {
   readonly lifecycle: string;
   readonly state: string;
   readonly after: string;
@@ -72,7 +75,7 @@ export interface Look {
 }
 
 /** The failed children that were left to those of the next so many whose retention is over. */
-export function readLeftChildren(db: Executor, look: Look): Promise<{ id: string; lifecycle: string }[]> {
+export function readLeftChildren(db: Executor, look: PruneBatch): Promise<{ id: string; lifecycle: string }[]> {
   return db.rows(sql`
     with clock as materialized (select pawl.now() as now),
     looked as materialized (

@@ -2,7 +2,7 @@ import type { Db, Statement, Tx } from "../port/db.ts";
 import { translate } from "../port/failures.ts";
 import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
-import { isForgotten, type Line, type Session } from "./request-queue.ts";
+import { isForgotten, type RequestQueue, type Session } from "./request-queue.ts";
 import { startThread } from "./start.ts";
 import type { Syncs } from "./thread.ts";
 import { callOf, script, Transaction } from "./transaction.ts";
@@ -69,13 +69,13 @@ export async function openPglite(options: PgliteOptions): Promise<PgliteDb> {
 
 class ThreadDb implements PgliteDb {
   readonly kind = "pglite";
-  readonly #line: Line;
+  readonly #line: RequestQueue;
   readonly #lock: FolderLock | undefined;
   readonly #warn: (text: string) => void;
   readonly #upkeep: Upkeep;
   #closing: Promise<void> | undefined;
 
-  constructor(line: Line, lock: FolderLock | undefined, warn: (text: string) => void) {
+  constructor(line: RequestQueue, lock: FolderLock | undefined, warn: (text: string) => void) {
     this.#line = line;
     this.#lock = lock;
     this.#warn = warn;

@@ -37,7 +37,7 @@ const mostNames = 1_000;
  * The way to the thread: one connection, so everyone stands in line. Calls that wait go together as one message and
  * come back in their order; a session has the line to itself.
  */
-export class Line {
+export class RequestQueue {
   readonly #worker: Worker;
   readonly #writer = new Writer();
   readonly #waiting: (Job | Waiter)[] = [];

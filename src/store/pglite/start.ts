@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { PawlError } from "../../base/errors.ts";
 import { threadFile } from "../port/thread-file.ts";
 import { unusable } from "./folder.ts";
-import { Line } from "./request-queue.ts";
+import { RequestQueue } from "./request-queue.ts";
 import type { Start } from "./thread.ts";
 
 /** The little of it that is used here; its types come with those of browsers. */
@@ -22,7 +22,7 @@ function compiledEngine(): Promise<object | undefined> {
 }
 
 /** Starts the thread that holds the database, and waits until it answers. */
-export async function startThread(start: Omit<Start, "engine">): Promise<Line> {
+export async function startThread(start: Omit<Start, "engine">): Promise<RequestQueue> {
   const { file, execArgv } = threadFile(new URL("./thread.ts", import.meta.url));
   const worker = new Worker(file, {
     name: "pawl-pglite",
@@ -31,7 +31,7 @@ export async function startThread(start: Omit<Start, "engine">): Promise<Line> {
     // A nesting that Postgres refuses in its own words would otherwise break the engine before it notices.
     resourceLimits: { stackSizeMb: 64 },
   });
-  const line = new Line(worker);
+  const line = new RequestQueue(worker);
   try {
     await line.started;
     return line;

@@ -1,4 +1,4 @@
-import type { Line } from "./request-queue.ts";
+import type { RequestQueue } from "./request-queue.ts";
 
 /** What one round of upkeep did. */
 export interface UpkeepReport {
@@ -30,7 +30,7 @@ const dueTables = `
  * after a crash short, and vacuum with analyze. Every step is a turn of its own in the line, so others come between.
  */
 export class Upkeep {
-  readonly #line: Line;
+  readonly #line: RequestQueue;
   readonly #warn: (text: string) => void;
   #checkpointAt: { walBytes: number; time: number };
   #callsSeen = 0;
@@ -38,7 +38,7 @@ export class Upkeep {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(line: Line, warn: (text: string) => void) {
+  constructor(line: RequestQueue, warn: (text: string) => void) {
     this.#line = line;
     this.#warn = warn;
     this.#checkpointAt = { walBytes: line.walBytes, time: Date.now() };

@@ -25,7 +25,7 @@ export async function readMemo(db: Executor, key: MemoKey): Promise<Memo | undef
  * Keeps a result, for the holder of the lease only. Gives back what is kept from now on: the first one stays. The lock on
  * the task keeps its lease from being put back meanwhile, and does not get in the way of a renewal.
  */
-export async function keepMemo(
+export async function saveMemo(
   db: Executor,
   lease: Lease,
   key: MemoKey,

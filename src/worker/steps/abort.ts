@@ -16,12 +16,12 @@ const sentences: Record<AbortReason, string> = {
 };
 
 /** What a step's `signal` is aborted with: `signal.reason.details.reason` tells which it was. */
-export function abortedBy(reason: AbortReason, { lease: { taskId }, lane }: ClaimedTask): PawlError {
+export function stepAborted(reason: AbortReason, { lease: { taskId }, lane }: ClaimedTask): PawlError {
   return new PawlError("step_aborted", `The step of ${lane} is to end. ${sentences[reason]}`, { reason, taskId, lane });
 }
 
 /** What can end a step early. Its signal is made when somebody asks for it, since most steps never do. */
-export class Abort {
+export class StepAbort {
   #controller: AbortController | undefined;
   #reason: unknown;
   #aborted = false;

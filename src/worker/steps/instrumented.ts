@@ -6,7 +6,7 @@ import { markFailed, type Span } from "../../telemetry/tracing.ts";
 import { type RunOptions, run } from "./run.ts";
 
 /** Claims tasks, as one span and one batch. */
-export async function takeObserved(kernel: Kernel, take: () => Promise<ClaimedTask[]>): Promise<ClaimedTask[]> {
+export async function claimInstrumented(kernel: Kernel, take: () => Promise<ClaimedTask[]>): Promise<ClaimedTask[]> {
   const { meters, tracing } = kernel.telemetry;
   const tell = (tasks: readonly ClaimedTask[], span: Span) => span.setAttribute("pawl.tasks", tasks.length);
   const tasks = tracing.isOn ? await tracing.span("pawl.claim", {}, take, tell) : await take();
@@ -15,14 +15,17 @@ export async function takeObserved(kernel: Kernel, take: () => Promise<ClaimedTa
 }
 
 /** Reports tasks, as one span. */
-export function reportObserved(kernel: Kernel, reports: readonly Report[]): Promise<(ReportResult | FailedReport)[]> {
+export function reportInstrumented(
+  kernel: Kernel,
+  reports: readonly Report[],
+): Promise<(ReportResult | FailedReport)[]> {
   const { tracing } = kernel.telemetry;
   if (!tracing.isOn) return reportEach(kernel, reports);
   return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => reportEach(kernel, reports));
 }
 
 /** Runs a task, as a span where somebody traces. */
-export function runObserved(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
+export function runInstrumented(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
   return kernel.telemetry.tracing.isOn ? runTraced(kernel, task, options) : run(kernel, task, options);
 }
 

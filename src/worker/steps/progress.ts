@@ -4,8 +4,8 @@ import type { ProgressReport } from "../../kernel/tasks/progress.ts";
  * Passes on how far a step is: the first word at once, then the newest of each while, so that a tight loop does not
  * flood the database. A word that cannot be passed on is no harm to the step.
  */
-export class Progress {
-  readonly #tell: (report: ProgressReport) => Promise<void>;
+export class ProgressThrottle {
+  readonly #save: (report: ProgressReport) => Promise<void>;
   readonly #everyMs: number;
   #newest: ProgressReport | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -13,13 +13,13 @@ export class Progress {
   #stopped = false;
 
   constructor(tell: (report: ProgressReport) => Promise<void>, everyMs = 1_000) {
-    this.#tell = tell;
+    this.#save = tell;
     this.#everyMs = everyMs;
   }
 
-  say(report: ProgressReport): void {
+  report(report: ProgressReport): void {
     this.#newest = report;
-    if (!this.#resting) void this.#pass();
+    if (!this.#resting) void this.#flush();
   }
 
   /** The step has ended: what it said is of no interest any more. */
@@ -28,16 +28,16 @@ export class Progress {
     clearTimeout(this.#timer);
   }
 
-  async #pass(): Promise<void> {
+  async #flush(): Promise<void> {
     const report = this.#newest;
     if (report === undefined || this.#stopped) return;
     this.#newest = undefined;
     this.#resting = true;
-    await this.#tell(report).catch(() => {});
+    await this.#save(report).catch(() => {});
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#resting = false;
-      void this.#pass();
+      void this.#flush();
     }, this.#everyMs);
     this.#timer.unref();
   }

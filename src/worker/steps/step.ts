@@ -13,7 +13,7 @@ import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 import type { PlannedSend } from "../../kernel/types/delivery.ts";
 import type { OutgoingMessage } from "../../kernel/types/move-origin.ts";
 import type { ChildStart } from "../../kernel/types/start.ts";
-import { Progress } from "./progress.ts";
+import { ProgressThrottle } from "./progress.ts";
 
 const none: readonly never[] = [];
 const noPatch: Readonly<Record<string, unknown>> = {};
@@ -24,7 +24,7 @@ export class OutputCollector {
   messages: readonly OutgoingMessage[] = none;
   starts: readonly ChildStart[] = none;
   sends: readonly PlannedSend[] = none;
-  progress: Progress | undefined;
+  progress: ProgressThrottle | undefined;
 }
 
 function withOne<One>(list: readonly One[], one: One): readonly One[] {
@@ -90,8 +90,8 @@ export function makeStep(kernel: Kernel, task: ClaimedTask, output: OutputCollec
     once: (name: unknown, ...rest: unknown[]) => once(kernel, task, name, ...rest),
     progress: (fraction: unknown, note?: unknown): void => {
       const report = checkedProgress(fraction, note);
-      output.progress ??= new Progress((newest) => saveProgress(kernel, task, newest));
-      output.progress.say(report);
+      output.progress ??= new ProgressThrottle((newest) => saveProgress(kernel, task, newest));
+      output.progress.report(report);
     },
     callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, task, event, options),
     call: (dependency: unknown, work: unknown) => call(kernel, task, environment.abort, dependency, work),

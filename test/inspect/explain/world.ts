@@ -12,7 +12,7 @@ import {
 import { memoryMarketplace } from "pawl/testing";
 import { expect } from "vitest";
 import { z } from "zod";
-import { beat } from "../../../src/kernel/tasks/workers.ts";
+import { saveHeartbeat } from "../../../src/kernel/tasks/workers.ts";
 import type { Db, Statement } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 
@@ -129,7 +129,7 @@ export const explainWorld = () => ({
 /** A live worker in another process. */
 export function liveWorker(t: TestPawl, lanes: readonly string[]): Promise<void> {
   const row = { id: "w", host: "h", pid: 1, pawl: "1", loop: "Idle", stopping: false, concurrency: 1 };
-  return beat(t.kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
+  return saveHeartbeat(t.kernel, { ...row, slots: {}, stuck: 0, tasks: {}, lanes });
 }
 
 /** The most statements that an explanation may take, whatever the state. */

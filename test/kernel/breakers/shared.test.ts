@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { lifecycle } from "pawl";
 import { describe, expect, test } from "vitest";
-import { keepBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.ts";
+import { advanceBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.ts";
 import { makeKernel } from "../../../src/kernel/kernel.ts";
 import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
@@ -9,7 +9,7 @@ import type { ClaimedTask } from "../../../src/kernel/types/claimed-task.ts";
 import { sql } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { testPawl } from "../../../src/testing/test-pawl.ts";
-import { Claims } from "../../../src/worker/claimer.ts";
+import { Claimer } from "../../../src/worker/claimer.ts";
 import { freshMs, Lanes } from "../../../src/worker/lanes.ts";
 import { run } from "../../../src/worker/steps/run.ts";
 import { beside } from "../../support/beside.ts";
@@ -24,13 +24,13 @@ function processOn(t: TestPawl, number: number) {
   const { db, clock, telemetry, lifecycles } = t.kernel;
   const kernel = makeKernel({ db, clock, telemetry, lifecycles: [...lifecycles.values()], breakers });
   const lanes = new Lanes(kernel);
-  const claims = new Claims(kernel, lanes, { worker: `worker-${number}`, leaseMs: 30_000 });
+  const claims = new Claimer(kernel, lanes, { worker: `worker-${number}`, leaseMs: 30_000 });
   return {
     kernel,
     /** Looks afresh, and claims. */
     async take(room: number): Promise<ClaimedTask[]> {
       await lanes.read();
-      return claims.take(room);
+      return claims.claim(room);
     },
     async work(tasks: readonly ClaimedTask[]): Promise<void> {
       const abort = new AbortController();
@@ -120,7 +120,7 @@ eachStore((store) => {
     expect(freshMs).toBeLessThanOrEqual(500);
     const lanes = new Lanes(other.kernel);
     await lanes.read();
-    await lanes.look();
+    await lanes.refresh();
     await grade(t, { failed: 2 });
     expect(await llm(t)).toMatchObject({ state: "closed" });
     await grade(other, { failed: 1 });
@@ -129,11 +129,11 @@ eachStore((store) => {
     await expect(t.claim("essay/grading")).rejects.toThrow("open");
     expect(lanes.mayGrant(lane)).toBe(false);
     await lanes.read();
-    await lanes.look();
+    await lanes.refresh();
     expect(lanes.freeInTurn()).not.toContain(lane);
     expect(lanes.closed.get(lane)).toMatchObject({ by: "breaker" });
     await t.pawl.breakers.force("llm", "closed", { reason: "it is back" });
-    await keepBreakers(other.kernel);
+    await advanceBreakers(other.kernel);
     expect(other.kernel.breakers.of("llm")).toMatchObject({ state: "closed", forced: "closed" });
   });
 
@@ -152,7 +152,7 @@ eachStore((store) => {
     await using t = await halfOpen();
     await grade(t, { good: 1 });
     await t.db.script("update pawl.breakers set probes_done = 2, probes_good = 2");
-    await keepBreakers(t.kernel);
+    await advanceBreakers(t.kernel);
     expect(await llm(t)).toMatchObject({ state: "closed" });
   });
 
@@ -198,7 +198,7 @@ eachStore((store) => {
     await (await t.claim("essay/grading")).run();
     expect(await llm(t)).toMatchObject({ calls: { good: 1, failed: 1 } });
     await (await t.claim("essay/grading")).run();
-    await keepBreakers(t.kernel);
+    await advanceBreakers(t.kernel);
     await t.pawl.breakers.force("llm", "open", { reason: "x" });
     await t.pawl.breakers.force("llm", null);
     await (await t.claim("essay/grading")).run(); // As a probe: one of its calls failed, though the step did not.
@@ -227,7 +227,7 @@ eachStore((store) => {
     await t.pawl.start(speech, { key: "s" });
     const lanes = new Lanes(kernel, ["speech"]);
     await lanes.read();
-    const [task] = await new Claims(kernel, lanes, { worker: "w", leaseMs: 30_000 }).take(1);
+    const [task] = await new Claimer(kernel, lanes, { worker: "w", leaseMs: 30_000 }).claim(1);
     await run(kernel, task!, { abort: new AbortController(), log: () => {} });
     expect(spent).toBe(0);
     await writeCalls(kernel);

@@ -1,6 +1,6 @@
 import { lifecycle, PawlError } from "pawl";
 import { expect, test } from "vitest";
-import { lookAtParents } from "../../../src/kernel/family/check-parents.ts";
+import { checkParents } from "../../../src/kernel/family/check-parents.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
@@ -159,11 +159,11 @@ eachStore((store) => {
     const state = async (key: string) => (await t.pawl.get(late, key))!.state;
     for (const key of ["run", "given up"]) {
       await t.pawl.send(late, key, "go");
-      await lookAtParents(t.kernel, 500);
+      await checkParents(t.kernel, 500);
       expect(await state(key)).toBe("joining");
       const effect = await t.claim("late:after");
       await (key === "run" ? effect.run() : effect.giveUp("nobody is to be told"));
-      await lookAtParents(t.kernel, 500);
+      await checkParents(t.kernel, 500);
     }
     expect(await state("given up")).toBe("done");
     expect(await state("run")).toBe("joining");
@@ -190,7 +190,7 @@ eachStore((store) => {
     const { first } = await t.pawl.children(hasty, "h");
     await t.db.script("update pawl.test_clock set now = now + interval '31 minutes'");
     await t.pawl.send(note, { id: first[0]!.id }, "close");
-    await lookAtParents(t.kernel, 500);
+    await checkParents(t.kernel, 500);
     expect(await t.pawl.get(hasty, "h")).toMatchObject({ state: "over" });
   });
 
@@ -244,13 +244,13 @@ eachStore((store) => {
     const [q1, q2] = [await childOf(t, "q1"), await childOf(t, "q2")];
     await t.pawl.send(solve, q1, "verdict", { score: 1 });
     t.faults.plant("check.read", () => Promise.reject(new PawlError("database_unreachable", "It is gone.")));
-    await expect(lookAtParents(t.kernel, 500)).rejects.toMatchObject({ code: "database_unreachable" });
+    await expect(checkParents(t.kernel, 500)).rejects.toMatchObject({ code: "database_unreachable" });
     await t.pawl.send(solve, q2, "verdict", { score: 1 });
     t.faults.plant("commit.before", () => Promise.reject(new PawlError("database_unreachable", "It is gone.")));
-    await expect(lookAtParents(t.kernel, 500)).rejects.toMatchObject({ code: "database_unreachable" });
+    await expect(checkParents(t.kernel, 500)).rejects.toMatchObject({ code: "database_unreachable" });
     expect(await t.pawl.get(counting, "a")).toMatchObject({ state: "solving" });
     expect(await t.pawl.inspect.verify()).toEqual([]);
-    expect(await lookAtParents(t.kernel, 500)).toMatchObject({ joined: 1 });
+    expect(await checkParents(t.kernel, 500)).toMatchObject({ joined: 1 });
     expect(await t.pawl.get(counting, "a")).toMatchObject({ state: "solved" });
   });
 
@@ -261,8 +261,8 @@ eachStore((store) => {
     t.faults.plant("check.read", async () => {
       await t.pawl.send(solve, q2, "verdict", { score: 1 });
     });
-    expect(await lookAtParents(t.kernel, 1)).toMatchObject({ joined: 1 });
-    expect(await lookAtParents(t.kernel, 1)).toMatchObject({ joined: 0 });
+    expect(await checkParents(t.kernel, 1)).toMatchObject({ joined: 1 });
+    expect(await checkParents(t.kernel, 1)).toMatchObject({ joined: 0 });
     expect(await t.pawl.get(counting, "a")).toMatchObject({ state: "solved" });
   });
 
@@ -275,8 +275,8 @@ eachStore((store) => {
       await t.work();
       const [one, two] = await t.pawl.list(solve, { parent: { id } });
       await Promise.all([
-        t.pawl.send(solve, { id: one!.id }, "verdict", { score: 1 }).then(() => lookAtParents(t.kernel, 500)),
-        other.pawl.send(solve, { id: two!.id }, "verdict", { score: 1 }).then(() => lookAtParents(other.kernel, 500)),
+        t.pawl.send(solve, { id: one!.id }, "verdict", { score: 1 }).then(() => checkParents(t.kernel, 500)),
+        other.pawl.send(solve, { id: two!.id }, "verdict", { score: 1 }).then(() => checkParents(other.kernel, 500)),
       ]);
       await t.work();
       const moves = (await t.pawl.journal(counting, { id })).map((move) => move.event);
@@ -312,7 +312,7 @@ eachStore((store) => {
         await t.pawl.sendMany(solve, [end(first!)], { tx });
         const answers = await other.pawl.sendMany(solve, others.map(end));
         expect(answers.every((answer) => answer.ok)).toBe(true);
-        expect(await lookAtParents(other.kernel, 500)).toMatchObject({ joined: 0 });
+        expect(await checkParents(other.kernel, 500)).toMatchObject({ joined: 0 });
       });
     }
     const checks = await t.pawl.transaction((tx) => tx.query("select id from pawl.checks"));

@@ -7,7 +7,7 @@ import { report } from "../../../src/kernel/tasks/report.ts";
 import type { ClaimedTask } from "../../../src/kernel/types/claimed-task.ts";
 import { insertToken } from "../../../src/store/callbacks/callback-tokens.ts";
 import { sql } from "../../../src/store/port/db.ts";
-import { keepMemo } from "../../../src/store/tasks/memos.ts";
+import { saveMemo } from "../../../src/store/tasks/memos.ts";
 import type { TestPawl, TestWorker } from "../../../src/testing/test-pawl.ts";
 import { eachStoreAndPooler } from "../../support/each-store.ts";
 import { parcel } from "../../support/parcel.ts";
@@ -186,7 +186,7 @@ eachStoreAndPooler((store) => {
       const { lease } = task!;
       const key = { instanceId: task!.row.id, owner: "o", name: "n" };
       await t.db.transaction(async (tx) => {
-        await keepMemo(tx, lease, key, "1");
+        await saveMemo(tx, lease, key, "1");
         await insertToken(tx, lease, {
           id: t.kernel.newId(),
           hash: "h",

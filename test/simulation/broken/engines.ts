@@ -63,13 +63,13 @@ export const brokenEngines: readonly BrokenEngine[] = [
       },
       {
         file: "src/kernel/family/questions.ts",
-        from: "failOver(update, thrown);",
+        from: "failWith(update, thrown);",
         to: "throw new Error(String(thrown));",
       },
       {
         file: "src/kernel/family/questions.ts",
-        from: "update.decide(() => tryAsking(kernel, update, planned));",
-        to: "tryAsking(kernel, update, planned);",
+        from: "update.decide(() => planOrFail(kernel, update, planned));",
+        to: "planOrFail(kernel, update, planned);",
       },
     ],
   },
@@ -253,8 +253,8 @@ export const brokenEngines: readonly BrokenEngine[] = [
     patches: [
       {
         file: "src/kernel/family/check-parents.ts",
-        from: "export async function lookAtParents(",
-        to: "export async function lookAtParents(): Promise<{ joined: number; made: number; failures: [] }> { return { joined: 0, made: 0, failures: [] }; }\nexport async function lookAtParentsNever(",
+        from: "export async function checkParents(",
+        to: "export async function checkParents(): Promise<{ joined: number; made: number; failures: [] }> { return { joined: 0, made: 0, failures: [] }; }\nexport async function lookAtParentsNever(",
       },
     ],
   },

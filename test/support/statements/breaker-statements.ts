@@ -1,9 +1,9 @@
 import { job, type Pawl } from "pawl";
-import { keepBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.ts";
+import { advanceBreakers, writeCalls } from "../../../src/kernel/breakers/breakers.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
 import type { Report } from "../../../src/kernel/types/outcome.ts";
-import { Claims } from "../../../src/worker/claimer.ts";
+import { Claimer } from "../../../src/worker/claimer.ts";
 import { Lanes } from "../../../src/worker/lanes.ts";
 import { run } from "../../../src/worker/steps/run.ts";
 
@@ -27,7 +27,7 @@ export async function everyStatementOfBreakers(pawl: Pawl, kernel: Kernel): Prom
   await pawl.breakers.force("plans_llm", null);
   await pawl.breakers.force("plans_stt", null);
   for (let turn = 0; turn < 2; turn++) await work(kernel, 5);
-  await keepBreakers(kernel);
+  await advanceBreakers(kernel);
   await pawl.breakers.list();
   await pawl.breakers.history("plans_llm");
 }
@@ -35,7 +35,7 @@ export async function everyStatementOfBreakers(pawl: Pawl, kernel: Kernel): Prom
 async function work(kernel: Kernel, room: number): Promise<void> {
   const lanes = new Lanes(kernel, ["asks"]);
   await lanes.read();
-  const tasks = await new Claims(kernel, lanes, { worker: "w", leaseMs: 30_000 }).take(room);
+  const tasks = await new Claimer(kernel, lanes, { worker: "w", leaseMs: 30_000 }).claim(room);
   const abort = new AbortController();
   const reports: Report[] = [];
   for (const one of tasks) reports.push({ task: one, outcome: await run(kernel, one, { abort, log: () => {} }) });

@@ -1,6 +1,6 @@
 import { lifecycle, type Pawl } from "pawl";
 import { z } from "zod";
-import { lookAtCallbacks } from "../../../src/kernel/callbacks/receive.ts";
+import { matchDueCallbacks } from "../../../src/kernel/callbacks/receive.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { claimFromLanes } from "../../../src/kernel/tasks/claim.ts";
 import { report } from "../../../src/kernel/tasks/report.ts";
@@ -57,5 +57,5 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
   await reopenCallbacks(kernel.db, [{ id, attempts: 0 }]);
   const { instance } = (await pawl.callbacks.get(id))!;
   await postponeCallbacks(kernel.db, [{ id: instance, reason: "x" }], 0);
-  await lookAtCallbacks(kernel, 500);
+  await matchDueCallbacks(kernel, 500);
 }

@@ -5,7 +5,7 @@ import { guardListener } from "../../../base/guard.ts";
 import { settleWithin } from "../../../kernel/time-limit.ts";
 import { exponential } from "../../../policy/retry.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";
-import { Rest } from "../../../worker/wakeable-sleep.ts";
+import { WakeableSleep } from "../../../worker/wakeable-sleep.ts";
 import { maxBodyBytes } from "./bounds.ts";
 import { checkedUrl, connectTo, cut, Patience, setUp } from "./connect.ts";
 import { declareTopology } from "./declare.ts";
@@ -86,7 +86,7 @@ export class Consumer {
   readonly #handlerMs: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #patience = new Patience();
-  readonly #rest = new Rest();
+  readonly #rest = new WakeableSleep();
   readonly #inHand = new Set<Promise<void>>();
   /** What ends at once when it is stopped: the session under way, and pauses before a message comes again. */
   readonly #waits = new Set<() => void>();
@@ -126,7 +126,7 @@ export class Consumer {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#setStopped();
-    this.#rest.end();
+    this.#rest.wake();
     for (const end of this.#waits) end();
     await this.#ended;
   }
@@ -139,7 +139,7 @@ export class Consumer {
         const text = `The queue \`${this.#options.queue}\` cannot be read: ${messageOf(error)}`;
         this.#onFailure(new Error(text, { cause: error }));
       }
-      if (!this.#stopping) await this.#rest.take(this.#patience.failed());
+      if (!this.#stopping) await this.#rest.sleep(this.#patience.failed());
     }
   }
 
