@@ -1,5 +1,6 @@
-import { constant, lifecycle, type Step } from "pawl";
+import { constant, job, lifecycle, type Step } from "pawl";
 import { expect, test } from "vitest";
+import { sql } from "../../src/store/port/db.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
@@ -90,6 +91,95 @@ eachStore((store) => {
     await waiting.t.tellAlerts();
     expect(waiting.alerts).toMatchObject([{ lifecycle: "part", kind: "instance_failed" }]);
     expect(await waiting.t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "part" }]);
+  });
+
+  const task = job("task", { retry: once, run: async () => {} });
+  const hurried = lifecycle("hurried", {
+    initial: "planning",
+    states: {
+      planning: {
+        run: async (step) => {
+          for (const key of ["wheel", "axle"]) step.start(part, { key });
+          step.start(task, { key: "paint" });
+        },
+        on: { planned: "working" },
+      },
+      working: { forever: true, on: { worked: "joining", skip: "built" } },
+      joining: {
+        join: { failed: "count" },
+        timeout: { after: "1h", send: "enough" },
+        on: { joined: "built", enough: "testing" },
+      },
+      testing: { forever: true, on: { tested: "built" } },
+      built: { final: "success" },
+    },
+  });
+
+  /** Two of three children have failed for good, and were left to their parent. */
+  async function failedInHurry() {
+    const t = await store.open({ lifecycles: [hurried, part, task] });
+    await t.pawl.start(hurried, { key: "h" });
+    await (await t.claim("hurried/planning")).run();
+    const failing = await t.claim("part/making");
+    await failing.fail(jammed);
+    await t.advance("1m");
+    await (await t.claim("part/failed")).run();
+    for (const step of ["part/making", "part/making"]) {
+      const again = await t.claim(step);
+      await (again.id === failing.id ? again.fail(jammed) : again.retryLater("9h"));
+    }
+    await (await t.claim("task/pending")).fail(jammed);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    return t;
+  }
+  const reported = [
+    { kind: "instance", status: "open", error: { message: jammed.message } },
+    { kind: "instance", status: "open", error: { message: jammed.message } },
+  ];
+
+  test("A55 a child that was left to a join is reported when its parent ends without that join", async () => {
+    await using t = await failedInHurry();
+    await t.pawl.send(hurried, "h", "skip");
+    for (let round = 0; round < 3; round++) await t.maintain();
+    const letters = await t.pawl.deadLetters.list();
+    expect(letters).toMatchObject(reported);
+    expect(letters.map(({ lifecycle, reason }) => [lifecycle, reason]).sort()).toEqual([
+      ["part", "attempts_used_up"],
+      ["task", "attempts_used_up"],
+    ]);
+    expect(letters.map(({ attempts }) => attempts)).toEqual([1, 1]);
+    expect(await t.db.rows(sql`select kind from pawl.alerts`)).toEqual([
+      { kind: "instance_failed" },
+      { kind: "instance_failed" },
+    ]);
+    // Each can be decided like any other.
+    for (const { id } of letters) await t.pawl.deadLetters.requeue(id);
+    await t.work();
+    expect((await t.pawl.children(hurried, "h")).succeeded).toBe(2);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("A55 a child that was left to a join is reported when a timeout ends that join, once", async () => {
+    await using t = await failedInHurry();
+    await t.pawl.send(hurried, "h", "worked");
+    await t.advance("1h");
+    expect(await t.pawl.get(hurried, "h")).toMatchObject({ state: "testing" });
+    expect(await t.pawl.deadLetters.list()).toMatchObject(reported);
+    for (const { id } of await t.pawl.deadLetters.list()) await t.pawl.deadLetters.discard(id, { actor: "ada" });
+    await t.pawl.send(hurried, "h", "tested");
+    await t.maintain();
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("a failed child of a parent that was discarded or restarted is not reported: somebody has decided about it", async () => {
+    for (const event of ["discard", "restart"] as const) {
+      await using t = await failedInHurry();
+      await t.pawl.send(hurried, "h", event);
+      for (let round = 0; round < 3; round++) await t.maintain();
+      expect(await t.pawl.deadLetters.list()).toEqual([]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
+    }
   });
 
   test("a child whose parent was discarded raises an alert of its own", async () => {

@@ -1,3 +1,4 @@
+import type { LifecycleModel } from "../model.ts";
 import type { Shape } from "../shape.ts";
 
 /** Events that lead anywhere, or nowhere: they say nothing about the way that an instance takes. */
@@ -15,5 +16,11 @@ export function joinsAhead({ states, edges }: Pick<Shape, "states" | "edges">, s
     if (joins.has(at)) return true;
     for (const { from, event, to } of edges) if (from === at && !notAhead.has(event)) seen.add(to);
   }
+  return false;
+}
+
+/** Whether a lifecycle has a join that deals with failed children by itself. */
+export function hasJoins({ states }: LifecycleModel): boolean {
+  for (const { join } of states.values()) if (join?.failed === "fail" || join?.failed === "count") return true;
   return false;
 }

@@ -77,7 +77,7 @@ export function personWaits(known: KnownInstance): WaitingFor[] {
   }
   if (row.parent_id !== null)
     return [
-      { ...base, reason: "left_to_parent", sentence: `Its parent ${row.parent_id} handles its failure. ${stays}` },
+      { ...base, reason: "left_to_parent", sentence: `Its failure was left to its parent ${row.parent_id}. ${stays}` },
     ];
   return [{ ...base, reason: row.failure?.reason ?? "failed", sentence: stays }];
 }

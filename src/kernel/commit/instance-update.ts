@@ -1,5 +1,6 @@
 import { cleanText, storableText } from "../../base/json.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
+import { hasJoins } from "../../definition/decide/joins-ahead.ts";
 import type { Decision } from "../../definition/decide/move.ts";
 import { endsFailed, isFailure } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, laneOf } from "../../definition/model.ts";
@@ -432,6 +433,12 @@ export class InstanceUpdate {
     if (letterDecisions.length > 0) this.decideLetters("discarded", null, "left to its parent");
   }
 
+  /** A failure that was left to its parent is reported after all. */
+  reportFailure(letter: DeadLetterRow): void {
+    this.giveUp("instance_failed", letter);
+    this.#alarmed = true;
+  }
+
   /** An alert that comes without a dead letter. */
   addAlert(alert: {
     cause: string;
@@ -502,8 +509,8 @@ export class InstanceUpdate {
   }
 
   /**
-   * Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join, asks, or
-   * asks no more.
+   * Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join, asks, asks
+   * no more, or has gone on without the join that was to deal with failed children.
    */
   #checks(childOutcome: string | null, rows: Rows): void {
     const { id, lifecycle, state, parent } = this.instance;
@@ -511,8 +518,16 @@ export class InstanceUpdate {
       rows.checks.push({ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle });
     const { states } = this.lifecycle;
     const kind = states.get(state)?.kind;
-    if (this.#leaves && (kind === "join" || kind === "ask" || states.get(this.row.state)?.kind === "ask"))
-      rows.checks.push({ instanceId: id, parentId: id, lifecycle });
+    const isAsking = kind === "join" || kind === "ask" || states.get(this.row.state)?.kind === "ask";
+    if (this.#leaves && (isAsking || this.#passesJoin)) rows.checks.push({ instanceId: id, parentId: id, lifecycle });
+  }
+
+  /** It has children, and leaves a join by another event than that of the join, or ends elsewhere. */
+  get #passesJoin(): boolean {
+    const { row, lifecycle, instance } = this;
+    if (!row.has_children || !hasJoins(lifecycle)) return false;
+    const isLeft = lifecycle.states.get(row.state)?.kind === "join" || instance.outcome !== null;
+    return isLeft && this.decisions.at(-1)?.event !== "joined" && instance.outcome !== "discarded";
   }
 
   get #failureText(): string | null {

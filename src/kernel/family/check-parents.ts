@@ -8,6 +8,7 @@ import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyDueFirst, deliverOwnEvent, retryingOwnEvents } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
 import { deliverAnswers, type PlannedQuestions, syncQuestions } from "./questions.ts";
+import { reportUnjoinedFailures } from "./unjoined-failures.ts";
 
 /** What a look at parents did, and what stood in its way. */
 export interface CheckedParents {
@@ -49,8 +50,10 @@ export async function checkParents(kernel: Kernel, pageSize: number): Promise<Ch
     failures.push(...swept.failures);
     const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
     const { again: untended, failures: unasked } = await syncQuestions(kernel, asking, planned);
-    failures.push(...unasked);
-    const stays = (id: string) => newer.has(id) || swept.missed.has(id) || busy.has(id) || untended.has(id);
+    const { again: unreported, failures: unsaid } = await reportUnjoinedFailures(kernel, ours);
+    failures.push(...unasked, ...unsaid);
+    const again = new Set([...newer, ...swept.missed, ...busy, ...untended, ...unreported]);
+    const stays = (id: string) => again.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
     done += made.length;
     if (made.length > 0) {

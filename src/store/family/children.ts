@@ -161,6 +161,48 @@ export function readWaitingParents(db: Executor, children: readonly string[]): P
     ) as definition on true`);
 }
 
+/** A failed child that nobody has been told of. */
+export interface UnjoinedFailure {
+  readonly id: string;
+  readonly parent_id: string;
+  readonly lifecycle: string;
+  readonly attempts: number;
+}
+
+/**
+ * Failed children of these runs without a dead letter of that failure, none of which a join has dealt with since: they were
+ * left to parents that went on without it.
+ */
+export function readUnjoinedFailures(db: Executor, parents: readonly Run[], limit: number): Promise<UnjoinedFailure[]> {
+  return db.rows<UnjoinedFailure>(sql`
+    select child.id::text as id, parent.id::text as parent_id, child.lifecycle, coalesce((move.payload ->> 'attempts')::int, 0) as attempts
+    from unnest(
+      (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(parents.map((one) => one.run))}::text)::int[]
+    ) as parent(id, run)
+    cross join lateral (
+      select each.id, each.lifecycle, each.version, each.failed_at from pawl.instances as each
+      where each.parent_id = parent.id and each.parent_run = parent.run and each.child_outcome = 'failure'
+        and each.failed_at is not null and each.child_name not like '?%'
+      offset 0
+    ) as child
+    cross join lateral (
+      select last.payload from pawl.journal as last
+      where last.instance_id = child.id and last.version = child.version
+        and (last.event = 'fail' or last.to_state = 'failed')
+      offset 0
+    ) as move
+    where not exists (
+      select from pawl.dead_letters as letter
+      where letter.instance_id = child.id and letter.kind = 'instance' and letter.created_at >= child.failed_at
+    ) and not exists (
+      select from pawl.journal as dealt
+      where dealt.instance_id = parent.id and dealt.at >= child.failed_at
+        and (dealt.event = 'joined' or (dealt.event = 'fail' and dealt.reason = 'child_failed'))
+    )
+    limit ${limit}::int`);
+}
+
 /** A child as a letter names it. */
 export interface NamedChild extends Run {
   readonly letterId: string;
