@@ -1,4 +1,5 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
+import type { Db, Executor } from "../store/port/db.ts";
 import { isReadOnly } from "../store/port/failures.ts";
 import { pause } from "./pause.ts";
 
@@ -11,13 +12,22 @@ export const longestPauseMs = 1_000;
  * Runs a round, and again while its reply gets lost or the database is busy or read-only, with growing pauses, until patience ends.
  * The round must look for its own traces first: a lost reply says nothing about what was written. Once a reply was lost,
  * here or earlier (`unsure`), only an answer by someone who could look counts; all else leaves the outcome unknown.
+ *
+ * What was found after a lost reply may be on the primary alone: a commit whose connection ends while it waits for a
+ * synchronous standby stays and can be read. It is confirmed before it counts, or a failover could still undo it.
  */
-export async function retryUntilKnown<T>(round: () => Promise<T>, unsure = false): Promise<T> {
+export async function retryUntilKnown<T>(
+  db: Executor & Pick<Db, "confirm">,
+  round: () => Promise<T>,
+  unsure = false,
+): Promise<T> {
   let isUnsure = unsure;
   let endAt: number | undefined;
   for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
-      return await round();
+      const result = await round();
+      if (isUnsure) await confirm(db, (endAt ?? performance.now() + patienceMs) - performance.now());
+      return result;
     } catch (error) {
       isUnsure ||= isPawlError(error, "outcome_unknown");
       // From the first doubt on: however long the lost call took, there is time to look for its traces.
@@ -27,6 +37,20 @@ export async function retryUntilKnown<T>(round: () => Promise<T>, unsure = false
         throw isUnsure && !isFinal(error) ? stillUnknown(error) : error;
       await pause(pauseMs);
     }
+  }
+}
+
+async function confirm(db: Pick<Db, "confirm">, withinMs: number): Promise<void> {
+  if (db.confirm === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const isLate = new Promise<never>((_, reject) => {
+    const late = new PawlError("outcome_unknown", "No synchronous standby has confirmed the change in time.");
+    timer = setTimeout(() => reject(late), Math.max(withinMs, longestPauseMs));
+  });
+  try {
+    await Promise.race([db.confirm(), isLate]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

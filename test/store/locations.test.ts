@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createPawl, type DatabaseLocation, lifecycle, type Pawl } from "pawl";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { readReplication } from "../../src/views/replication.ts";
 import { foldersWith } from "../setup/find-program.ts";
 import { freePort, unprivileged } from "../setup/keep.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
@@ -90,6 +92,18 @@ onOwnPostgres("several hosts", () => {
     await using pawl = await open(urlOfAll(away, standby.url, primary.url));
     await workUntilRenewed(pawl, "a", primary.url);
     expect(await pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("the standby is listed for `pawl doctor`", async () => {
+    const db = await openPostgres({ url: primary.url, connections: 1 });
+    const open = new pg.Client({ connectionString: primary.url, application_name: "an editor" });
+    await open.connect();
+    await open.query("begin");
+    const found = await readReplication(db);
+    expect(found.standbys).toEqual([{ name: expect.any(String), sync: "async", state: "streaming" }]);
+    expect(found).toMatchObject({ synchronous: "", waiting: 0, oldest_transaction_s: expect.any(Number) });
+    await open.end();
+    await db.close();
   });
 
   test("none of them takes writes: each is named with what is wrong", async () => {

@@ -2,6 +2,7 @@ import type { Db } from "../../store/port/db.ts";
 import { knownMigrations, migrate, pendingMigrations } from "../../store/port/migrate.ts";
 import { readNow } from "../../views/now.ts";
 import { type OpenSchema, readOpenSchemas } from "../../views/open-schemas.ts";
+import { type Replication, readReplication } from "../../views/replication.ts";
 
 /** A database itself, for commands that look after it instead of running a Pawl on it. */
 export type Database = Db;
@@ -25,6 +26,11 @@ export function databaseTime(db: Database): Promise<number> {
 /** The schemas near Pawl's in which other roles may create. */
 export function openSchemas(db: Database): Promise<OpenSchema[]> {
   return readOpenSchemas(db);
+}
+
+/** Standbys, commits that wait for them, and transactions that have been open for long. */
+export function replication(db: Database): Promise<Replication> {
+  return readReplication(db);
 }
 
 export interface DatabaseVersions {

@@ -6,10 +6,12 @@ import {
   databaseVersions,
   migrationStatus,
   openSchemas,
+  replication,
 } from "../../api/open/database.ts";
 import { messageOf } from "../../base/errors.ts";
 import { visible } from "../show/terminal.ts";
 import { holderOf, reach } from "../transport/reach.ts";
+import { examineStandbys, examineTransactions } from "./examine-replication.ts";
 import type { Finding } from "./finding.ts";
 import { type Settings, shownLocation } from "./settings.ts";
 
@@ -56,7 +58,11 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
     const schema = await examineSchema(db);
     yield schema;
     if (schema.ok) yield await examineClock(db);
-    if (database !== undefined) yield await examineRights(db);
+    if (database === undefined) return;
+    yield await examineRights(db);
+    const found = await replication(db);
+    yield examineStandbys(found);
+    yield examineTransactions(found);
   } catch (error) {
     yield { what: "Database", ok: false, found: messageOf(error) };
   } finally {

@@ -172,7 +172,7 @@ const optimisticRounds = 3;
 /** Lets happen what these instances have in their inboxes. */
 async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<void> {
   let rows: readonly InstanceRow[] | undefined = given;
-  await retryUntilKnown(async () => {
+  await retryUntilKnown(kernel.db, async () => {
     let open =
       rows ??
       (await readInstances(

@@ -9,11 +9,11 @@ import { retryUntilKnown } from "../retry-unknown-outcome.ts";
  * since each is stored once.
  */
 export async function commitCallbacks(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
-  const stored = await retryUntilKnown(() => insertCallbacks(db, callbacks, false));
+  const stored = await retryUntilKnown(db, () => insertCallbacks(db, callbacks, false));
   const rows = new Map(stored.map((row) => [row.id, row]));
   for (const one of callbacks) {
     if (rows.has(one.instanceId)) continue;
-    const [row] = await retryUntilKnown(() => insertCallbacks(db, [one], true));
+    const [row] = await retryUntilKnown(db, () => insertCallbacks(db, [one], true));
     if (row !== undefined) rows.set(row.id, row);
   }
   return [...rows.values()];
@@ -29,5 +29,5 @@ export function commitReopened(
   db: Executor,
   callbacks: readonly { readonly id: string; readonly attempts: number }[],
 ): Promise<InstanceRow[]> {
-  return retryUntilKnown(() => reopenCallbacks(db, callbacks));
+  return retryUntilKnown(db, () => reopenCallbacks(db, callbacks));
 }

@@ -52,7 +52,7 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
   let open: PendingSend[] = pending;
   for (let round = 0; open.length > 0 && round < optimisticRounds; round++) {
     const alone: PendingSend[] = [];
-    await retryingUnknown(open, () => sendTogether(kernel, open, alone));
+    await retryingUnknown(kernel, open, () => sendTogether(kernel, open, alone));
     await sendEachAlone(kernel, alone);
     open = open.filter((one) => one.outcome === undefined);
   }
@@ -144,7 +144,7 @@ async function sendEachAlone(kernel: Kernel, pending: readonly PendingSend[]): P
 }
 
 async function sendAlone(kernel: Kernel, one: PendingSend): Promise<void> {
-  await retryingUnknown([one], async () => {
+  await retryingUnknown(kernel, [one], async () => {
     let outcome: Sent | undefined;
     try {
       await withoutFailedEvents((failedTimers) =>
@@ -447,15 +447,24 @@ async function findWrittenSends(db: Executor, byInstance: ReadonlyMap<InstanceUp
 }
 
 /** Runs a round to its end; what cannot be mended by waiting becomes the answer to those without one. */
-async function retryingUnknown(pending: readonly PendingSend[], round: () => Promise<void>): Promise<void> {
+async function retryingUnknown(
+  kernel: Kernel,
+  pending: readonly PendingSend[],
+  round: () => Promise<void>,
+): Promise<void> {
   try {
     await retryUntilKnown(
+      kernel.db,
       round,
       pending.some((one) => one.unsureSince !== undefined && one.outcome === undefined),
     );
   } catch (thrown) {
     const error = asPawlError(thrown);
-    for (const one of pending) one.outcome ??= { ok: false, error };
+    for (const one of pending) {
+      // What was found after a lost reply and could not be confirmed is not acknowledged.
+      const isUnconfirmed = one.unsureSince !== undefined && isPawlError(error, "outcome_unknown");
+      if (one.outcome === undefined || (one.outcome.ok && isUnconfirmed)) one.outcome = { ok: false, error };
+    }
   }
 }
 

@@ -73,7 +73,7 @@ async function write(
   if (db !== kernel.db) return round();
   try {
     // The same statement again after a lost reply: what it wrote the first time is found by its id.
-    await retryUntilKnown(round);
+    await retryUntilKnown(kernel.db, round);
   } catch (thrown) {
     const error = asPawlError(thrown);
     if (error.fault === "environment") throw error;

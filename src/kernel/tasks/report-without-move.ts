@@ -108,24 +108,28 @@ async function writeWhileLeased(
   if (batch.length === 0) return;
   const open = () => batch.filter((pending) => pending.result === undefined);
   let unsure = batch.some((pending) => pending.mayBeWritten);
-  await retryUntilKnown(async () => {
-    const written = await write(open()).catch((error: unknown) => {
-      unsure ||= isPawlError(error, "outcome_unknown");
-      throw error;
-    });
-    const done = new Set(written.map((one) => one.task_id));
-    for (const pending of open()) if (done.has(pending.lease.taskId)) pending.result = "written";
-    if (open().length === 0) return;
-    const held = await heldTaskIds(kernel.db, open());
-    const traces = unsure ? await endedAttempts(kernel.db, open()) : undefined;
-    for (const pending of open()) {
-      const { taskId } = pending.lease;
-      // A lapse that was not written has met a worker that renewed.
-      if (held.has(taskId) && pending.report.outcome.kind !== "lapsed") continue;
-      pending.result = traces !== undefined && isRecordOf(pending, traces.get(taskId)) ? "written" : "lease_lost";
-    }
-    if (open().length > 0) throw leaseBusy();
-  }, unsure);
+  await retryUntilKnown(
+    kernel.db,
+    async () => {
+      const written = await write(open()).catch((error: unknown) => {
+        unsure ||= isPawlError(error, "outcome_unknown");
+        throw error;
+      });
+      const done = new Set(written.map((one) => one.task_id));
+      for (const pending of open()) if (done.has(pending.lease.taskId)) pending.result = "written";
+      if (open().length === 0) return;
+      const held = await heldTaskIds(kernel.db, open());
+      const traces = unsure ? await endedAttempts(kernel.db, open()) : undefined;
+      for (const pending of open()) {
+        const { taskId } = pending.lease;
+        // A lapse that was not written has met a worker that renewed.
+        if (held.has(taskId) && pending.report.outcome.kind !== "lapsed") continue;
+        pending.result = traces !== undefined && isRecordOf(pending, traces.get(taskId)) ? "written" : "lease_lost";
+      }
+      if (open().length > 0) throw leaseBusy();
+    },
+    unsure,
+  );
 }
 
 async function endedAttempts(db: Executor, batch: readonly PendingReport[]): Promise<Map<string, string>> {

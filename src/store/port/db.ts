@@ -37,6 +37,11 @@ export interface Db extends Executor {
    * One that takes longer is cancelled and throws `statement_timeout`.
    */
   limited?<T>(limits: ReadLimits, work: () => Promise<T>): Promise<T>;
+  /**
+   * Where a database can have standbys: commits something that is written to the WAL, and so returns only once all that was
+   * committed before it is as safe as the server's settings demand.
+   */
+  confirm?(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -222,6 +222,10 @@ class PostgresDb implements Db {
     return { stop: async () => {} };
   }
 
+  async confirm(): Promise<void> {
+    await this.rows({ text: "select pg_logical_emit_message(true, 'pawl', '')", name: "", values: [] });
+  }
+
   limited<T>(limits: ReadLimits, work: () => Promise<T>): Promise<T> {
     return this.#limited.within(limits, work);
   }
