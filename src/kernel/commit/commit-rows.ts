@@ -1,8 +1,7 @@
 import type { Decision } from "../../definition/decide/move.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
-import { insertRelatedRows } from "../../store/move/related-rows.ts";
 import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
-import { type Executor, noPart, partsInARow } from "../../store/port/db.ts";
+import type { Executor } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals/signals.ts";
 import { announceStarts } from "./announce.ts";
@@ -17,11 +16,11 @@ export async function writeUpdates(
 ): Promise<Map<string, number>> {
   const rows = noRows();
   const moved = updates.map((update) => update.plan(rows));
-  const companion = kernel.companions.get(updates[0]!.lifecycle.name);
-  const decided = companion === undefined ? [] : updates.map((one) => one.decisions).filter((some) => some.length > 0);
-  const rest = companion === undefined || decided.length === 0 ? noPart : companion.moving(decided);
+  const table = kernel.companions.get(updates[0]!.lifecycle.name);
+  const decided = table === undefined ? [] : updates.map((one) => one.decisions).filter((some) => some.length > 0);
+  const companion = decided.length === 0 ? undefined : table?.moving(decided);
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
-  const written = await moveInstances(db, moved, rows.earlier, partsInARow([insertRelatedRows(rows), rest]));
+  const written = await moveInstances(db, moved, { earlier: rows.earlier, related: rows, companion });
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
   if (written.some((one) => one.granted !== null)) hand(updates, written);
   return noted(kernel, written, rows);
@@ -35,12 +34,11 @@ export async function commitStarts(
   rows: Rows,
 ): Promise<Map<string, number>> {
   const companion = kernel.companions.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
-  const { first = noPart, gate = noPart, rest = noPart } = companion ?? {};
   if (kernel.faults !== undefined) await kernel.faults.at("start.before");
   const written = await insertInstances(
     db,
     starts.map((one) => one.row),
-    { first, gate, rest: partsInARow([insertRelatedRows(rows), rest]) },
+    { related: rows, companion },
   );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
   const times = noted(kernel, written, rows);

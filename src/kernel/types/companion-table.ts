@@ -1,4 +1,5 @@
 import type { Decision } from "../../definition/decide/move.ts";
+import type { CompanionStarts } from "../../store/move/start-instances.ts";
 import type { Part } from "../../store/port/db.ts";
 
 /**
@@ -11,13 +12,4 @@ export interface CompanionTable {
   starting(decisions: readonly Decision[]): CompanionStarts;
   /** For instances that move, each with its decisions in their order: what is written with them. */
   moving(updates: readonly (readonly Decision[])[]): Part;
-}
-
-/** What is written beside instances that start. */
-interface CompanionStarts {
-  /** What must be had first. */
-  readonly first?: Part;
-  /** Which of them, called `fresh`, may then start. */
-  readonly gate?: Part;
-  readonly rest: Part;
 }

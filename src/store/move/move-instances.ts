@@ -1,7 +1,8 @@
 import { batch } from "../port/batch.ts";
-import { type Executor, noPart, type Part, part, partsInARow, sql } from "../port/db.ts";
+import { type Executor, noPart, type Part, part, type Statement, sql } from "../port/db.ts";
 import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
-import { type Answer, type LastMove, type NextStep, type Written, writtenOf } from "./start-instances.ts";
+import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
+import { type Answer, clock, type LastMove, type NextStep, type Written, writtenOf } from "./start-instances.ts";
 
 /** What a list of decisions makes of one instance. */
 export interface MovedInstance {
@@ -110,33 +111,146 @@ const decisions = batch<MovedInstance>("decided", {
  * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back which
  * were. They come in the order of their ids, so that the answer is their number when all of them were. The rest is read
  * and decided anew by the caller, so no lock is held over a round trip and no batch ever waits for a row.
- * `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
- * An instance, its last move and its next step are one row of the batch: every list that is sent and joined costs time.
+ *
+ * There are a few whole statements, by what comes with the moves: parts without rows would cost the most frequent ones time,
+ * and one statement for every combination of parts would be thousands, each prepared on every connection.
  */
 export async function moveInstances(
   db: Executor,
   rows: readonly MovedInstance[],
-  earlier: readonly JournalRow[],
-  companion: Part,
+  given: MovedWith,
 ): Promise<Written[]> {
-  const tasks = tasksMoved(rows);
-  const [answer] = await db.rows<Answer>(sql`
-    with clock as materialized (select pawl.now() as now),
+  const [answer] = await db.rows<Answer>(statementFor(rows, given));
+  return writtenOf(rows, answer!);
+}
+
+/** What is written with the moves. */
+export interface MovedWith {
+  /** Moves that the instances made before their last one. */
+  readonly earlier: readonly JournalRow[];
+  readonly related: RelatedRows;
+  /** What another room keeps beside them, if it does. */
+  readonly companion: Part | undefined;
+}
+
+function statementFor(rows: readonly MovedInstance[], given: MovedWith): Statement {
+  const { earlier, related, companion } = given;
+  if (companion !== undefined || earlier.length > 0 || hasRareRows(related)) return movesWithAll(rows, given);
+  if (hasUsualRows(related)) return movesWithUsual(rows, related);
+  if (rows.every((row) => row.token !== null)) return reportedMoves(rows);
+  return rows.every((row) => row.token === null) ? calledMoves(rows) : movesWithUsual(rows, related);
+}
+
+/** Reports of steps, with which nothing comes but the next step. */
+function reportedMoves(rows: readonly MovedInstance[]): Statement {
+  return sql`
+    with ${clock}
     free as materialized (
-      select decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state,
-        lease.token is not null as leased
+      select ${freeColumns}, true as leased
       from clock, ${decisions(rows)}
-      cross join lateral (
+      cross join lateral (${unchangedInstance}) as held
+      cross join lateral (${heldLease}) as lease
+      limit (select ${rows.length}::int)
+    ),
+    ${moved}
+    ${taskMovedOn}
+    ${taskDropped}
+    journaled as (${journalColumns} ${lastMoves}),
+    ${timersDropped}
+    ${counted}
+    ${answerOf(rows.length)}`;
+}
+
+/** Moves that no worker makes, with which nothing comes but the next step. */
+function calledMoves(rows: readonly MovedInstance[]): Statement {
+  return sql`
+    with ${clock}
+    free as materialized (
+      select ${freeColumns}, false as leased
+      from clock, ${decisions(rows)}
+      cross join lateral (${unchangedInstance}) as held
+      limit (select ${rows.length}::int)
+    ),
+    ${moved}
+    ${taskAdded}
+    ${taskDropped}
+    journaled as (${journalColumns} ${lastMoves}),
+    ${timersDropped}
+    ${counted}
+    ${answerOf(rows.length)}`;
+}
+
+/** Moves of both kinds, with what often comes with them. */
+function movesWithUsual(rows: readonly MovedInstance[], related: RelatedRows): Statement {
+  return sql`
+    with ${clock}
+    ${freeOfBothKinds(rows)}
+    ${moved}
+    ${taskMovedOn}
+    ${taskAdded}
+    ${taskDropped}
+    journaled as (${journalColumns} ${lastMoves}),
+    ${timersDropped}
+    ${usualRows(related)}
+    ${counted}
+    ${answerOf(rows.length)}`;
+}
+
+/**
+ * Moves of both kinds, with everything that may come with them, and with what another room keeps beside these instances: one
+ * statement for each kind of them.
+ */
+function movesWithAll(rows: readonly MovedInstance[], { earlier, related, companion }: MovedWith): Statement {
+  return sql`
+    with ${clock}
+    ${freeOfBothKinds(rows)}
+    ${moved}
+    ${taskMovedOn}
+    ${taskAdded}
+    ${taskDropped}
+    journaled as (${journalColumns} ${earlierMoves(earlier)} union all ${lastMoves}),
+    ${timersDropped}
+    ${usualRows(related)}
+    ${rareRows(related)}
+    ${companion ?? noPart}
+    ${counted}
+    ${answerOf(rows.length)}`;
+}
+
+const freeColumns = part`decided.*, held.next_due_at as held_due_at, held.lifecycle, held.state as left_state`;
+
+const unchangedInstance = part`
         select instance.next_due_at, instance.lifecycle, instance.state
         from pawl.instances as instance
         where instance.id = decided.id and instance.version = decided.expected_version
           and instance.alarms = decided.expected_alarms
           and (decided.settled_ms is not null or instance.next_due_at is null or instance.next_due_at > clock.now)
-        for no key update skip locked
-      ) as held
-      ${tasks.lease}
+        for no key update skip locked`;
+
+const heldLease = part`
+        select task.token from pawl.tasks as task
+        where decided.token is not null and task.id = decided.id and task.token = decided.token
+          and (not decided.lapsed or task.leased_until <= clock.now)
+        for update skip locked`;
+
+/**
+ * The instances that are free and unchanged, and whose lease is still held where a worker reports.
+ * `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ */
+function freeOfBothKinds(rows: readonly MovedInstance[]): Part {
+  return part`
+    free as materialized (
+      select ${freeColumns}, lease.token is not null as leased
+      from clock, ${decisions(rows)}
+      cross join lateral (${unchangedInstance}) as held
+      left join lateral (${heldLease}) as lease on true
+      where decided.token is null or lease.token is not null
       limit (select ${rows.length}::int)
-    ),
+    ),`;
+}
+
+/** The instances are updated; every later part reads from here. */
+const moved = part`
     written as (
       update pawl.instances as instance
       set definition = free.definition, state = free.state, shelf = free.shelf, version = free.version, alarms = free.alarms,
@@ -174,73 +288,10 @@ export async function moveInstances(
         free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
         coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
         case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
-    ),
-    ${tasks.written}
-    journaled as (
-      insert into pawl.journal (
-        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
-        payload, patch, cleared, request_id, task_id, token, granted, messages
-      )
-      ${earlier.length > 0 ? part`${earlierMoves(earlier)} union all` : noPart}
-      select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
-        written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
-        written.patch::jsonb, written.cleared::text[], written.request_id,
-        case when written.token is not null then written.id end, written.token, written.granted, written.messages
-      from written where written.event is not null
-    ),
-    rung as (
-      delete from pawl.timers as timer using written
-      where timer.instance_id = written.id and written.held_due_at is not null and (
-        written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
-        or (written.deadline_ms is not null and timer.kind = 'deadline')
-      )
-    ),
-    ${companion}
-    counted as (
-      insert into pawl.counts (lifecycle, state, delta)
-      select change.lifecycle, change.state, sum(change.delta)
-      from (
-        select lifecycle, left_state as state, -1 as delta from written
-        union all
-        select lifecycle, state, 1 as delta from written
-      ) as change
-      group by change.lifecycle, change.state
-      having sum(change.delta) <> 0
-    )
-    select count(*)::int as many, pawl.ms(min(written.now)) as now_ms,
-      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${rows.length}::int)::text as ids,
-      ${rows.some((row) => row.step?.grant != null) ? grantedTokens : noTokens} as granted
-    from written`);
-  return writtenOf(rows, answer!);
-}
-
-const grantedTokens = part`array_agg(written.granted order by written.id)::text`;
-const noTokens = part`null::text`;
-
-/** What becomes of the tasks, as far as there are any: a call moves no lease, and most moves drop no task. */
-function tasksMoved(rows: readonly MovedInstance[]): { readonly lease: Part; readonly written: Part } {
-  return {
-    lease: rows.some((row) => row.token !== null) ? heldLease : noLease,
-    written: partsInARow([
-      rows.some((row) => row.token !== null && row.step !== null) ? movedOn : noPart,
-      rows.some((row) => row.token === null && row.step !== null) ? stepped : noPart,
-      rows.some((row) => row.dropsTask) ? dropped : noPart,
-    ]),
-  };
-}
-
-const noLease = part`cross join (select null::bigint as token) as lease`;
-const heldLease = part`
-      left join lateral (
-        select task.token from pawl.tasks as task
-        where decided.token is not null and task.id = decided.id and task.token = decided.token
-          and (not decided.lapsed or task.leased_until <= clock.now)
-        for update skip locked
-      ) as lease on true
-      where decided.token is null or lease.token is not null`;
+    ),`;
 
 /** The same row goes on. A lease that is young yet stays as it is: then no index hears of the move. */
-const movedOn = part`
+const taskMovedOn = part`
     moved_on as (
       update pawl.tasks as task
       set lane = written.lane, priority = written.priority,
@@ -255,7 +306,8 @@ const movedOn = part`
       where task.id = written.id and written.leased and written.lane is not null
     ),`;
 
-const stepped = part`
+/** The task of a state that was not reached from a task. */
+const taskAdded = part`
     stepped as (
       insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
       select written.id, written.id, 'step', written.lane, written.priority, written.lane, written.due_at, 0, written.visit, written.now
@@ -267,8 +319,48 @@ const stepped = part`
         since = excluded.since, begun = true, spared = 0
     ),`;
 
-const dropped = part`
+const taskDropped = part`
     dropped as (
       delete from pawl.tasks as task using written
       where task.id = written.id and written.drops_task
     ),`;
+
+const journalColumns = part`insert into pawl.journal (
+        instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
+        payload, patch, cleared, request_id, task_id, token, granted, messages
+      )`;
+
+const lastMoves = part`select written.id, written.version, written.lifecycle, written.definition, written.event, written.from_state,
+        written.state, written.now, written.source, written.actor, written.reason, written.payload::jsonb,
+        written.patch::jsonb, written.cleared::text[], written.request_id,
+        case when written.token is not null then written.id end, written.token, written.granted, written.messages
+      from written where written.event is not null`;
+
+const timersDropped = part`rung as (
+      delete from pawl.timers as timer using written
+      where timer.instance_id = written.id and written.held_due_at is not null and (
+        written.ends_run or (written.leaves and timer.visit is not null) or timer.due_at <= pawl.at(written.settled_ms)
+        or (written.deadline_ms is not null and timer.kind = 'deadline')
+      )
+    ),`;
+
+const counted = part`counted as (
+      insert into pawl.counts (lifecycle, state, delta)
+      select change.lifecycle, change.state, sum(change.delta)
+      from (
+        select lifecycle, left_state as state, -1 as delta from written
+        union all
+        select lifecycle, state, 1 as delta from written
+      ) as change
+      group by change.lifecycle, change.state
+      having sum(change.delta) <> 0
+    )`;
+
+/** One row: which were written, unless all were, and the tokens of steps that were leased with the move. */
+function answerOf(many: number): Part {
+  return part`
+    select count(*)::int as many, pawl.ms(min(written.now)) as now_ms,
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids,
+      case when count(written.granted) > 0 then array_agg(written.granted order by written.id) end::text as granted
+    from written`;
+}

@@ -1,6 +1,6 @@
 import { type SettledCallback, settleCallbacks } from "../callbacks/callbacks.ts";
 import { type CheckRow, insertChecks } from "../family/checks.ts";
-import { noPart, type Part, part, partsInARow } from "../port/db.ts";
+import { type Part, part } from "../port/db.ts";
 import { type AlertRow, insertAlerts } from "../recovery/alerts.ts";
 import { type DeadLetterRow, decideLetters, insertDeadLetters, type LetterDecision } from "../recovery/dead-letters.ts";
 import { insertNotes, type NoteRow } from "../tasks/attempts.ts";
@@ -23,19 +23,31 @@ export interface RelatedRows {
   readonly callbacks: readonly SettledCallback[];
 }
 
-/** Their parts of the statement that commits, for as many tables as there are rows of: each looks at `written` and `clock`. */
-export function insertRelatedRows(rows: RelatedRows): Part {
-  const of = (list: readonly unknown[], make: () => Part): Part => (list.length > 0 ? make() : noPart);
-  return partsInARow([
-    of(rows.effects, () => part`followed as (${insertEffects(rows.effects)}),`),
-    of(rows.timers, () => part`timed as (${insertTimers(rows.timers)}),`),
-    of(rows.messages, () => part`posted as (${insertMessages(rows.messages)}),`),
-    of(rows.requests, () => part`answered as (${insertRequests(rows.requests)}),`),
-    of(rows.notes, () => part`noted as (${insertNotes(rows.notes)}),`),
-    of(rows.deadLetters, () => part`buried as (${insertDeadLetters(rows.deadLetters)}),`),
-    of(rows.checks, () => part`checked as (${insertChecks(rows.checks)}),`),
-    of(rows.letterDecisions, () => part`settled as (${decideLetters(rows.letterDecisions)}),`),
-    of(rows.alerts, () => part`alerted as (${insertAlerts(rows.alerts)}),`),
-    of(rows.callbacks, () => part`received as (${settleCallbacks(rows.callbacks)}),`),
-  ]);
+/** What often comes with a move or a start: a part of the statements that commit, which reads `written` and `clock`. */
+export function usualRows(rows: RelatedRows): Part {
+  return part`
+    followed as (${insertEffects(rows.effects)}),
+    timed as (${insertTimers(rows.timers)}),
+    posted as (${insertMessages(rows.messages)}),`;
+}
+
+export function hasUsualRows({ effects, timers, messages }: RelatedRows): boolean {
+  return effects.length + timers.length + messages.length > 0;
+}
+
+/** What comes with few of them. */
+export function rareRows(rows: RelatedRows): Part {
+  return part`
+    answered as (${insertRequests(rows.requests)}),
+    noted as (${insertNotes(rows.notes)}),
+    buried as (${insertDeadLetters(rows.deadLetters)}),
+    checked as (${insertChecks(rows.checks)}),
+    settled as (${decideLetters(rows.letterDecisions)}),
+    alerted as (${insertAlerts(rows.alerts)}),
+    received as (${settleCallbacks(rows.callbacks)}),`;
+}
+
+export function hasRareRows(rows: RelatedRows): boolean {
+  const { requests, notes, deadLetters, checks, letterDecisions, alerts, callbacks } = rows;
+  return [requests, notes, deadLetters, checks, letterDecisions, alerts, callbacks].some((some) => some.length > 0);
 }

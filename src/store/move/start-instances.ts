@@ -1,6 +1,7 @@
 import { batch } from "../port/batch.ts";
-import { type Executor, type Part, sql } from "../port/db.ts";
+import { type Executor, noPart, type Part, part, type Statement, sql } from "../port/db.ts";
 import type { JournalRow } from "./journal.ts";
+import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
 
 /** The move that an instance stands behind, in the words of its journal; what the instance's own row tells is not said twice. */
 export interface LastMove {
@@ -118,25 +119,96 @@ const beginnings = batch<NewInstance>("fresh", {
   step_at_ms: ["float8", (row) => row.step?.atMs],
 });
 
+/** What is written with new instances. */
+export interface StartedWith {
+  readonly related: RelatedRows;
+  /** What another room keeps beside them, if it does. */
+  readonly companion: CompanionStarts | undefined;
+}
+
+/** What is written beside instances that start. */
+export interface CompanionStarts {
+  /** What must be had first. */
+  readonly first?: Part;
+  /** Which of them, called `fresh`, may then start. */
+  readonly gate?: Part;
+  readonly rest: Part;
+}
+
 /**
  * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
  * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
- * wait for each other crosswise.
+ * wait for each other crosswise. As for moves there are a few whole statements, by what comes with them.
  */
 export async function insertInstances(
   db: Executor,
   rows: readonly NewInstance[],
-  companion: { readonly first: Part; readonly gate: Part; readonly rest: Part },
+  given: StartedWith,
 ): Promise<Written[]> {
-  const [answer] = await db.rows<Answer>(sql`
-    with clock as materialized (select pawl.now() as now),
-    ${companion.first}
+  const [answer] = await db.rows<Answer>(statementFor(rows, given));
+  return writtenOf(rows, answer!);
+}
+
+function statementFor(rows: readonly NewInstance[], given: StartedWith): Statement {
+  const { related, companion } = given;
+  if (companion !== undefined || hasRareRows(related)) return startsWithAll(rows, given);
+  return hasUsualRows(related) ? startsWithUsual(rows, related) : starts(rows);
+}
+
+/** Starts with which nothing comes but the first step. */
+function starts(rows: readonly NewInstance[]): Statement {
+  return sql`
+    with ${clock}
+    ${freshInstances(rows)}
+    written as (${inserted} on conflict do nothing returning id, lifecycle, state),
+    ${firstSteps}
+    ${firstMoves}
+    ${countedStarts}
+    ${answerOf(rows.length)}`;
+}
+
+/** Starts with what often comes with them. */
+function startsWithUsual(rows: readonly NewInstance[], related: RelatedRows): Statement {
+  return sql`
+    with ${clock}
+    ${freshInstances(rows)}
+    written as (${inserted} on conflict do nothing returning id, lifecycle, state),
+    ${firstSteps}
+    ${firstMoves}
+    ${usualRows(related)}
+    ${countedStarts}
+    ${answerOf(rows.length)}`;
+}
+
+/** Starts with everything that may come with them: one statement for each kind of companion. */
+function startsWithAll(rows: readonly NewInstance[], { related, companion }: StartedWith): Statement {
+  return sql`
+    with ${clock}
+    ${companion?.first ?? noPart}
+    ${freshInstances(rows)}
+    written as (${inserted} ${companion?.gate ?? noPart} on conflict do nothing returning id, lifecycle, state),
+    ${firstSteps}
+    ${firstMoves}
+    ${usualRows(related)}
+    ${rareRows(related)}
+    ${companion?.rest ?? noPart}
+    ${countedStarts}
+    ${answerOf(rows.length)}`;
+}
+
+/** The time of a commit, the same for everything that it writes. */
+export const clock = part`clock as materialized (select pawl.now() as now),`;
+
+function freshInstances(rows: readonly NewInstance[]): Part {
+  return part`
     fresh as materialized (
       select fresh.*, fresh.data_text::jsonb as data,
         coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
       from clock, ${beginnings(rows)}
-    ),
-    written as (
+    ),`;
+}
+
+const inserted = part`
       insert into pawl.instances (
         id, lifecycle, definition, key, key_held, parent_lifecycle, parent_id, parent_run, child_name, state, shelf,
         version, visit, data, deadline_at, next_due_at, outcome, closed_at, created_at, moved_at
@@ -146,17 +218,17 @@ export async function insertInstances(
         clock.now + fresh.deadline_ms * interval '1 millisecond', clock.now + fresh.due_ms * interval '1 millisecond',
         fresh.outcome, case when fresh.outcome is not null then clock.now end,
         clock.now, clock.now
-      from clock, fresh
-      ${companion.gate}
-      on conflict do nothing
-      returning id, lifecycle, state
-    ),
+      from clock, fresh`;
+
+const firstSteps = part`
     stepped as (
       insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since)
       select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, fresh.lane, fresh.step_due_at, 1, clock.now
       from clock, fresh
       where fresh.lane is not null and (fresh.id in (select id from written)) is true
-    ),
+    ),`;
+
+const firstMoves = part`
     journaled as (
       insert into pawl.journal (
         instance_id, version, lifecycle, definition, event, from_state, to_state, at, source, actor, reason,
@@ -166,15 +238,18 @@ export async function insertInstances(
         fresh.actor, fresh.reason, fresh.payload::jsonb, fresh.data, fresh.request_id
       from clock, fresh
       where (fresh.id in (select id from written)) is true
-    ),
-    ${companion.rest}
+    ),`;
+
+const countedStarts = part`
     counted as (
       insert into pawl.counts (lifecycle, state, delta)
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
-    )
+    )`;
+
+function answerOf(many: number): Part {
+  return part`
     select count(*)::int as many, pawl.ms(min(clock.now)) as now_ms,
-      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${rows.length}::int)::text as ids,
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids,
       null::text as granted
-    from written, clock`);
-  return writtenOf(rows, answer!);
+    from written, clock`;
 }

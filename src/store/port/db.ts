@@ -99,11 +99,6 @@ export function part(strings: TemplateStringsArray, ...values: (Param | Part)[])
 /** Nothing at all, where a statement has room for a part. */
 export const noPart = part``;
 
-/** One after the other; those that have nothing to do are left out, since each costs a statement time at every call. */
-export function partsInARow(list: readonly Part[]): Part {
-  return list.reduceRight((rest, one) => (one === noPart ? rest : part`${one}${rest}`), noPart);
-}
-
 interface Text {
   readonly text: string;
   readonly name: string;

@@ -14,11 +14,8 @@ export interface AlertRow {
   readonly detailsText: string;
 }
 
-const nothing = part`select`;
-
 /** The alerts about those instances that `written` holds. A part of the statement that moves them. */
 export function insertAlerts(rows: readonly AlertRow[]) {
-  if (rows.length === 0) return nothing;
   return part`
     insert into pawl.alerts (id, cause, kind, lifecycle, instance_id, key, message, details, at, due_at)
     select alert.id, alert.cause, alert.kind, alert.lifecycle, alert.instance_id, alert.key, alert.message,

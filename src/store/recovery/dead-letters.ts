@@ -78,12 +78,8 @@ export interface LetterDecision {
   readonly reason: string | null;
 }
 
-/** Stands in the statement for what hardly any move brings along. */
-const nothing = part`select`;
-
 /** Decides the open dead letters about those instances that `written` holds. A part of the statement that moves. */
 export function decideLetters(rows: readonly LetterDecision[]) {
-  if (rows.length === 0) return nothing;
   return part`
     update pawl.dead_letters as letter
     set status = open.status, decided_at = clock.now, decided_by = open.actor, decision = open.reason
