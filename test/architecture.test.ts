@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { join, posix, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { check, type Tree } from "./architecture/check.ts";
 import { checkPages } from "./architecture/pages.ts";
@@ -35,6 +35,39 @@ test("pages know the types of the contract, and nothing else of Pawl", () => {
     "console/src/y.ts:1 imports src/http/contract.ts; of the contract a page knows types alone",
     expect.stringContaining("console/src/y.ts:2 imports zod; a page knows"),
   ]);
+});
+
+/** Each folder below one of these, with the names of its files. */
+function foldersOf(...tops: string[]): Map<string, string[]> {
+  const folders = new Map<string, string[]>();
+  for (const top of tops) {
+    for (const entry of readdirSync(join(root, top), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const folder = relative(root, entry.parentPath).replaceAll("\\", "/");
+      folders.set(folder, [...(folders.get(folder) ?? []), entry.name]);
+    }
+  }
+  return folders;
+}
+
+describe("the folders", () => {
+  test("no folder has more files than a reader takes in", () => {
+    const full = [...foldersOf("src", "console/src", "test")].filter(
+      ([folder, files]) => files.length > 20 && folder !== "src/store/migrations",
+    );
+    expect(full.map(([folder, files]) => `${folder} has ${files.length} files: sort them into folders`)).toEqual([]);
+  });
+
+  test("test/ has the folders of src/, and those of what is about all of it", () => {
+    /** What is tested across rooms, and what tests stand on. */
+    const across = ["architecture", "code-blocks", "faults", "guard", "package", "pairs", "simulation"];
+    const own = [...across, "setup", "support", "console", "examples"];
+    const strays = [...foldersOf("test").keys()].filter((folder) => {
+      const [, top] = folder.split("/");
+      return top !== undefined && !own.includes(top) && !existsSync(join(root, folder.replace(/^test/, "src")));
+    });
+    expect(strays, "a test stands in the folder of what it tests").toEqual([]);
+  });
 });
 
 describe("the pages about the rooms", () => {
