@@ -1,10 +1,8 @@
 import { PawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { letterUnknown } from "../kernel/recovery/requeue.ts";
-import { markResolved, markTaken, markTicketTold, type TicketToTell, takeDueTickets } from "./store/tickets.ts";
+import { markResolved, markTaken } from "./store/tickets.ts";
 import { readTicket, type TicketView } from "./views/tickets.ts";
-
-export type { TicketToTell };
 
 /** Somebody looks after a ticket; again is fine, and another's is not taken away. */
 export async function takeTicket(kernel: Kernel, id: string, actor: string): Promise<TicketView> {
@@ -36,17 +34,4 @@ function spokenFor({ id, status, taken_by, resolved_by }: TicketView): PawlError
   const how =
     status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `taken by ${taken_by}`;
   return new PawlError("ticket_taken", `Ticket ${id} is ${how} already; nothing was changed.`, { ticket: id, status });
-}
-
-const batchSize = 20;
-/** Longer than telling somebody may take. */
-const heldMs = 120_000;
-
-/** Tickets of which somebody is to be told now. */
-export function takeTickets(kernel: Kernel): Promise<TicketToTell[]> {
-  return takeDueTickets(kernel.db, batchSize, heldMs);
-}
-
-export function noteTicketTold(kernel: Kernel, ticket: TicketToTell, retryAfterMs: number | null): Promise<void> {
-  return markTicketTold(kernel.db, ticket, retryAfterMs);
 }

@@ -4,8 +4,8 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { raiseAlert } from "../kernel/recovery/alerts.ts";
 import { inTurn } from "../kernel/upkeep/in-turn.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
-import { tidyOperations } from "./run-operations.ts";
 import { countLetters } from "./store/archives.ts";
+import { pruneOperations } from "./store/operations.ts";
 import { countLettersFrom } from "./views/dead-letters.ts";
 
 /** How long dead letters are kept, how many, and when people are told that they are too many. */
@@ -21,6 +21,8 @@ export interface LetterKeeping {
 const heldMs = 5 * 60_000;
 const restMs = 60_000;
 const dayMs = 86_400_000;
+/** Counted from its end. */
+const keepOperationsMs = 30 * dayMs;
 
 /**
  * One look, of one process at a time: tells when there are many, and archives what is too old or too much. Gives back how
@@ -29,7 +31,7 @@ const dayMs = 86_400_000;
 export function keepLetters(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
   return inTurn(kernel, "dead_letters", { heldMs, restMs }, async () => {
     await tellOfMany(kernel, keeping);
-    await tidyOperations(kernel);
+    await pruneOperations(kernel.db, keepOperationsMs, 20);
     return archiveSurplus(kernel, keeping);
   });
 }

@@ -6,8 +6,9 @@ import { pause } from "../kernel/pause.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { idOf } from "./given.ts";
-import { abort, carryOn } from "./run-operations.ts";
+import { carryOn } from "./run-operations.ts";
 import { type Operation, operationOf } from "./shown.ts";
+import { abortOperation } from "./store/operations.ts";
 import { readOperation, readOperations } from "./views/operations.ts";
 
 const pollMs = 100;
@@ -73,7 +74,7 @@ export class Operations {
     refuseInside(this.#kernel, "operations.abort");
     const by = causeOf(checkedOptions(options, ["actor", "reason"], "operations.abort"));
     const operation = idOf(id, "an operation");
-    const isAborted = await abort(this.#kernel, operation, by);
+    const isAborted = await abortOperation(this.#kernel.db, operation, by);
     const { status, ...found } = await knownOperation(this.#kernel, operation);
     if (isAborted) return { status, ...found };
     const how = status === "done" ? "done" : "aborted";

@@ -6,18 +6,15 @@ import { refusedRequeues, unknownLifecycle } from "../kernel/recovery/requeue.ts
 import type { Verbs } from "../kernel/verbs.ts";
 import type { KeptBody, KeptMessage } from "../outbox/broker-dead-message.ts";
 import { decideDead } from "../outbox/dead-messages.ts";
-import type { Decider } from "../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import type { LetterFilter } from "./store/dead-letter-filter.ts";
 import {
-  abortOperation,
   insertOperation,
   type LeasedOperation,
   type LetterOutcome,
   leaseOperation,
   type NewOperation,
-  pruneOperations,
   readLeftLetters,
   settleOperation,
 } from "./store/operations.ts";
@@ -30,7 +27,6 @@ const mostLetters = 100_000;
 const pageSize = 500;
 const batchSize = 100;
 const leaseMs = 60_000;
-const keepMs = 30 * 86_400_000;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** Writes down what is to be done about many letters; any process carries it out. */
@@ -193,14 +189,4 @@ function isPassing(error: PawlError): boolean {
 /** Why it is decided, for whoever looks at a letter later: as the operator said, else the operation itself. */
 function reasonOf({ reason, decision, id }: LeasedOperation): string {
   return reason ?? `${decision} ${id}`;
-}
-
-/** Lets nothing more of it begin; false when it had ended. */
-export function abort(kernel: Kernel, id: string, by: Decider): Promise<boolean> {
-  return abortOperation(kernel.db, id, by);
-}
-
-/** Forgets operations that ended a month ago. */
-export function tidyOperations(kernel: Kernel): Promise<number> {
-  return pruneOperations(kernel.db, keepMs, 20);
 }

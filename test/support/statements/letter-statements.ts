@@ -1,9 +1,9 @@
 import type { Pawl } from "pawl";
 import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
 import { keepDied } from "../../../src/dead-letters/broker-dead-letters.ts";
-import { noteTicketTold, takeTickets } from "../../../src/dead-letters/decide-tickets.ts";
 import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
 import { carryOn } from "../../../src/dead-letters/run-operations.ts";
+import { markTicketTold, takeDueTickets } from "../../../src/dead-letters/store/tickets.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { Verbs } from "../../../src/kernel/verbs.ts";
 
@@ -30,7 +30,7 @@ export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promi
   await pawl.deadLetters.requeueMany({ id: some.map((letter) => letter.id) });
   const verbs = new Verbs(kernel);
   while (await carryOn(kernel, verbs));
-  for (const ticket of await takeTickets(kernel)) await noteTicketTold(kernel, ticket, null);
+  for (const ticket of await takeDueTickets(kernel.db, 20, 120_000)) await markTicketTold(kernel.db, ticket, null);
   const files = new Map<string, Buffer>();
   const archive = {
     name: "memory",
