@@ -16,10 +16,10 @@ export class Refused extends Error {
 
 const unreachable: Problem = {
   type: "about:blank",
-  title: "Not reached",
+  title: "Not reachable",
   status: 0,
   code: "unreachable",
-  detail: "Pawl does not answer. It may be stopped; this page goes on when it is back.",
+  detail: "Pawl does not respond. It may be stopped; this page reconnects when it is back.",
 };
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;

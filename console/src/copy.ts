@@ -6,7 +6,7 @@ export async function copy(text: string, what = "Copied"): Promise<void> {
     await navigator.clipboard.writeText(text);
     tell(what);
   } catch {
-    tell("This browser does not let the page copy.", "failed");
+    tell("This browser does not allow copying.", "failed");
   }
 }
 

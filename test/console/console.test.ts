@@ -58,7 +58,7 @@ inBrowser("the console", () => {
   const field = (name: string) => page.getByLabel(name);
 
   test("an empty system says what to do first, and does it", async () => {
-    await page.getByRole("heading", { name: "Nothing has been started yet" }).waitFor();
+    await page.getByRole("heading", { name: "No instances yet" }).waitFor();
     await button("Start one here").click();
     await field("Key").fill("elm-3");
     await field("Data, as JSON").fill('{ "weight": ');
@@ -87,7 +87,7 @@ inBrowser("the console", () => {
     await button("Pause").click();
     await field("Reason").fill("the scales are off");
     await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-    await page.getByText("Closed: the scales are off").waitFor();
+    await page.getByText("Paused: the scales are off").waitFor();
     expect((await t.pawl.lanes.list()).find(({ state }) => state === "weighing")?.closed).toMatchObject({
       actor: "ada",
     });
@@ -107,7 +107,7 @@ inBrowser("the console", () => {
     await button("Send event").click();
     await page.getByRole("dialog").getByLabel("Event").selectOption("sent");
     await button("Send").click();
-    await page.getByText("1 of 2 did not take it.").waitFor();
+    await page.getByText("1 of 2 refused it.").waitFor();
     await page.getByRole("dialog").getByRole("link", { name: "oak-1" }).waitFor();
     await button("Cancel").click();
     await button("Without packed").click();
@@ -136,7 +136,7 @@ inBrowser("the console", () => {
     expect(await page.locator(".entry").count()).toBe(1);
     await button("Retry").click();
     await page.getByRole("dialog").getByRole("button", { name: "Retry" }).click();
-    await page.getByText("recover was taken.").waitFor();
+    await page.getByText("recover was applied.").waitFor();
     expect(await t.pawl.get(parcel, { id })).toMatchObject({ state: "packed" });
   });
 
@@ -148,7 +148,7 @@ inBrowser("the console", () => {
     await page.getByRole("option", { name: "ash-7" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "ash-7" }).waitFor();
-    await button("Colours: system").click();
+    await button("Colors: system").click();
     await button("Times: Ago").click();
     await button("Times: Local").click();
     await page
@@ -156,7 +156,7 @@ inBrowser("the console", () => {
       .first()
       .waitFor();
     await page.reload();
-    await button("Colours: light").waitFor();
+    await button("Colors: light").waitFor();
     await button("Live").click();
     await button("Paused").waitFor();
   });

@@ -214,12 +214,12 @@ inBrowser("the desk", () => {
 
     await t.advance("11m");
     await comeBack(page);
-    await page.getByRole("alert").getByText("not in your hands any more").waitFor();
+    await page.getByRole("alert").getByText("no longer assigned to you").waitFor();
     expect(await barriers(page)).toEqual([]);
     expect(await page.getByRole("radio", { name: "Complaint" }).isChecked()).toBe(true);
     await page.getByRole("radio", { name: "4" }).check();
-    await page.getByRole("button", { name: "Hand in late" }).click();
-    await page.getByText("It is kept, and counts if a lead accepts it").waitFor();
+    await page.getByRole("button", { name: "Submit late" }).click();
+    await page.getByText("It is kept, and used if a lead accepts it").waitFor();
     expect(await t.pawl.people.labels("overdue", { late: true })).toMatchObject([
       { value: { mood: "complaint", urgency: 4 }, late: true },
     ]);
@@ -246,11 +246,11 @@ inBrowser("the desk", () => {
 
   test("an empty queue says so calmly, and goes on by itself when something comes", async () => {
     const { page, troubles } = await signedIn("ivy", "/desk/to-come");
-    await page.getByText("No sample waits in to-come.").waitFor();
+    await page.getByText("No samples are waiting in queue to-come.").waitFor();
     await fill("to-come", 1);
     await comeBack(page);
     await message(page, 1);
-    await page.getByText("Nothing waits").waitFor();
+    await page.getByText("Nothing waiting").waitFor();
     expect(troubles).toEqual([]);
   });
 
@@ -284,7 +284,7 @@ inBrowser("the desk", () => {
     expect(await t.pawl.people.assignments("worked", {})).toMatchObject([{ labelerId: "kim", status: "in_progress" }]);
 
     const viewer = await signedIn("eve", "/desk", { role: "viewer" });
-    await viewer.page.getByText("You do not label here").waitFor();
+    await viewer.page.getByText("You cannot label here").waitFor();
     expect([...admin.troubles, ...viewer.troubles]).toEqual([]);
   });
 });

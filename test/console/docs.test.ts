@@ -62,7 +62,7 @@ inBrowser("the page of the API", () => {
   test("finds an operation, sends a GET with the session and shows its answer", async () => {
     const { page, troubles } = await open("operator", "");
     await page.getByRole("searchbox").fill("instances newest");
-    await page.locator("summary", { hasText: "The instances of a lifecycle" }).click();
+    await page.locator("summary", { hasText: "List the instances of a lifecycle" }).click();
     const card = page.locator("#find");
     const send = card.getByRole("button", { name: "Send" });
     expect(await send.isDisabled()).toBe(true);
@@ -81,17 +81,17 @@ inBrowser("the page of the API", () => {
       await card.getByLabel(new RegExp(`^${name}`)).fill(value);
     await card.getByRole("button", { name: "Send POST…" }).click();
     expect(await t.pawl.get(parcel, "p1")).toMatchObject({ state: "packed" });
-    await card.getByRole("button", { name: "Change this Pawl: POST" }).click();
+    await card.getByRole("button", { name: "Change data: POST" }).click();
     expect(await card.getByRole("status").textContent()).toMatch(/^200.*"state": "away"/s);
     await card.getByRole("button", { name: "Send POST…" }).click();
-    await card.getByRole("button", { name: "Change this Pawl: POST" }).click();
+    await card.getByRole("button", { name: "Change data: POST" }).click();
     await card.getByText("transition_refused").waitFor();
   });
 
   test("lets nobody try what his role does not give, and has room on a small screen in the dark", async () => {
     const { page, troubles } = await open("viewer", "#forceBreaker", 360);
     await page.emulateMedia({ colorScheme: "dark" });
-    await page.getByText("The role viewer gives no right to operate.").waitFor();
+    await page.getByText("The role viewer does not have the right to operate.").waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     expect(await stumbles(page)).toEqual([]);
     expect(troubles).toEqual([]);

@@ -61,7 +61,7 @@ inBrowser("the console for operators", () => {
     await answer("Requeue");
     await page.getByRole("alert").getByText("This is not JSON").waitFor();
     await answer("Requeue", { Data: '{ "address": "Elm 1" }', Reason: "moved house" });
-    await says("It is taken up again.");
+    await says("Requeued.");
     await letter.getByText("moved house").waitFor();
     await t.work();
     expect(await t.pawl.get(order, "o-1")).toMatchObject({ state: "sent", data: { address: "Elm 1" } });
@@ -70,10 +70,10 @@ inBrowser("the console for operators", () => {
   test("a ticket is taken and resolved", async () => {
     await page.goto(`${server.url}/dead?tab=tickets`);
     await row("Ash").getByRole("button", { name: "Take" }).click();
-    await says("You look after it now.");
+    await says("The ticket is assigned to you.");
     await page.getByRole("combobox", { name: "Tickets" }).selectOption("taken");
     await row("Ash").getByRole("button", { name: "Resolve…" }).click();
-    await answer("Resolve", { "What came of it": "the map was old" });
+    await answer("Resolve", { Resolution: "the map was old" });
     await page.getByRole("combobox", { name: "Tickets" }).selectOption("resolved");
     await row("the map was old").getByText("ada").first().waitFor();
   });
@@ -82,13 +82,13 @@ inBrowser("the console for operators", () => {
     await page.goto(`${server.url}/dead?kind=instance`);
     await button("Discard all matching…").click();
     await page.getByRole("dialog").getByText("of 2 would be discarded").waitFor();
-    await answer("Discard 2", { "At most so many a second": "1000", Reason: "nobody waits" });
+    await answer("Discard 2", { "Maximum per second": "1000", Reason: "nobody waits" });
     await page.getByRole("complementary", { name: "Operation" }).getByText("nobody waits").waitFor();
     await page.getByRole("button", { name: "Close", exact: true }).click();
     const bar = page.getByRole("progressbar", { name: "Progress of discard" });
     expect(await bar.getAttribute("value")).toBe("0");
-    await button("Carry on").click();
-    await says("The next batch is done.");
+    await button("Run a batch").click();
+    await says("Batch completed.");
     await row("about instances").getByText("done", { exact: true }).waitFor();
     expect(await bar.getAttribute("value")).toBe("2");
     expect(await t.pawl.deadLetters.list({ lifecycle: order, status: "discarded" })).toMatchObject([
@@ -111,8 +111,8 @@ inBrowser("the console for operators", () => {
     await page.unroute("**/dead-letters/preview");
     await page.getByRole("link", { name: "the printer is out of paper" }).click();
     await page.getByLabel("Choose all letters shown").check();
-    await button("Requeue 3 chosen…").click();
-    await page.getByRole("dialog").getByText("of 3 would be taken up again").waitFor();
+    await button("Requeue 3 selected…").click();
+    await page.getByRole("dialog").getByText("of 3 would be retried").waitFor();
     await inDialog("Cancel").click();
   });
 
@@ -130,7 +130,7 @@ inBrowser("the console for operators", () => {
 
   test("workers show what they have in hand, and a lane is paused and goes on", async () => {
     await open("Workers");
-    await page.getByText("Nobody works").waitFor();
+    await page.getByText("No workers").waitFor();
     const worker = t.pawl.work({ concurrency: 4 });
     await page.getByRole("progressbar", { name: /^Slots of/ }).waitFor();
     await worker.stop();
@@ -138,15 +138,15 @@ inBrowser("the console for operators", () => {
     await answer("Pause", { Reason: "the boxes are gone" });
     await row("the boxes are gone").getByText("paused", { exact: true }).waitFor();
     await button("Resume order@1/packing").click();
-    await says("order/packing goes on.");
+    await says("order/packing is resumed.");
     await row("order@1/packing").getByText("open", { exact: true }).waitFor();
   });
 
   test("a breaker is held open with a reason and released, and its history tells of both", async () => {
     await open("Breakers");
-    await row("judge/pending").getByRole("button", { name: "Hold open…" }).click();
-    await answer("Hold open", { Reason: "an outage" });
-    await row("an outage").getByText("held open").waitFor();
+    await row("judge/pending").getByRole("button", { name: "Force open…" }).click();
+    await answer("Force open", { Reason: "an outage" });
+    await row("an outage").getByText("forced open").waitFor();
     await row("an outage").getByRole("button", { name: "Release…" }).click();
     await answer("Release");
     await row("judge/pending").getByText("half-open").waitFor();
@@ -167,17 +167,17 @@ inBrowser("the console for operators", () => {
     await page.getByRole("button", { name: "Close", exact: true }).click();
     await messages.getByRole("button", { name: "Requeue…" }).first().click();
     await answer("Requeue");
-    await says("1 message is sent once more.");
-    await button("Discard all given up…").click();
+    await says("1 message is retried.");
+    await button("Discard all dead…").click();
     await answer("Discard");
     await says("2 messages are discarded.");
-    await page.getByText("None was given up").waitFor();
+    await page.getByText("No dead messages").waitFor();
   });
 
   test("a schedule is run, paused with a reason and resumed", async () => {
     await open("Schedules");
     await button("Run now: nightly").click();
-    await says("nightly was run.");
+    await says("nightly started.");
     await row("nightly").getByText("started").waitFor();
     await button("Pause nightly").click();
     await answer("Pause", { Reason: "holiday" });
@@ -190,13 +190,13 @@ inBrowser("the console for operators", () => {
     await open("Access");
     await button("New token…").click();
     await page.getByRole("dialog").getByLabel("Role").selectOption("service");
-    await answer("Make it", { "Who or what it is for": "grader" });
+    await answer("Create", { Name: "grader" });
     const secret = await page.getByLabel("Secret").inputValue();
     expect(await t.pawl.access.authenticateToken(secret)).toMatchObject({ name: "grader", role: "service" });
     await inDialog("Done").click();
     await button("Revoke the token of grader").click();
     await answer("Revoke");
-    await page.getByText("No token was given out").waitFor();
+    await page.getByText("No tokens").waitFor();
     expect(await t.pawl.access.authenticateToken(secret)).toBeUndefined();
   });
 

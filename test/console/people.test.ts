@@ -52,9 +52,9 @@ inBrowser("the console for who leads people and crowds", () => {
     expect((await cells.allInnerTexts()).slice(0, 6)).toEqual(["animals", "active", "3", "1", "2", "1"]);
     await page.getByRole("link", { name: "animals" }).click();
     await button("Deactivate").click();
-    await says("animals hands out nothing new.");
+    await says("animals is inactive.");
     await button("Activate").click();
-    await says("animals hands out samples again.");
+    await says("animals is active.");
     const [saved] = await Promise.all([page.waitForEvent("download"), button("Export labels").click()]);
     const lines = (await readFile(await saved.path(), "utf8")).trim().split("\n");
     expect(lines.map((line) => (JSON.parse(line) as { labeler: string }).labeler)).toEqual(["ada", "ben"]);
@@ -62,33 +62,33 @@ inBrowser("the console for who leads people and crowds", () => {
 
   test("labels are accepted and rejected with a comment, and a late one is let count", async () => {
     await tab("Labels");
-    await button("Reject what ben said").click();
+    await button("Reject the label of ben").click();
     await answer("Reject", { Comment: "that is no dog" });
-    await says("The label counts no more.");
-    await button("Accept what ada said").click();
+    await says("Label rejected.");
+    await button("Accept the label of ada").click();
     await answer("Accept");
     await page.getByRole("combobox", { name: "Labels" }).selectOption("rejected");
     await row("that is no dog").getByText("lea").waitFor();
     await tab("Late");
-    await button("Accept what cem said").click();
+    await button("Accept the label of cem").click();
     await answer("Accept", { Comment: "better late than never" });
-    await page.getByText("No label came late").waitFor();
+    await page.getByText("No late labels").waitFor();
     const reviews = (await t.pawl.people.labels("animals")).map((one) => `${one.labelerId} ${one.review}`);
     expect(reviews).toEqual(expect.arrayContaining(["ada accepted", "ben rejected", "cem accepted"]));
   });
 
   test("what somebody has in hand is taken back, and a sample is closed", async () => {
-    await tab("In hand");
+    await tab("Assigned");
     await button("Release from dan").click();
     await answer("Release", { Reason: "dan is ill" });
-    await says("It can be had by others again.");
+    await says("The sample can be assigned again.");
     await row("dan").waitFor({ state: "detached" });
     await tab("Samples");
     await button("kit").click();
     const sample = page.getByRole("complementary", { name: "Sample" });
     await sample.getByText('"kit.png"').waitFor();
     await sample.getByRole("button", { name: "Close…" }).click();
-    await answer("Close it", { Reason: "a blurred picture" });
+    await answer("Close", { Reason: "a blurred picture" });
     await sample.getByText("closed", { exact: true }).waitFor();
     expect(await t.pawl.people.sample({ queue: "animals", key: "kit" })).toMatchObject({ state: "closed" });
   });
@@ -97,7 +97,7 @@ inBrowser("the console for who leads people and crowds", () => {
     await tab("Labelers");
     await row("ada").getByText("1", { exact: true }).first().waitFor();
     await button("Deactivate cem").click();
-    await says("cem is given nothing more.");
+    await says("cem gets no more assignments.");
     await row("cem").getByText("inactive").waitFor();
     expect(await t.pawl.people.next("animals", "cem")).toMatchObject({ assignment: null });
   });
@@ -105,21 +105,21 @@ inBrowser("the console for who leads people and crowds", () => {
   test("submissions are approved, rejected with feedback and paid more, on a marketplace that is only for trying", async () => {
     await open("Crowds");
     await row("receipts").getByText("Sandbox").waitFor();
-    await page.getByText("nothing is paid").waitFor();
+    await page.getByText("no payments").waitFor();
     await page.getByRole("link", { name: "receipts" }).click();
     const submission = page.getByRole("complementary", { name: "Submission" });
     await row("W1").getByRole("button").first().click();
     await submission.getByRole("button", { name: "Approve…" }).click();
-    await answer("Approve", { "What the worker is told": "well read" });
+    await answer("Approve", { "Message to the worker": "well read" });
     await submission.getByText("approving").waitFor();
     await submission.getByRole("button", { name: "Bonus…" }).click();
-    await answer("Pay", { Amount: "0.50", "What the worker is told": "thank you" });
-    await says("The bonus is paid, once.");
+    await answer("Pay", { Amount: "0.50", "Message to the worker": "thank you" });
+    await says("The bonus will be paid once.");
     await row("W2").getByRole("button").first().click();
     await submission.getByText("W2").waitFor();
     await submission.getByRole("button", { name: "Reject…" }).click();
-    await answer("Reject", { "What the worker is told": "the total is missing" });
-    await says("It is rejected; its worker is told.");
+    await answer("Reject", { "Message to the worker": "the total is missing" });
+    await says("Rejected. The worker receives the message.");
     await t.work();
     await submission.getByText("rejected", { exact: true }).waitFor();
     await submission.getByText("the total is missing").waitFor();
@@ -130,12 +130,12 @@ inBrowser("the console for who leads people and crowds", () => {
     await button("r-1").click();
     const job = page.getByRole("complementary", { name: "Crowd job" });
     await job.getByText('"receipt.png"').waitFor();
-    await job.getByRole("button", { name: "Look now" }).click();
-    await says("It looks at the marketplace now.");
+    await job.getByRole("button", { name: "Sync now" }).click();
+    await says("The job is syncing.");
     await t.work();
     await job.getByRole("button", { name: "Close…" }).click();
-    await answer("Close it", { Reason: "enough" });
-    await says("Nobody new may begin it.");
+    await answer("Close", { Reason: "enough" });
+    await says("The job is closed to new workers.");
     await t.work();
     await job.getByText(/^(closed|incomplete)$/).waitFor();
   });

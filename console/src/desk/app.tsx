@@ -40,10 +40,10 @@ function NotALabeler() {
     <div class="desk">
       <Top />
       <main class="desk-page">
-        <h1>You do not label here</h1>
+        <h1>You cannot label here</h1>
         <p>
-          {session.value?.name} has the role {session.value?.role}, which gives no work at the desk. Ask for a token
-          with the role labeler.
+          {session.value?.name} has the role {session.value?.role}, which has no work at the desk. Ask for a token with
+          the role labeler.
         </p>
       </main>
     </div>

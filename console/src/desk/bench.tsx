@@ -52,7 +52,7 @@ export function Bench({ queue, labeler }: { readonly queue: string; readonly lab
           <>
             <section
               class="bench-sample"
-              aria-label="What is to be judged"
+              aria-label="Sample"
               // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
               tabIndex={0}
               key={given.value.assignment.id}
@@ -103,19 +103,19 @@ function stay(labeling: Labeling): () => void {
 
 function Nothing({ labeling }: { readonly labeling: Labeling }) {
   const { phase, why, queue } = labeling;
-  if (phase.value === "closed") return <Empty title="This queue is not open to you">It may be closed for now.</Empty>;
-  if (phase.value !== "empty") return labeling.trouble.value === undefined ? <p class="quiet">One moment …</p> : null;
+  if (phase.value === "closed") return <Empty title="You have no access to this queue">It may be inactive.</Empty>;
+  if (phase.value !== "empty") return labeling.trouble.value === undefined ? <p class="quiet">Loading …</p> : null;
   const waits = (queue.value?.waiting ?? 0) > 0;
   return (
-    <Empty title={waits ? "Something has come in" : "All done for now"}>
-      <p role="status">{waits ? "It is yours when you want it." : why.value?.replaceAll("`", "")}</p>
+    <Empty title={waits ? "New samples have arrived" : "All done for now"}>
+      <p role="status">{waits ? "Start when you are ready." : why.value?.replaceAll("`", "")}</p>
       {waits ? (
         <button type="button" class="primary" onClick={() => void labeling.begin()}>
           Go on
         </button>
       ) : (
         <p>
-          This page looks again by itself. <Link href="/desk">Other queues</Link>
+          This page refreshes automatically. <Link href="/desk">Other queues</Link>
         </p>
       )}
     </Empty>

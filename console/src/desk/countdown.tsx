@@ -8,15 +8,17 @@ export function Countdown({ labeling }: { readonly labeling: Labeling }) {
   const { leftMs, phase, queue } = labeling;
   if (leftMs.value === undefined || (phase.value !== "working" && phase.value !== "sending")) return null;
   const isOver = leftMs.value <= 0;
-  const text = isOver ? `${countdown(leftMs.value + (queue.value?.graceMs ?? 0))} of grace` : countdown(leftMs.value);
+  const text = isOver
+    ? `${countdown(leftMs.value + (queue.value?.graceMs ?? 0))} of extra time`
+    : countdown(leftMs.value);
   return (
     <button
       type="button"
       class={`countdown number${leftMs.value < soonMs ? " soon" : ""}`}
-      title="What is left for this one. Press to begin its time again; it also does by itself while you work."
+      title="Time left for this sample. Press to extend it; it is extended automatically while you work."
       onClick={() => void labeling.extend()}
     >
-      <span class="hidden">Time left, press for more: </span>
+      <span class="hidden">Time left, press to extend: </span>
       <span role="timer">{text}</span>
     </button>
   );

@@ -6,7 +6,7 @@ const draftWords = {
   none: "",
   waiting: "Draft not saved yet",
   kept: "Draft saved",
-  failed: "The draft could not be saved",
+  failed: "Could not save the draft",
 } as const;
 
 /** How it goes: what was done today, what waits, how fast. */

@@ -95,7 +95,7 @@ export class Labeling {
     await this.#guarded(async () => {
       await this.drafts.hold();
       const { late } = await this.#api.submit(id, label);
-      if (late) tell("It came after its time. It is kept, and counts if a lead accepts it.");
+      if (late) tell("The label arrived after the deadline. It is kept, and used if a lead accepts it.");
       await this.#goOn();
     });
     if (phase.value !== "sending") return;

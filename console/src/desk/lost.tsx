@@ -3,9 +3,9 @@ import { hasSomething, labelOf } from "./form/entered.ts";
 import type { Labeling } from "./labeling.ts";
 
 const told: Readonly<Record<string, string>> = {
-  expired: "Its time is over, or a lead took it back. Somebody else may have it now.",
-  completed: "It was handed in already, perhaps in another window.",
-  skipped: "It was skipped already, perhaps in another window.",
+  expired: "Its time expired, or a lead revoked it. Another labeler may have it now.",
+  completed: "It was already submitted, perhaps in another window.",
+  skipped: "It was already skipped, perhaps in another window.",
 };
 
 /** Says that what was in hand is not any more. What was entered stays on the page. */
@@ -15,26 +15,26 @@ export function Lost({ labeling }: { readonly labeling: Labeling }) {
   const isExpired = lostAs.value === "expired";
   const copyAll = () => {
     const { label, faults } = labelOf(form.value, entered.value);
-    void copy(JSON.stringify(faults.length === 0 ? label : entered.value, undefined, 2), "Your answer is copied");
+    void copy(JSON.stringify(faults.length === 0 ? label : entered.value, undefined, 2), "Answer copied");
   };
   return (
     <div class="note bad" role="alert">
-      <b>This one is not in your hands any more.</b>
+      <b>This sample is no longer assigned to you.</b>
       <p>{told[lostAs.value ?? ""] ?? told.expired}</p>
       {isExpired && hasSomething(entered.value) && (
-        <p>What you entered is still here. Handed in now, it is kept as late, and counts if a lead accepts it.</p>
+        <p>Your input is still here. If you submit it now, it is kept as late, and used if a lead accepts it.</p>
       )}
       <div class="note-actions">
         <button type="button" class="primary" onClick={() => void labeling.goOn()}>
-          Next one
+          Next sample
         </button>
         {isExpired && (
           <button type="button" onClick={() => void labeling.submit()}>
-            Hand in late
+            Submit late
           </button>
         )}
         <button type="button" onClick={copyAll}>
-          Copy what you entered
+          Copy your input
         </button>
       </div>
     </div>

@@ -24,12 +24,10 @@ export function QueueList() {
     <div class="desk">
       <Top />
       <main class="desk-page">
-        <h1>Where you can work</h1>
+        <h1>Your queues</h1>
         <Trouble error={error} />
         {answer?.queues.length === 0 && (
-          <Empty title="No queue is open to you at present">
-            Whoever looks after the labeling can let you into one. This page looks again by itself.
-          </Empty>
+          <Empty title="No queues are open to you">Ask a lead for access. This page refreshes automatically.</Empty>
         )}
         <ul class="desk-queues">
           {answer?.queues.map((queue) => (
@@ -64,9 +62,9 @@ function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
 
 /** How many wait, in words. */
 export function waitingOf({ waiting, waitsMore, active }: DeskQueueAnswer): string {
-  if (!active) return "Closed for now";
-  if (waiting === 0) return waitsMore ? "Some wait" : "Nothing waits";
-  return `${waiting.toLocaleString("en")}${waitsMore ? " or more" : ""} ${waiting === 1 ? "waits" : "wait"}`;
+  if (!active) return "Inactive";
+  if (waiting === 0) return waitsMore ? "Samples waiting" : "Nothing waiting";
+  return `${waiting.toLocaleString("en")}${waitsMore ? " or more" : ""} waiting`;
 }
 
 function descriptionOf(schema: Readonly<Record<string, unknown>>): string | undefined {

@@ -6,12 +6,12 @@ export function Skip({ labeling, onClose }: { readonly labeling: Labeling; reado
   const needsReason = labeling.queue.value?.skipRequiresReason ?? false;
   return (
     <Dialog
-      title="Skip this one"
+      title="Skip this sample"
       action="Skip"
       onDo={(form) => labeling.skip(typedIn(form, "reason"))}
       onClose={onClose}
     >
-      <p class="quiet">Somebody else may get it. You will not see it again.</p>
+      <p class="quiet">Another labeler may get it. You will not see it again.</p>
       <label>
         <span>Why{needsReason ? "" : " (optional)"}</span>
         <input name="reason" required={needsReason} maxLength={500} autocomplete="off" />

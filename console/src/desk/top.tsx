@@ -30,8 +30,8 @@ export function Top({ queue, children }: { readonly queue?: string; readonly chi
       <button
         type="button"
         class="bare"
-        aria-label={`Colours: ${theme.value}`}
-        title={`Colours: ${theme.value}`}
+        aria-label={`Colors: ${theme.value}`}
+        title={`Colors: ${theme.value}`}
         onClick={turnTheme}
       >
         <Icon name={icons[theme.value]} />

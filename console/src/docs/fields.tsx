@@ -55,7 +55,7 @@ function Parts({ api, schema }: { readonly api: ApiDocument; readonly schema: Ap
   if (shape === undefined || isOnlyNullable(shape)) return null;
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="field-more">What is in it</summary>
+      <summary class="field-more">Fields</summary>
       {isOpen && <Shape api={api} schema={shape} />}
     </details>
   );
@@ -94,7 +94,7 @@ export function Shape({ api, schema }: { readonly api: ApiDocument; readonly sch
     name,
     schema: one,
     isNeeded: false,
-    ...(required.includes(name) ? {} : { description: `Can be left out. ${one.description ?? ""}`.trim() }),
+    ...(required.includes(name) ? {} : { description: `Optional. ${one.description ?? ""}`.trim() }),
   }));
   return <Fields api={api} fields={fields} />;
 }

@@ -53,7 +53,7 @@ function Inside({ api, operation }: Omit<OperationProps, "isMeant">) {
         <p class="quiet">
           <a href={`docs#${id}`}>{id}</a>{" "}
           {rights.length === 0 ? (
-            "needs no right."
+            "no authentication needed."
           ) : (
             <>
               needs the right to <b>{rights.join(" or ")}</b>.

@@ -47,7 +47,7 @@ export function DocsPage() {
             <Visitor />
           </div>
         )}
-        {api !== undefined && found.size === 0 && <p class="quiet">Nothing is called so. Search for fewer words.</p>}
+        {api !== undefined && found.size === 0 && <p class="quiet">No results. Try fewer words.</p>}
         {[...found].map(([tag, operations]) => (
           <section key={tag} aria-labelledby={anchorOf(tag)}>
             <h2 id={anchorOf(tag)}>{tag}</h2>
@@ -103,7 +103,7 @@ function Bar({ version, words, onWords }: BarProps) {
       <a class="docs-file" href="api/openapi.json">
         openapi.json
       </a>
-      <button type="button" class="bare" onClick={turnTheme} aria-label={`Colours: ${theme.value}`}>
+      <button type="button" class="bare" onClick={turnTheme} aria-label={`Colors: ${theme.value}`}>
         <Icon name={themeIcons[theme.value]} />
       </button>
     </header>

@@ -98,13 +98,13 @@ function obstacleOf(
   parameters: Readonly<Record<string, string>>,
   body: string,
 ): string | undefined {
-  if (operation.isStream) return "It is a stream, which this page does not draw: curl does.";
+  if (operation.isStream) return "It is a stream, which this page cannot show. Use curl.";
   const notAllowed = whyNotAllowed(operation.rights);
   if (notAllowed !== undefined) return notAllowed;
   const missing = missingIn(operation, { parameters, body });
   if (missing.length > 0) return `Fill in ${missing.join(", ")}.`;
   if (operation.body === undefined || body.trim() === "" || isJson(body)) return undefined;
-  return "The body is no JSON.";
+  return "The body is not JSON.";
 }
 
 function whyNotAllowed(rights: readonly string[]): string | undefined {
@@ -113,7 +113,7 @@ function whyNotAllowed(rights: readonly string[]): string | undefined {
   const { role, may }: { role: string; may: readonly string[] } = session.value;
   return rights.some((right) => may.includes(right))
     ? undefined
-    : `The role ${role} gives no right to ${rights.join(" or ")}.`;
+    : `The role ${role} does not have the right to ${rights.join(" or ")}.`;
 }
 
 function isJson(text: string): boolean {
@@ -146,7 +146,7 @@ function Sending({ operation: { method }, request, obstacle, onAnswer }: Sending
     return (
       <div class="try-send">
         <button type="button" class="danger" onClick={() => void send()}>
-          Change this Pawl: {method}
+          Change data: {method}
         </button>
         <button type="button" onClick={() => setAsking(false)}>
           Cancel
@@ -174,7 +174,7 @@ async function answerTo({ method, url, headers, body }: ReadyRequest): Promise<A
     const response = await fetch(url, { method, headers, body });
     return { status: response.status, text: pretty(await response.text()) };
   } catch {
-    return { status: 0, text: "Pawl does not answer." };
+    return { status: 0, text: "Pawl does not respond." };
   }
 }
 
@@ -186,7 +186,7 @@ function AnswerView({ answer: { status, text } }: { readonly answer: Answer }) {
   const tone = status >= 200 && status < 300 ? "good" : "bad";
   return (
     <div class="try-answer" role="status">
-      <span class={`pill ${tone}`}>{status === 0 ? "no answer" : status}</span>
+      <span class={`pill ${tone}`}>{status === 0 ? "no response" : status}</span>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
       <pre tabIndex={0}>{text}</pre>
     </div>

@@ -37,8 +37,8 @@ export function Breakers() {
         ]}
         asked={{ url: apiUrl("/breakers"), command: commandOf(["breakers"]) }}
         empty={
-          <Empty title="No state uses an outside dependency">
-            Say <code>uses: "model"</code> in a state, or call under a breaker in a step.
+          <Empty title="No breakers">
+            Say <code>uses: "model"</code> in a state, or use a breaker in a call of a step.
           </Empty>
         }
       />
@@ -52,7 +52,7 @@ const tones: Readonly<Record<BreakerAnswer["state"], Tone>> = { closed: "good", 
 
 function StateOf({ state, forced }: Pick<BreakerAnswer, "state" | "forced">) {
   const name = state === "half_open" ? "half-open" : state;
-  return <StatePill state={forced === null ? name : `held ${forced}`} tone={tones[state]} />;
+  return <StatePill state={forced === null ? name : `forced ${forced}`} tone={tones[state]} />;
 }
 
 function look(open: (name: string) => void): Column<BreakerAnswer> {
@@ -88,7 +88,7 @@ const columns: readonly Column<BreakerAnswer>[] = [
     show: ({ state, openUntil, probes }) =>
       state === "half_open" ? (
         <span class="nowrap">
-          {probes.good} of {probes.needed} good{probes.underWay && ", one under way"}
+          {probes.good} of {probes.needed} good{probes.underWay && ", one in progress"}
         </span>
       ) : (
         <Time at={openUntil} />
@@ -127,11 +127,11 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAn
   const force = ({ name }: BreakerAnswer, to: "open" | "closed") =>
     open((close) => (
       <AskReason
-        title={`Hold ${name} ${to}`}
-        action={`Hold ${to}`}
+        title={`Force ${name} ${to}`}
+        action={`Force ${to}`}
         needed
         dangerous={to === "open"}
-        said={`${name} is held ${to}.`}
+        said={`${name} is forced ${to}.`}
         onDo={async (reason) => {
           await post(`/breakers/${part(name)}/force`, { to, reason });
           await again();
@@ -140,8 +140,8 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAn
       >
         <p>
           {to === "open"
-            ? "Nothing that uses it begins, in any process, until it is released."
-            : "Its calls are made whatever they come to, until it is released."}
+            ? "No step that uses it starts, in any process, until you release it."
+            : "Its calls are made whatever their outcome, until you release it."}
         </p>
       </AskReason>
     ));
@@ -150,14 +150,14 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAn
       <AskReason
         title={`Release ${name}`}
         action="Release"
-        said={`${name} finds its own way again.`}
+        said={`${name} is released.`}
         onDo={async (reason) => {
           await post(`/breakers/${part(name)}/release`, { reason });
           await again();
         }}
         onClose={close}
       >
-        <p>An open one lets probes through first.</p>
+        <p>An open breaker admits probes first.</p>
       </AskReason>
     ));
   return {
@@ -171,12 +171,12 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAn
         )}
         {one.forced !== "open" && (
           <button type="button" onClick={() => force(one, "open")}>
-            Hold open…
+            Force open…
           </button>
         )}
         {one.forced !== "closed" && (
           <button type="button" onClick={() => force(one, "closed")}>
-            Hold closed…
+            Force closed…
           </button>
         )}
       </span>
@@ -186,10 +186,10 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAn
 
 const causes: Readonly<Record<string, string>> = {
   failures: "too many calls failed",
-  rested: "its pause was over",
+  rested: "its pause ended",
   probe_failed: "a probe failed",
-  probes_passed: "its probes passed",
-  forced: "an operator held it",
+  probes_passed: "its probes succeeded",
+  forced: "an operator forced it",
   released: "an operator released it",
 };
 
@@ -200,7 +200,7 @@ function History({ name, onClose }: { readonly name: string; readonly onClose: (
   return (
     <Drawer title={name} name={`History of ${name}`} onClose={onClose} wide>
       <Trouble error={error} />
-      {answer?.length === 0 && <p class="quiet">It has never left its state.</p>}
+      {answer?.length === 0 && <p class="quiet">No changes yet.</p>}
       {answer?.map((flip) => (
         <div key={flip.flip} class="said">
           <StateOf state={flip.to} forced={null} /> {causes[flip.cause] ?? flip.cause}

@@ -3,7 +3,7 @@ import { Link } from "wouter-preact";
 export function NotFound() {
   return (
     <section>
-      <h1>There is no such page</h1>
+      <h1>Page not found</h1>
       <p>
         <Link href="/">Go to the overview</Link>
       </p>

@@ -45,8 +45,8 @@ export function Operations() {
         ]}
         asked={{ url: apiUrl("/operations"), command: commandOf(["dead", "operations"]) }}
         empty={
-          <Empty title="No decision about many was made yet">
-            Requeue or discard a group of dead letters: it becomes an operation, and goes on here whoever watches.
+          <Empty title="No bulk operations">
+            When you requeue or discard a group of dead letters, its progress appears here.
           </Empty>
         }
       />
@@ -79,7 +79,7 @@ const columns: readonly Column<OperationAnswer>[] = [
     value: (one) => one.done / Math.max(one.letters, 1),
     show: (one) => <Progress operation={one} />,
   },
-  { name: "Came to", show: (one) => <Outcomes operation={one} /> },
+  { name: "Result", show: (one) => <Outcomes operation={one} /> },
   { name: "By", value: (one) => one.actor, show: (one) => one.actor ?? "–" },
   { name: "Reason", value: (one) => one.reason, show: (one) => one.reason ?? "–" },
   { name: "Begun", value: (one) => one.createdAt, show: (one) => <Time at={one.createdAt} /> },
@@ -121,21 +121,21 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
         title="Abort this operation"
         action="Abort"
         dangerous
-        said="Nothing more of it is begun."
+        said="Operation aborted."
         onDo={async (reason) => {
           await post(`/operations/${part(one.id)}/abort`, { reason });
           await again();
         }}
         onClose={close}
       >
-        <p>What it has done stays done; {count(one.letters - one.done)} letters stay open.</p>
+        <p>Completed changes are kept; {count(one.letters - one.done)} dead letters stay open.</p>
       </AskReason>
     ));
   const carryOn = (one: OperationAnswer) =>
     act(async () => {
       await post(`/operations/${part(one.id)}/carry-on`);
       await again();
-    }, "The next batch is done.");
+    }, "Batch completed.");
   return {
     name: "Actions",
     show: (one) =>
@@ -143,10 +143,10 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
         <span class="row-actions">
           <button
             type="button"
-            title="Workers carry it on by themselves; this does the next batch here."
+            title="Workers run it in the background; this runs the next batch now."
             onClick={() => void carryOn(one)}
           >
-            Carry on
+            Run a batch
           </button>
           <button type="button" onClick={() => abort(one)}>
             Abort…
@@ -164,10 +164,10 @@ function Shown({ operation, onClose }: { readonly operation: OperationAnswer; re
         facts={[
           ["Status", <StatePill key="status" state={operation.status} tone={tones[operation.status]} />],
           ["Progress", <Progress key="progress" operation={operation} />],
-          ["Came to", <Outcomes key="outcomes" operation={operation} />],
+          ["Result", <Outcomes key="outcomes" operation={operation} />],
           ["Letters", inWords(filter)],
-          ["How", restart ? "Each begins anew" : undefined],
-          ["Pace", rate === null ? "As fast as it goes" : `${rate} a second at most`],
+          ["How", restart ? "Start over" : undefined],
+          ["Pace", rate === null ? "No limit" : `${rate} a second at most`],
           ["By", actor],
           ["Reason", reason],
           ["Begun", <Time key="begun" at={createdAt} />],
@@ -179,7 +179,7 @@ function Shown({ operation, onClose }: { readonly operation: OperationAnswer; re
       />
       {refusals.length > 0 && (
         <>
-          <h3>The first that did not go as they were to</h3>
+          <h3>First failures</h3>
           {refusals.map(({ letter, outcome, note }) => (
             <div key={letter} class="said">
               <Id id={letter} /> <StatePill state={outcome} tone="warn" />

@@ -30,7 +30,7 @@ export function Schedules() {
         columns={may("operate") ? [...columns, actions(open, again)] : columns}
         asked={{ url: apiUrl("/schedules"), command: commandOf(["schedules"]) }}
         empty={
-          <Empty title="Nothing is started at set times">
+          <Empty title="No schedules">
             Declare one: <code>schedule("nightly", {'{ cron: "30 3 * * *", start: tidy }'})</code>
           </Empty>
         }
@@ -73,7 +73,7 @@ const columns: readonly Column<ScheduleAnswer>[] = [
   { name: "Next", value: (one) => one.nextAt, show: (one) => <Time at={one.nextAt} /> },
   { name: "Last", value: (one) => one.last?.at, show: (one) => <Time at={one.last?.at} /> },
   {
-    name: "Came to",
+    name: "Result",
     value: (one) => one.last?.result,
     show: ({ last }) =>
       last === null ? (
@@ -101,19 +101,19 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleA
         }}
         onClose={close}
       >
-        <p>Nothing of it is run until it is resumed.</p>
+        <p>It does not run until you resume it.</p>
       </AskReason>
     ));
   const resume = ({ name }: ScheduleAnswer) =>
     act(async () => {
       await post(`/schedules/${part(name)}/resume`);
       await again();
-    }, `${name} goes on, with its next tick from now.`);
+    }, `${name} is resumed. Missed runs are skipped.`);
   const run = ({ name }: ScheduleAnswer) =>
     act(async () => {
       await post<StartedAnswer>(`/schedules/${part(name)}/run`);
       await again();
-    }, `${name} was run.`);
+    }, `${name} started.`);
   return {
     name: "Actions",
     show: (one) => (

@@ -18,7 +18,7 @@ export function SignIn() {
   return (
     <main class="sign-in">
       <h1>Pawl</h1>
-      {wasSpent && <p class="warning">That link was used before, or is too old. Ask for another one: pawl sign-in</p>}
+      {wasSpent && <p class="warning">The link was already used or has expired. Get a new one with pawl sign-in</p>}
       <form onSubmit={(event) => void submit(event)}>
         <label>
           Token
@@ -34,7 +34,7 @@ export function SignIn() {
         </button>
       </form>
       <p class="quiet">
-        On the machine that runs Pawl, <code>pawl sign-in</code> prints a link that needs no token.
+        On the machine that runs Pawl, <code>pawl sign-in</code> prints a link that works without a token.
       </p>
     </main>
   );

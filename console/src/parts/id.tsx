@@ -16,7 +16,7 @@ export function Id({ id, href, whole = false }: IdProps) {
   return (
     <span class={whole ? "id whole" : "id"} title={id}>
       {href === undefined ? <span>{shown}</span> : <Link href={href}>{shown}</Link>}
-      <button type="button" class="bare" aria-label={`Copy ${id}`} onClick={() => void copy(id, "The id is copied")}>
+      <button type="button" class="bare" aria-label={`Copy ${id}`} onClick={() => void copy(id, "Id copied")}>
         <Icon name="copy" />
       </button>
     </span>

@@ -20,6 +20,6 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
     }, []);
     if (Page !== undefined) return <Page {...props} />;
     // Of a Pawl that was replaced meanwhile, the old code is gone.
-    return <Trouble error={failed ? "This page could not be fetched. Load the console again." : undefined} />;
+    return <Trouble error={failed ? "Could not load this page. Reload the console." : undefined} />;
   };
 }

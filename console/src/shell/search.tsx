@@ -66,7 +66,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <div role="listbox" id="found" aria-label="What was found">
+      <div role="listbox" id="found" aria-label="Results">
         {found.map((one, place) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by the field, which keeps the focus.
           <div
@@ -84,7 +84,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="quiet search-none">Nothing is called so.</p>}
+      {found.length === 0 && <p class="quiet search-none">No results.</p>}
     </dialog>
   );
 }

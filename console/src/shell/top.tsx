@@ -31,7 +31,7 @@ export function Top({ onSearch }: { readonly onSearch: () => void }) {
         type="button"
         class="bare wide"
         onClick={turnTimes}
-        title="How times are written"
+        title="Time format"
         aria-label={`Times: ${timeNames[timeMode.value]}`}
       >
         <Icon name="clock" />
@@ -41,8 +41,8 @@ export function Top({ onSearch }: { readonly onSearch: () => void }) {
         type="button"
         class="bare"
         onClick={turnTheme}
-        title={`Colours: ${theme.value}`}
-        aria-label={`Colours: ${theme.value}`}
+        title={`Colors: ${theme.value}`}
+        aria-label={`Colors: ${theme.value}`}
       >
         <Icon name={themeIcons[theme.value]} />
       </button>
@@ -93,8 +93,8 @@ function LifecycleSwitch() {
 
 const dotTitles = {
   live: "Live. Press to pause.",
-  waiting: "Not connected; it goes on as soon as Pawl answers.",
-  paused: "Paused. Press to go on.",
+  waiting: "Disconnected. Reconnects as soon as Pawl responds.",
+  paused: "Paused. Press to resume.",
 } as const;
 const dotNames = { live: "Live", waiting: "Waiting", paused: "Paused" } as const;
 

@@ -92,7 +92,7 @@ function TextField(props: FieldProps<FieldOf<"text"> | FieldOf<"json">>) {
       )}
       {isJson && (
         <details class="schema">
-          <summary>What it must be, as JSON Schema</summary>
+          <summary>JSON Schema of the answer</summary>
           <pre>{JSON.stringify(field.schema, undefined, 2)}</pre>
         </details>
       )}

@@ -57,7 +57,11 @@ function Unplaced({ labeling }: { readonly labeling: Labeling }) {
   ];
   return (
     <div role="alert" class="error">
-      {lines.length === 0 ? <p>Something is missing or wrong below.</p> : lines.map((line) => <p key={line}>{line}</p>)}
+      {lines.length === 0 ? (
+        <p>Some answers below are missing or invalid.</p>
+      ) : (
+        lines.map((line) => <p key={line}>{line}</p>)
+      )}
     </div>
   );
 }

@@ -28,7 +28,7 @@ export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>)
     >
       <legend>
         <Named field={field} name={name} required={required} />
-        {many && <span class="quiet"> any that hold</span>}
+        {many && <span class="quiet"> choose all that apply</span>}
       </legend>
       {field.description !== undefined && path.length > 0 && <p class="quiet">{field.description}</p>}
       <div class={`options ${look}${press.active.value === pointer ? " active" : ""}`}>
@@ -53,7 +53,7 @@ export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>)
       </div>
       {canClear && (
         <button type="button" class="bare clear" onClick={() => labeling.set(path, undefined)}>
-          Take the answer back
+          Clear the answer
         </button>
       )}
       <Faults labeling={labeling} path={path} />

@@ -21,7 +21,7 @@ export function Help({ press, onClose }: { readonly press: Press; readonly onClo
   return (
     <dialog ref={box} class="dialog" aria-label="Keys" onClose={onClose} onKeyDown={onKey}>
       <h2 class="dialog-title">Keys</h2>
-      <p class="quiet">In a long text, Ctrl and Enter hand in. Escape leaves a field, so that the keys work again.</p>
+      <p class="quiet">In a long text, Ctrl+Enter submits. Escape leaves a field, so that the keys work again.</p>
       <table class="keys">
         <tbody>
           {allBound.map((name) => (
@@ -46,7 +46,7 @@ export function Help({ press, onClose }: { readonly press: Press; readonly onClo
       </table>
       <div class="actions">
         <button type="button" onClick={() => press.reset()}>
-          The usual keys
+          Default keys
         </button>
         <button type="button" class="primary" onClick={() => box.current?.close()}>
           Close

@@ -1,6 +1,6 @@
 /** What a key does at the desk. */
 export const actions = {
-  submit: "Hand in, and get the next one",
+  submit: "Submit, and get the next sample",
   skip: "Skip, with a reason",
   instructions: "Open or close the instructions",
   help: "Show the keys",

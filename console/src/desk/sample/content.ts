@@ -33,7 +33,7 @@ const hints: readonly (readonly [Media, RegExp])[] = [
 
 type Media = "image" | "audio" | "video";
 
-/** What is asked about, and so is read first, however short it is. */
+/** Content about, and so is read first, however short it is. */
 export function isLead(name: string | null): boolean {
   return name !== null && leads.test(name);
 }

@@ -10,9 +10,9 @@ export function Instructions({ labeling, open }: { readonly labeling: Labeling; 
     <>
       {revises !== null && (
         <div class="note warn" role="note">
-          <b>{revises.reviewedBy ?? "A lead"} sent it back.</b>
+          <b>{revises.reviewedBy ?? "A lead"} returned it for correction.</b>
           {revises.comment !== null && <p>{revises.comment}</p>}
-          <p class="quiet">Your earlier answer is filled in.</p>
+          <p class="quiet">Your previous answer is filled in.</p>
         </div>
       )}
       {text !== undefined && text !== null && (

@@ -38,7 +38,7 @@ export function Sample({ sample }: { readonly sample: DeskWorkAnswer["sample"] }
         </dl>
       )}
       <Each parts={trees} alone={parts.length === 1} />
-      {parts.length === 0 && <p class="quiet">There is nothing in this sample.</p>}
+      {parts.length === 0 && <p class="quiet">This sample is empty.</p>}
     </div>
   );
 }
@@ -58,7 +58,7 @@ function Shown({ part, alone }: { readonly part: Part; readonly alone: boolean }
 }
 
 function Body({ part }: { readonly part: Part }) {
-  const name = part.name ?? "What is to be judged";
+  const name = part.name ?? "Sample";
   switch (part.kind) {
     case "image":
       return <Picture url={part.value} name={name} />;
@@ -105,7 +105,7 @@ function Picture({ url, name }: { readonly url: string; readonly name: string })
   if (isBroken)
     return (
       <p class="error">
-        The picture cannot be shown: <a href={url}>{url.slice(0, 100)}</a>
+        Could not load the picture: <a href={url}>{url.slice(0, 100)}</a>
       </p>
     );
   return (
@@ -113,7 +113,7 @@ function Picture({ url, name }: { readonly url: string; readonly name: string })
       type="button"
       class={isLarge ? "picture large" : "picture"}
       aria-pressed={isLarge}
-      aria-label={`${name}, in full size`}
+      aria-label={`${name}, full size`}
       onClick={() => setLarge(!isLarge)}
     >
       <img src={url} alt={name} onError={() => setBroken(true)} />

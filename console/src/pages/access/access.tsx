@@ -18,7 +18,7 @@ import "../operating.css";
 
 /** Who may come in, and as what. */
 export function Access() {
-  if (!may("administer")) return <Empty title="Only an admin gives out tokens" />;
+  if (!may("administer")) return <Empty title="Only admins can manage tokens" />;
   return (
     <>
       <Tokens />
@@ -46,7 +46,7 @@ function Tokens() {
         }}
         onClose={close}
       >
-        <p>It and the sessions that it opened count no more, from now on.</p>
+        <p>The token and the sessions that it opened stop working immediately.</p>
       </Dialog>
     ));
   return (
@@ -60,8 +60,8 @@ function Tokens() {
         columns={columns(revoke, "token")}
         asked={{ url: apiUrl("/tokens"), command: commandOf(["token", "list"]) }}
         empty={
-          <Empty title="No token was given out">
-            A program comes in with a token; a person by a link, or with a token of his own.
+          <Empty title="No tokens">
+            Programs sign in with a token; people with a link or with a token of their own.
           </Empty>
         }
         tools={
@@ -93,16 +93,16 @@ function Sessions() {
     open((close) => (
       <Dialog
         title={`End the session of ${session.name}`}
-        action="End it"
+        action="End session"
         dangerous
         onDo={async () => {
           await remove(`/sessions/${part(session.id)}`);
-          tell("The session has ended.");
+          tell("Session ended.");
           await again();
         }}
         onClose={close}
       >
-        <p>The browser has to sign in anew.</p>
+        <p>The browser must sign in again.</p>
       </Dialog>
     ));
   return (
@@ -115,7 +115,7 @@ function Sessions() {
         rowKey={(session) => session.id}
         columns={columns(revoke, "session")}
         asked={{ url: apiUrl("/sessions"), command: commandOf(["session", "list"]) }}
-        empty={<Empty title="No browser is signed in" />}
+        empty={<Empty title="No sessions" />}
       />
       {dialog}
     </section>
@@ -139,9 +139,9 @@ function columns<One extends Listed>(revoke: (one: One) => void, what: "token" |
     },
     { name: "Made", value: (token) => token.createdAt, show: (token) => <Time at={token.createdAt} /> },
     {
-      name: "Counts until",
+      name: "Expires",
       value: (token) => token.expiresAt,
-      show: (token) => (token.expiresAt === null ? "it is revoked" : <Time at={token.expiresAt} />),
+      show: (token) => (token.expiresAt === null ? "never" : <Time at={token.expiresAt} />),
     },
     {
       name: "Last used",

@@ -5,11 +5,11 @@ import { copy } from "../../copy.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
 
 const roles = [
-  ["viewer", "sees everything, changes nothing"],
-  ["operator", "starts, sends, decides, pauses"],
-  ["admin", "may do everything"],
-  ["labeler", "sees and does only his own work"],
-  ["service", "a program that starts and sends"],
+  ["viewer", "read-only"],
+  ["operator", "can start, send, decide and pause"],
+  ["admin", "can do everything"],
+  ["labeler", "can see and label only their own assignments"],
+  ["service", "a program that starts instances and sends events"],
 ] as const;
 
 type Show = (title: string, secret: string, note: string) => void;
@@ -31,12 +31,12 @@ export function NewToken(props: {
     show(`The token of ${made.name}`, made.secret, "Copy it now: it is not shown again.");
   };
   return (
-    <Dialog title="New token" action="Make it" onDo={make} onClose={onClose}>
+    <Dialog title="New token" action="Create" onDo={make} onClose={onClose}>
       <Visitor />
       <label>
-        Counts for
+        Expires after
         <select name="expiresIn">
-          <option value="">until it is revoked</option>
+          <option value="">never</option>
           <option value="1d">1 day</option>
           <option value="7d">7 days</option>
           <option value="30d">30 days</option>
@@ -53,10 +53,10 @@ export function NewLink({ show, onClose }: { readonly show: Show; readonly onClo
   const make = async (form: FormData) => {
     const made = await post<SignInAnswer>("/sign-in-codes", visitorIn(form));
     const link = new URL(made.path.slice(1), document.baseURI).href;
-    show("A sign-in link", link, "It counts once, within a quarter of an hour.");
+    show("A sign-in link", link, "It works once and expires after 15 minutes.");
   };
   return (
-    <Dialog title="Sign-in link" action="Make it" onDo={make} onClose={onClose}>
+    <Dialog title="Sign-in link" action="Create" onDo={make} onClose={onClose}>
       <Visitor />
     </Dialog>
   );
@@ -76,7 +76,7 @@ function Visitor() {
   return (
     <>
       <label>
-        Who or what it is for
+        Name
         <input name="name" required autocomplete="off" maxLength={200} />
       </label>
       <label>
@@ -92,7 +92,7 @@ function Visitor() {
       {role === "labeler" && (
         <label>
           <span>
-            Who that is in the queues <span class="quiet">(the name above unless given)</span>
+            Labeler id in the queues <span class="quiet">(default: the name above)</span>
           </span>
           <input name="labeler" autocomplete="off" maxLength={200} />
         </label>

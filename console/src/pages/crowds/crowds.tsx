@@ -33,7 +33,7 @@ export function Crowds() {
         columns={columns}
         asked={{ url: apiUrl("/crowds"), command: commandOf(["crowd", "list"]) }}
         empty={
-          <Empty title="No crowd is asked">
+          <Empty title="No crowds">
             Declare one with <code>crowd("receipts", …)</code>, and a marketplace in the config.
           </Empty>
         }
@@ -46,8 +46,8 @@ export function Crowds() {
 function Balance({ crowd: { marketplace, title, sandbox } }: { readonly crowd: CrowdAnswer }) {
   const path = `/marketplaces/${part(marketplace)}/balance`;
   const { answer, error } = useAsked(() => get<BalanceAnswer>(path), [marketplace]);
-  const value = answer === undefined ? "–" : (answer.balance ?? "nothing is paid");
-  return <Tile name={`Balance at ${title}`} value={value} note={error ?? (sandbox ? <Ribbon /> : marketplace)} />;
+  const value = answer === undefined ? "–" : (answer.balance ?? "no payments");
+  return <Tile name={`Balance on ${title}`} value={value} note={error ?? (sandbox ? <Ribbon /> : marketplace)} />;
 }
 
 export function Ribbon() {
@@ -79,7 +79,7 @@ const columns: readonly Column<CrowdAnswer>[] = [
     ),
   },
   {
-    name: "To be decided",
+    name: "To review",
     numeric: true,
     value: ({ submissions }) => among(submissions, "pending_approval", "errored"),
     show: ({ submissions }) => {
@@ -100,7 +100,7 @@ const columns: readonly Column<CrowdAnswer>[] = [
     show: ({ submissions }) => count(among(submissions, "rejected")),
   },
   {
-    name: "Jobs under way",
+    name: "Jobs in progress",
     numeric: true,
     value: ({ jobs }) => among(jobs, "publishing", "running", "looking", "extending", "closing"),
     show: ({ jobs }) => count(among(jobs, "publishing", "running", "looking", "extending", "closing")),
@@ -112,7 +112,7 @@ const columns: readonly Column<CrowdAnswer>[] = [
     show: ({ jobs }) => count(among(jobs, "finished")),
   },
   {
-    name: "Fell short",
+    name: "Incomplete",
     numeric: true,
     value: ({ jobs }) => among(jobs, "incomplete", "failed"),
     show: ({ jobs }) => count(among(jobs, "incomplete", "failed")),

@@ -29,7 +29,7 @@ export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: O
       path={`/crowds/${part(crowd)}/jobs`}
       command={commandOf(["crowd", "jobs", crowd])}
       columns={({ show }) => columnsFor(show)}
-      empty={<Empty title="This crowd was asked nothing yet" />}
+      empty={<Empty title="No jobs yet" />}
       drawer={{ parameter: "job", show: (row) => <JobDrawer key={row.id} open={open} {...row} /> }}
     />
   );
@@ -81,21 +81,21 @@ function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
     act(async () => {
       await post(`/crowd-jobs/${part(id)}/look`);
       await changed();
-    }, "It looks at the marketplace now.");
+    }, "The job is syncing.");
   const closeIt = () =>
     open((close) => (
       <AskReason
-        title="Take this job back"
-        action="Close it"
+        title="Close this job"
+        action="Close"
         dangerous
-        said="Nobody new may begin it."
+        said="The job is closed to new workers."
         onDo={async (reason) => {
           await post(`/crowd-jobs/${part(id)}/close`, { reason });
           await changed();
         }}
         onClose={close}
       >
-        <p>Nobody new may begin. What was begun is decided and paid.</p>
+        <p>No new worker can start. Work in progress is still decided and paid.</p>
       </AskReason>
     ));
   return (
@@ -106,7 +106,7 @@ function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
           {may("operate") && job.closedAt === null && (
             <div class="row-actions">
               <button type="button" onClick={() => void look()}>
-                Look now
+                Sync now
               </button>
               <button type="button" onClick={closeIt}>
                 Close…
@@ -118,17 +118,17 @@ function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
               ["State", <StatePill key="state" state={job.state} tone={tones[job.state] ?? "info"} />],
               ["Submissions", `${job.approved} approved, ${job.rejected} rejected`],
               ["Agreement", percent(job.agreement)],
-              ["Fell short", job.reason ?? undefined],
+              ["Incomplete", job.reason ?? undefined],
               ["Postings", job.postings.map((one) => `${one.id} (${one.places} places)`).join(", ") || undefined],
               ["Moved", <Time key="moved" at={job.movedAt} />],
               ["Id", <Id key="id" id={job.id} href={`/instances/${job.id}`} />],
             ]}
           />
-          <h3>What is asked</h3>
+          <h3>Content</h3>
           <JsonView value={job.content} name="content" />
           {job.labels.length > 0 && (
             <>
-              <h3>What was answered</h3>
+              <h3>Submissions</h3>
               <JsonView value={job.labels} name="labels" />
             </>
           )}

@@ -49,7 +49,7 @@ export function SubmissionDrawer({ id, paysBonuses, open, onClose, onDecided }: 
                 "Conflict",
                 one.conflict === null
                   ? undefined
-                  : `Pawl wanted ${one.conflict.wanted}, the marketplace had ${one.conflict.found}`,
+                  : `Pawl decided ${one.conflict.wanted}, the marketplace has ${one.conflict.found}`,
               ],
               ["Feedback", one.feedback ?? undefined],
               ["Decided by", one.auto ? "the marketplace, before Pawl" : undefined],
@@ -63,7 +63,7 @@ export function SubmissionDrawer({ id, paysBonuses, open, onClose, onDecided }: 
               <JsonView value={one.label} name="label" />
             </>
           )}
-          <h3>As it was filled in</h3>
+          <h3>Raw answer</h3>
           <JsonView value={one.answer} name="answer" />
         </>
       )}
@@ -87,9 +87,11 @@ function Actions({ one, paysBonuses, open, onChanged }: ActionsProps) {
         action={decision === "approve" ? "Approve" : "Reject"}
         needed={decision === "reject"}
         dangerous={decision === "reject"}
-        label="What the worker is told"
+        label="Message to the worker"
         said={
-          decision === "approve" ? "It is approved; the marketplace is told." : "It is rejected; its worker is told."
+          decision === "approve"
+            ? "Approved. The marketplace will be updated."
+            : "Rejected. The worker receives the message."
         }
         onDo={async (feedback) => {
           await post(`${path}/${decision}`, { feedback });
@@ -102,18 +104,18 @@ function Actions({ one, paysBonuses, open, onChanged }: ActionsProps) {
     act(async () => {
       await post(`${path}/retry`);
       await onChanged();
-    }, "Its check looks once more.");
+    }, "The check runs again.");
   const bonus = () =>
     open((close) => (
       <AskReason
         title="Pay a bonus"
         action="Pay"
         needed
-        label="What the worker is told"
-        said="The bonus is paid, once."
+        label="Message to the worker"
+        said="The bonus will be paid once."
         onDo={async (reason, form) => {
           const paid = await post<BonusAnswer>(`${path}/bonus`, { amount: typedIn(form, "amount"), reason });
-          if (!paid.created) throw new Error("A bonus was paid for this submission already.");
+          if (!paid.created) throw new Error("This submission already has a bonus.");
         }}
         onClose={close}
       >

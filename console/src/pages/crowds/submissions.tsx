@@ -14,7 +14,7 @@ import { SubmissionDrawer } from "./submission.tsx";
 import { submissionTones } from "./submission-tones.ts";
 
 const choices = [
-  ["waiting", "to be decided"],
+  ["waiting", "to review"],
   ["approved", "approved"],
   ["rejected", "rejected"],
   ["failed", "failed"],
@@ -45,7 +45,7 @@ export function Submissions({ crowd, paysBonuses, open }: SubmissionsProps) {
       query={{ crowd, state: states[which] }}
       command={commandOf(["crowd", "submissions", crowd])}
       columns={({ show }) => columnsFor(show)}
-      empty={<Empty title={which === "waiting" ? "Nothing waits for a decision" : "There is none"} />}
+      empty={<Empty title={which === "waiting" ? "Nothing to review" : "No submissions"} />}
       tools={() => (
         <Choice
           name="Submissions"
@@ -93,7 +93,7 @@ function columnsFor(look: (id: string) => void): readonly Column<SubmissionAnswe
       value: (one) => one.problem,
       show: (one) => (
         <span class="small">
-          {one.problem ?? (one.conflict === null ? "" : `wanted ${one.conflict.wanted}, found ${one.conflict.found}`)}
+          {one.problem ?? (one.conflict === null ? "" : `decided ${one.conflict.wanted}, found ${one.conflict.found}`)}
         </span>
       ),
     },

@@ -44,7 +44,7 @@ export function Dead() {
             ]}
             onChoose={(decided) => change({ decided, letter: "" })}
           />
-          <Letters of={{ status }} open={open} empty={`None was ${status}`} />
+          <Letters of={{ status }} open={open} empty={`No ${status} dead letters`} />
         </>
       )}
       {at === "groups" && <Groups open={open} />}
@@ -80,11 +80,11 @@ export function DeadGroup({ fingerprint }: { readonly fingerprint: string }) {
       </div>
       {group !== undefined && (
         <p class="quiet">
-          {count(group.letters)} {group.letters === 1 ? "letter" : "letters"} of {group.lifecycle}, given up in{" "}
+          {count(group.letters)} {group.letters === 1 ? "letter" : "letters"} of {group.lifecycle}, failed in{" "}
           {group.origin} because of {group.reasons.join(", ")}.
         </p>
       )}
-      <Letters of={{ fingerprint }} open={open} empty="No letter of this group is open any more" />
+      <Letters of={{ fingerprint }} open={open} empty="No open dead letters in this group" />
       {dialog}
     </section>
   );

@@ -19,7 +19,7 @@ export interface DecideManyProps {
 }
 
 const words = {
-  requeue: { title: "Requeue dead letters", action: "Requeue", does: "taken up again" },
+  requeue: { title: "Requeue dead letters", action: "Requeue", does: "retried" },
   discard: { title: "Discard dead letters", action: "Discard", does: "discarded" },
 } as const;
 
@@ -41,7 +41,7 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
       ...(rate !== undefined && { rate: Number(rate) }),
       reason: typedIn(form, "reason"),
     });
-    tell(`An operation was begun: ${count(begun.letters)} letters are ${does}.`);
+    tell(`Operation started: ${count(begun.letters)} dead letters will be ${does}.`);
     go(`/operations?operation=${begun.id}`);
   };
   return (
@@ -59,14 +59,14 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
       {decision === "requeue" && (
         <label class="inline">
           <input type="checkbox" checked={restart} onChange={(event) => setRestart(event.currentTarget.checked)} />
-          Begin anew, instead of where each failed
+          Start over instead of resuming where each failed
         </label>
       )}
       <label>
         <span>
-          At most so many a second <span class="quiet">(optional)</span>
+          Maximum per second <span class="quiet">(optional)</span>
         </span>
-        <input name="rate" type="number" min="0.01" step="any" placeholder="as fast as it goes" />
+        <input name="rate" type="number" min="0.01" step="any" placeholder="no limit" />
       </label>
       <label>
         <span>
@@ -79,7 +79,7 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
 }
 
 function Preview({ answer, does }: { readonly answer: PreviewAnswer | undefined; readonly does: string }) {
-  if (answer === undefined) return <p class="quiet">Looking at what it would come to…</p>;
+  if (answer === undefined) return <p class="quiet">Loading the preview…</p>;
   const good = answer.outcomes.requeued ?? answer.outcomes.discarded ?? 0;
   const others = Object.entries(answer.outcomes).filter(
     ([outcome]) => outcome !== "requeued" && outcome !== "discarded",

@@ -40,8 +40,8 @@ export function Groups({ open }: { readonly open: OpenDialog }) {
           command: commandOf(["dead", "list", ...[which.lifecycle ?? []].flat()], { groups: true }),
         }}
         empty={
-          <Empty title="Nothing was given up">
-            What exhausts its attempts, or is refused for good, comes here and waits for somebody to decide.
+          <Empty title="No dead letters">
+            Work that exhausts its attempts or is refused permanently appears here and waits for a decision.
           </Empty>
         }
         tools={

@@ -68,7 +68,7 @@ function Letter({ letter, open, onDecided }: LetterProps) {
             <StatePill key="status" state={letter.status} tone={letter.status === "open" ? "bad" : "plain"} />,
           ],
           ["About", <About key="about" letter={letter} />],
-          ["Given up in", letter.origin],
+          ["Failed in", letter.origin],
           ["Because", letter.reason],
           ["Attempts", letter.attempts],
           ["When", <Time key="when" at={letter.createdAt} />],
@@ -91,7 +91,7 @@ function Letter({ letter, open, onDecided }: LetterProps) {
       <JsonView value={letter.payload} name="payload" />
       {letter.details !== null && (
         <>
-          <h3>What led to it</h3>
+          <h3>History</h3>
           <JsonView value={letter.details} name="details" />
         </>
       )}
@@ -123,13 +123,7 @@ function Requeue({ letter, onClose, onDecided }: DecideProps) {
     await onDecided();
   };
   return (
-    <AskReason
-      title="Requeue this letter"
-      action="Requeue"
-      said="It is taken up again."
-      onDo={requeue}
-      onClose={onClose}
-    >
+    <AskReason title="Requeue this dead letter" action="Requeue" said="Requeued." onDo={requeue} onClose={onClose}>
       <Trouble error={error} />
       {before !== undefined && (
         <>
@@ -141,7 +135,7 @@ function Requeue({ letter, onClose, onDecided }: DecideProps) {
           </label>
           <label class="inline">
             <input type="checkbox" name="restart" />
-            Begin anew, instead of where it failed
+            Start over instead of resuming where it failed
           </label>
         </>
       )}
@@ -156,14 +150,14 @@ function Discard({ letter, onClose, onDecided }: DecideProps) {
   };
   return (
     <AskReason
-      title="Discard this letter"
+      title="Discard this dead letter"
       action="Discard"
       dangerous
-      said="It was discarded."
+      said="Discarded."
       onDo={discard}
       onClose={onClose}
     >
-      <p>Nothing more is to be done about it. An instance that it is about stays where it is.</p>
+      <p>It will not be retried. Its instance stays where it is.</p>
     </AskReason>
   );
 }

@@ -20,22 +20,22 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
     act(async () => {
       await post(`/tickets/${part(ticket.id)}/take`);
       await again();
-    }, "You look after it now.");
+    }, "The ticket is assigned to you.");
   const resolve = (ticket: TicketAnswer, again: () => Promise<void>) =>
     open((close) => (
       <AskReason
         title="Resolve this ticket"
         action="Resolve"
         needed
-        label="What came of it"
-        said="The ticket is resolved."
+        label="Resolution"
+        said="Ticket resolved."
         onDo={async (reason) => {
           await post(`/tickets/${part(ticket.id)}/resolve`, { reason });
           await again();
         }}
         onClose={close}
       >
-        <p>Nothing is left to be looked at. The dead letter itself stays as it is.</p>
+        <p>Closes the ticket. The dead letter stays as it is.</p>
       </AskReason>
     ));
   return (
@@ -56,13 +56,13 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
             ]
           : []),
       ]}
-      empty={<Empty title={isDone ? "None was resolved" : "Nothing wants somebody"} />}
+      empty={<Empty title={isDone ? "No resolved tickets" : "No tickets"} />}
       tools={() => (
         <Choice
           name="Tickets"
           value={status}
           choices={[
-            ["open", "nobody looks after"],
+            ["open", "unassigned"],
             ["taken", "taken"],
             ["resolved", "resolved"],
           ]}
@@ -92,13 +92,13 @@ const columns: readonly Column<TicketAnswer>[] = [
 ];
 
 const taken: readonly Column<TicketAnswer>[] = [
-  { name: "Taken by", value: (ticket) => ticket.takenBy, show: (ticket) => ticket.takenBy ?? "–" },
+  { name: "Assigned to", value: (ticket) => ticket.takenBy, show: (ticket) => ticket.takenBy ?? "–" },
   { name: "Taken", value: (ticket) => ticket.takenAt, show: (ticket) => <Time at={ticket.takenAt} /> },
 ];
 
 const resolved: readonly Column<TicketAnswer>[] = [
   { name: "Resolved by", value: (ticket) => ticket.resolvedBy, show: (ticket) => ticket.resolvedBy ?? "–" },
-  { name: "What came of it", value: (ticket) => ticket.resolution, show: (ticket) => ticket.resolution ?? "–" },
+  { name: "Resolution", value: (ticket) => ticket.resolution, show: (ticket) => ticket.resolution ?? "–" },
 ];
 
 function actions(

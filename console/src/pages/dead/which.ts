@@ -46,13 +46,13 @@ export function inWords(which: Readonly<Record<string, unknown>>): string {
   const said = [
     lifecycle === undefined ? "" : `of ${say(lifecycle)}`,
     kind === undefined ? "" : `about ${kinds.find(([one]) => one === kind)?.[1] ?? say(kind)}`,
-    origin === undefined ? "" : `given up in ${say(origin)}`,
+    origin === undefined ? "" : `failed in ${say(origin)}`,
     reason === undefined ? "" : `because of ${say(reason)}`,
     fingerprint === undefined ? "" : `of the group ${say(fingerprint).slice(0, 8)}`,
     from === undefined ? "" : `since ${moment(from)}`,
     to === undefined ? "" : `until ${moment(to)}`,
-    id === undefined ? "" : `${[id].flat().length} chosen`,
-    ids === undefined ? "" : `${say(ids)} chosen`,
+    id === undefined ? "" : `${[id].flat().length} selected`,
+    ids === undefined ? "" : `${say(ids)} selected`,
   ].filter((part) => part !== "");
   return said.length === 0 ? "all" : said.join(", ");
 }
@@ -74,9 +74,9 @@ export function changesIn(
   after: unknown,
 ): Readonly<Record<string, unknown>> | undefined {
   if (typeof after !== "object" || after === null || Array.isArray(after))
-    throw new Error("The data is a JSON object.");
+    throw new Error("The data must be a JSON object.");
   const gone = Object.keys(before).find((key) => !(key in after));
-  if (gone !== undefined) throw new Error(`"${gone}" cannot be taken out here. Set it to another value.`);
+  if (gone !== undefined) throw new Error(`"${gone}" cannot be removed here. Set it to another value.`);
   const changed = Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }

@@ -56,7 +56,7 @@ export function Explanation({ explanation, aheadMs, onDue }: ExplanationProps) {
         <p class="next">
           <b>Next</b>
           <span class="wait-text">
-            <Sentence text={next?.sentence ?? idle ?? "Nothing happens by itself."} />
+            <Sentence text={next?.sentence ?? idle ?? "Nothing happens automatically."} />
           </span>
           {next !== null && next.at !== null && (
             <span class="wait-times number">

@@ -16,10 +16,10 @@ export interface InstanceActionsProps {
 
 /** What every lifecycle knows, and what it means to whoever presses it. */
 const builtIn: Readonly<Record<string, { readonly name: string; readonly means: string }>> = {
-  recover: { name: "Retry", means: "It goes on from its checkpoint, now." },
-  restart: { name: "Restart", means: "It begins anew, from its first state and with the data that it has." },
-  fail: { name: "Fail", means: "It is treated as if its step had failed for good." },
-  discard: { name: "Discard", means: "It ends here. What waits for it is told so." },
+  recover: { name: "Retry", means: "Resumes from its checkpoint now." },
+  restart: { name: "Restart", means: "Starts again from its first state, with its current data." },
+  fail: { name: "Fail", means: "Fails permanently, as if its step had exhausted its attempts." },
+  discard: { name: "Discard", means: "Ends the instance. Everything that waits for it is notified." },
 };
 
 /** What may be sent to an instance as it stands. */
@@ -88,7 +88,7 @@ function SendDialog({ instance, event, onClose, onDone }: SendDialogProps) {
       expectedVersion: instance.version,
     };
     await post(`/instances/${instance.id}/events/${part(event)}`, body, request.current);
-    tell(`${event} was taken.`);
+    tell(`${event} was applied.`);
     onDone();
   };
   return (

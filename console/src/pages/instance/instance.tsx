@@ -135,7 +135,7 @@ function LifecycleLink({ name, definition }: { readonly name: string; readonly d
 function Walk({ instance, journal }: Pick<Told, "instance" | "journal">) {
   const { lifecycle, state } = instance;
   const walked = useMemo(() => pathOf(journal, state), [journal, state]);
-  // What is built in is drawn only where it was gone through: it leads from everywhere to everywhere.
+  // Built-in transitions is drawn only where it was gone through: it leads from everywhere to everywhere.
   const builtIns = walked.states.has("failed") || walked.states.has("discarded");
   const drawn = useAsked(
     () => get<string>(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),

@@ -32,9 +32,7 @@ export function Timeline({ journal }: { readonly journal: readonly JournalAnswer
           ))}
         </fieldset>
       </div>
-      {fitting.length === 0 && (
-        <Empty title={shown === "failures" ? "Nothing has failed" : "There is nothing of this kind"} />
-      )}
+      {fitting.length === 0 && <Empty title={shown === "failures" ? "No failures" : "No entries of this kind"} />}
       <ol class="visits">
         {fitting.map((visit) => (
           <VisitItem key={visit.from + visit.state} visit={visit} />
@@ -80,7 +78,7 @@ function EntryItem({ entry: { said, changes } }: { readonly entry: Entry }) {
             <b>{error.name}</b>: {error.message}
           </summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-          <pre tabIndex={0}>{error.stack ?? "It has no stack."}</pre>
+          <pre tabIndex={0}>{error.stack ?? "No stack trace."}</pre>
         </details>
       )}
       {changes.length > 0 && <Changes changes={changes} />}
@@ -122,8 +120,8 @@ const attemptWords: Readonly<Record<AttemptAnswer["what"], string>> = {
   claimed: "claimed",
   failed: "failed",
   lapsed: "lost with its worker",
-  released: "given back",
-  deferred: "put off",
+  released: "released",
+  deferred: "deferred",
   refused: "result refused",
   asked: "asked",
 };

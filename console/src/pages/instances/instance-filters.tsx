@@ -54,7 +54,7 @@ export function InstanceFilters({ lifecycle, states, textKey, onChange }: Instan
       <input
         type="search"
         aria-label="Key or id"
-        placeholder="Key begins with, or id"
+        placeholder="Key prefix or id"
         value={typed}
         onInput={(event) => setTyped(event.currentTarget.value)}
       />

@@ -114,10 +114,8 @@ export function Instances() {
           command: key === "" ? commandOf(["instance", "list", lifecycle], { state: states, limit: size }) : undefined,
         }}
         empty={
-          <Empty title="No instance is like this">
-            {key === "" && states.length === 0
-              ? "Start one, here or by a call."
-              : "Ask for less: other states, another key."}
+          <Empty title="No matching instances">
+            {key === "" && states.length === 0 ? "Start one here or through the API." : "Change the filter."}
           </Empty>
         }
       />

@@ -42,7 +42,7 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
     }
     onDone();
     setLeft(told.map(({ instance }) => instance));
-    if (told.length > 0) throw new Error(`${told.length} of ${left.length} did not take it.`);
+    if (told.length > 0) throw new Error(`${told.length} of ${left.length} refused it.`);
     tell(`Sent to ${left.length}.`);
   };
   return (

@@ -21,7 +21,7 @@ export function StartDialog({ lifecycle, data = {}, onClose }: StartDialogProps)
     const name = typedIn(form, "lifecycle") ?? lifecycle;
     const body = { key: typedIn(form, "key"), data: jsonIn(form, "data"), reason: typedIn(form, "reason") };
     const started = await post<StartedAnswer>(`/lifecycles/${part(name)}/instances`, body, request.current);
-    tell(started.created ? "Started." : "An instance has this key already: here it is.");
+    tell(started.created ? "Started." : "An instance with this key already exists. It is shown here.");
     go(`/instances/${started.id}`);
   };
   return (
@@ -37,7 +37,7 @@ export function StartDialog({ lifecycle, data = {}, onClose }: StartDialogProps)
         </select>
       </label>
       <label>
-        Key, if it has a name of its own
+        Key (optional)
         <input name="key" autocomplete="off" />
       </label>
       <label>

@@ -64,14 +64,14 @@ export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerPr
           </Link>
         )}
       </div>
-      <h3>What its definition says</h3>
+      <h3>Definition</h3>
       <Facts facts={policyOf(state)} />
       {lanes.answer?.map((lane) => (
         <LaneFacts key={lane.lane} lane={lane} />
       ))}
       <h3>Oldest here</h3>
       <Trouble error={instances.error ?? lanes.error} />
-      {instances.answer?.length === 0 && <p class="quiet">Nobody stands here at the moment.</p>}
+      {instances.answer?.length === 0 && <p class="quiet">No instances in this state.</p>}
       <ul class="short-list">
         {instances.answer?.map(({ id, key, movedAt }) => (
           <li key={id}>
@@ -87,12 +87,12 @@ export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerPr
 }
 
 const kindWords: Readonly<Record<string, string>> = {
-  work: "A worker does it",
-  wait: "It waits for an event",
+  work: "A worker runs it",
+  wait: "Waits for an event",
   ask: "It asks",
-  park: "It is parked until a scheduler lets it go",
-  join: "It waits for its children",
-  end: "It ends here",
+  park: "Parked until a scheduler releases it",
+  join: "Waits for its children",
+  end: "Final state",
 };
 
 function policyOf(state: StateAnswer): [string, string][] {
@@ -100,9 +100,9 @@ function policyOf(state: StateAnswer): [string, string][] {
   const said: [string, string | number | null | undefined][] = [
     ["What happens", asks === null ? kindWords[kind] : `It asks ${asks.whom}: ${asks.name}`],
     ["Lane", lane],
-    ["Attempts", lane === null ? null : (maxAttempts ?? "the standard, 4")],
+    ["Attempts", lane === null ? null : (maxAttempts ?? "default, 4")],
     ["Breaker", uses],
-    ["At once, at most", limit],
+    ["Concurrency limit", limit],
     ["Rate", rate],
     [
       "Timeout",
@@ -128,7 +128,7 @@ function LaneFacts({ lane }: { readonly lane: LaneAnswer }) {
           ["Oldest ready", <Length key="oldest" ms={lane.oldestMs} />],
         ]}
       />
-      {lane.closed !== null && <p class="warning">Closed: {lane.closed.reason}</p>}
+      {lane.closed !== null && <p class="warning">Paused: {lane.closed.reason}</p>}
     </>
   );
 }
@@ -144,7 +144,7 @@ function PauseButton({ lane, lanes, onDone }: PauseButtonProps) {
   const isPaused = lanes.some(({ closed }) => closed?.by === "pause");
   const act = async (form: FormData) => {
     await post(`/lanes/${part(lane)}/${isPaused ? "resume" : "pause"}`, { reason: typedIn(form, "reason") });
-    tell(isPaused ? `${lane} goes on.` : `${lane} is paused.`);
+    tell(isPaused ? `${lane} is resumed.` : `${lane} is paused.`);
     onDone();
   };
   return (
@@ -159,7 +159,7 @@ function PauseButton({ lane, lanes, onDone }: PauseButtonProps) {
           onDo={act}
           onClose={() => setAsking(false)}
         >
-          {!isPaused && <p class="quiet">What runs is let finish; what waits keeps its place, in all processes.</p>}
+          {!isPaused && <p class="quiet">Running steps finish, waiting ones keep their place, in all processes.</p>}
           <label>
             Reason
             <input name="reason" required={!isPaused} autocomplete="off" />

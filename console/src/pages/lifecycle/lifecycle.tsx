@@ -18,8 +18,8 @@ const kinds = [
   ["wait", "waits"],
   ["ask", "asks people"],
   ["ask crowd", "asks a crowd"],
-  ["end success", "ends well"],
-  ["end failure", "ends badly"],
+  ["end success", "success"],
+  ["end failure", "failure"],
 ] as const;
 
 /** A lifecycle as a diagram, with how many instances stand where at this moment. */
@@ -44,7 +44,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
         <span class="grow" />
         <label class="inline">
           <input type="checkbox" checked={builtIns} onChange={() => setBuiltIns(!builtIns)} />
-          What is built in
+          Built-in transitions
         </label>
         <Link class="button" href={`/instances?${new URLSearchParams({ lifecycle: name })}`}>
           Instances
@@ -74,7 +74,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
       {answer !== undefined && lifecycle !== undefined && (
         <Diagram svg={answer} states={lifecycle.states} countOf={countOf} onChoose={setChosen} chosen={chosen} />
       )}
-      <ul class="kinds" aria-label="What the colours mean">
+      <ul class="kinds" aria-label="Legend">
         {kinds.map(([look, means]) => (
           <li key={look} class={look}>
             {means}

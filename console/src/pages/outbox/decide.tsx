@@ -16,24 +16,29 @@ export function DecideMessages({ decision, meant, onClose, onDecided }: DecideMe
   const decide = async () => {
     const { messages } = await post<DecidedMessagesAnswer>(`/messages/${decision}`, meant);
     const what = messages === 1 ? "1 message is" : `${messages} messages are`;
-    tell(isRequeue ? `${what} sent once more.` : `${what} discarded.`);
+    tell(isRequeue ? `${what} retried.` : `${what} discarded.`);
     await onDecided();
   };
   return (
     <Dialog
-      title={isRequeue ? "Send once more" : "Discard for good"}
+      title={isRequeue ? "Retry" : "Discard"}
       action={isRequeue ? "Requeue" : "Discard"}
       dangerous={!isRequeue}
       onDo={decide}
       onClose={onClose}
     >
       <p>
-        {"all" in meant ? "All messages that were given up" : "type" in meant ? `Those of ${meant.type}` : "This one"}:
+        {"all" in meant
+          ? "All dead messages"
+          : "type" in meant
+            ? `Dead messages of type ${meant.type}`
+            : "This message"}
+        :
       </p>
       <p>
         {isRequeue
-          ? "they are sent once more, each before what came after it."
-          : "they are never sent, and what waits behind them goes on."}
+          ? "they are retried in their original order."
+          : "they are never sent, and the messages behind them are sent."}
       </p>
     </Dialog>
   );

@@ -51,7 +51,7 @@ function Status({ message: { status, behind, nextAttemptAt } }: { readonly messa
   return (
     <span>
       <StatePill state={status === "dead" ? "given up" : status} tone={tones[status]} />
-      {behind && <div class="small quiet">behind another one</div>}
+      {behind && <div class="small quiet">behind another message</div>}
       {status === "pending" && nextAttemptAt !== null && (
         <div class="small quiet">
           again <Time at={nextAttemptAt} />

@@ -49,7 +49,7 @@ export function Outbox() {
         rowKey={(one) => one.type}
         columns={typeColumns((chosen) => change({ type: chosen }))}
         asked={{ url: apiUrl("/outbox"), command: commandOf(["outbox"]) }}
-        empty={<Empty title="Nothing waits to be sent">What a step publishes is sent from here, in order.</Empty>}
+        empty={<Empty title="The outbox is empty">Messages that steps publish are sent from here, in order.</Empty>}
       />
       <div class="section">
         <h2>Messages</h2>
@@ -59,7 +59,7 @@ export function Outbox() {
           rowKey={(one) => one.id}
           columns={messageColumns((message) => change({ message }), may("operate") ? decide : undefined)}
           asked={{ url: apiUrl("/messages", { status, type }) }}
-          empty={<Empty title={status === "dead" ? "None was given up" : `None is ${status}`} />}
+          empty={<Empty title={status === "dead" ? "No dead messages" : `No ${status} messages`} />}
           tools={
             <>
               <Choice
@@ -82,10 +82,10 @@ export function Outbox() {
               {canDecide && (
                 <>
                   <button type="button" onClick={() => decide({ decision: "requeue", meant })}>
-                    Requeue all given up…
+                    Requeue all dead…
                   </button>
                   <button type="button" onClick={() => decide({ decision: "discard", meant })}>
-                    Discard all given up…
+                    Discard all dead…
                   </button>
                 </>
               )}
@@ -108,7 +108,7 @@ function Numbers({ answer }: { readonly answer: OutboxAnswer | undefined }) {
   const oldest = lag?.oldestPendingMs ?? null;
   return (
     <div class="tiles">
-      <Tile name="To be sent" value={count(lag?.pending)} />
+      <Tile name="Pending" value={count(lag?.pending)} />
       <Tile
         name="Oldest"
         value={oldest === null ? "–" : length(oldest)}
@@ -132,8 +132,8 @@ function typeColumns(choose: (type: string) => void): readonly Column<Type>[] {
         </button>
       ),
     },
-    { name: "To be sent", numeric: true, value: (one) => one.pending, show: (one) => count(one.pending) },
-    { name: "Held up", numeric: true, value: (one) => one.held, show: (one) => count(one.held) },
+    { name: "Pending", numeric: true, value: (one) => one.pending, show: (one) => count(one.pending) },
+    { name: "Held", numeric: true, value: (one) => one.held, show: (one) => count(one.held) },
     {
       name: "Given up",
       numeric: true,

@@ -33,11 +33,11 @@ export function FlowChart() {
     };
   }, []);
   const last = rates.value.at(-1);
-  const told = last === undefined ? "nothing is known yet" : spoken(last);
+  const told = last === undefined ? "no data yet" : spoken(last);
   return (
     <>
       <div ref={box} class="chart" role="img" aria-label={`Flow per minute: ${told}`} />
-      {last === undefined && <p class="quiet chart-none">The chart fills while a page like this one is open.</p>}
+      {last === undefined && <p class="quiet chart-none">The chart collects data while a page like this is open.</p>}
     </>
   );
 }

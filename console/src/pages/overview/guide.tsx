@@ -9,13 +9,13 @@ export function Guide() {
   const [first] = lifecycles.value;
   return (
     <section class="panel guide">
-      <h2>Nothing has been started yet</h2>
+      <h2>No instances yet</h2>
       <ol>
         <li>
           <b>Declare a lifecycle</b>
           {first === undefined ? (
             <span>
-              List it in <code>pawl.config.ts</code> and start Pawl again.
+              List it in <code>pawl.config.ts</code> and restart Pawl.
             </span>
           ) : (
             <span>
@@ -35,7 +35,7 @@ export function Guide() {
           </span>
         </li>
         <li>
-          <b>Let a worker do its steps</b>
+          <b>Run a worker</b>
           <span>
             <code>pawl work</code>, or in your own process <code>pawl.work()</code>. Then watch it move here.
           </span>

@@ -82,7 +82,7 @@ function Tiles({ overview }: { readonly overview: OverviewAnswer }) {
       <Tile
         name="Outbox"
         value={count(outbox.pending)}
-        note="to be sent"
+        note="pending"
         href="/outbox"
         tone={outbox.dead > 0 ? "bad" : undefined}
       />
@@ -95,7 +95,7 @@ function Needs({ needs }: Pick<OverviewAnswer, "needs">) {
     <section class="panel">
       <h2>Needs attention</h2>
       {needs.length === 0 ? (
-        <p class="quiet all-well">All is well. What needs somebody appears here.</p>
+        <p class="quiet all-well">Nothing needs attention.</p>
       ) : (
         <ul class="needs">
           {needs.map(({ text, page, level, what }) => (

@@ -13,6 +13,6 @@ export async function exportLabels(queue: string): Promise<void> {
     after = rows.at(-1)?.id;
     if (rows.length < pageSize) break;
   }
-  if (lines.length === 0) throw new Error("There is no label yet.");
+  if (lines.length === 0) throw new Error("No labels yet.");
   save(`${queue}-labels.jsonl`, `${lines.join("\n")}\n`, "application/jsonl");
 }

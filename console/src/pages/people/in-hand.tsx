@@ -23,16 +23,16 @@ export function InHand({ queue, open }: { readonly queue: string; readonly open:
   const release = (one: AssignmentAnswer) =>
     open((close) => (
       <AskReason
-        title={`Take it back from ${one.labelerId}`}
+        title={`Release from ${one.labelerId}`}
         action="Release"
-        said="It can be had by others again."
+        said="The sample can be assigned again."
         onDo={async (reason) => {
           await post(`/assignments/${part(one.id)}/release`, { reason });
           await again();
         }}
         onClose={close}
       >
-        <p>It costs neither the labeler nor the sample a try.</p>
+        <p>It spends no try of the labeler or the sample.</p>
       </AskReason>
     ));
   return (
@@ -44,7 +44,7 @@ export function InHand({ queue, open }: { readonly queue: string; readonly open:
         rowKey={(one) => one.id}
         columns={may("operate") ? [...columns, actions(release)] : columns}
         asked={{ url: apiUrl("/assignments", { queue, status: "in_progress" }) }}
-        empty={<Empty title="Nobody has anything in hand" />}
+        empty={<Empty title="No open assignments" />}
       />
     </>
   );
@@ -57,7 +57,7 @@ const columns: readonly Column<AssignmentAnswer>[] = [
     value: (one) => one.status,
     show: (one) => (
       <StatePill
-        state={one.status === "pending" ? "not begun" : "in progress"}
+        state={one.status === "pending" ? "not started" : "in progress"}
         tone={one.status === "pending" ? "plain" : "info"}
       />
     ),
@@ -66,7 +66,7 @@ const columns: readonly Column<AssignmentAnswer>[] = [
   { name: "Given", value: (one) => one.createdAt, show: (one) => <Time at={one.createdAt} /> },
   { name: "Begun", value: (one) => one.startedAt, show: (one) => <Time at={one.startedAt} /> },
   {
-    name: "Runs out",
+    name: "Expires",
     value: (one) => one.deadline ?? one.startBy,
     show: (one) => <Time at={one.deadline ?? one.startBy} />,
   },

@@ -39,7 +39,7 @@ export function Labelers({ queue }: { readonly queue: string }) {
         await put(`/labelers/${part(id)}`, { active });
         await labelers.again();
       },
-      active ? `${id} is given work again.` : `${id} is given nothing more.`,
+      active ? `${id} gets assignments again.` : `${id} gets no more assignments.`,
     );
   return (
     <>
@@ -49,7 +49,7 @@ export function Labelers({ queue }: { readonly queue: string }) {
           facts={[
             ["Agreement", percent(quality.answer.agreement.agreement)],
             ["Alpha", quality.answer.agreement.alpha?.toFixed(2)],
-            ["Least clear", quality.answer.agreement.weakest || undefined],
+            ["Lowest agreement", quality.answer.agreement.weakest || undefined],
           ]}
         />
       )}
@@ -59,7 +59,7 @@ export function Labelers({ queue }: { readonly queue: string }) {
         rowKey={(row) => row.labeler}
         columns={may("operate") ? [...columns, actions(setActive)] : columns}
         asked={{ url: apiUrl(`${path}/metrics`, { by: "labeler" }) }}
-        empty={<Empty title="Nobody has worked in this queue yet" />}
+        empty={<Empty title="No labels in this queue yet" />}
       />
     </>
   );
@@ -78,7 +78,7 @@ const columns: readonly Column<Row>[] = [
   },
   { name: "Done", numeric: true, value: (row) => row.byStatus.completed, show: (row) => count(row.byStatus.completed) },
   {
-    name: "In hand",
+    name: "Assigned",
     numeric: true,
     value: (row) => row.byStatus.pending + row.byStatus.in_progress,
     show: (row) => count(row.byStatus.pending + row.byStatus.in_progress),
@@ -96,7 +96,7 @@ const columns: readonly Column<Row>[] = [
     show: (row) => percent(row.ofClosed.skipRate),
   },
   {
-    name: "Ran out",
+    name: "Expired",
     numeric: true,
     value: (row) => row.ofClosed.expireRate,
     show: (row) => percent(row.ofClosed.expireRate),
@@ -105,7 +105,7 @@ const columns: readonly Column<Row>[] = [
   { name: "Late", numeric: true, value: (row) => row.late, show: (row) => count(row.late) },
   { name: "Agrees", numeric: true, value: (row) => row.agreement, show: (row) => percent(row.agreement) },
   {
-    name: "Right on gold",
+    name: "Gold accuracy",
     numeric: true,
     value: (row) => row.gold.accuracy,
     show: (row) => (

@@ -32,14 +32,14 @@ export function Labels({ queue, late, open }: LabelsProps) {
       query={{ queue, late: late ? true : undefined }}
       only={(label) => which === "all" || (label.review ?? "open") === which}
       columns={({ show, again }) => [...columnsFor(show), ...(may("operate") ? [actions(decider(again))] : [])]}
-      empty={<Empty title={late ? "No label came late" : "No label is to be reviewed"} />}
+      empty={<Empty title={late ? "No late labels" : "No labels to review"} />}
       tools={() =>
         !late && (
           <Choice
             name="Labels"
             value={which}
             choices={[
-              ["open", "to be reviewed"],
+              ["open", "to review"],
               ["accepted", "accepted"],
               ["rejected", "rejected"],
               ["all", "all"],
@@ -103,7 +103,7 @@ function actions(decide: (label: LabelAnswer, decision: "accept" | "reject") => 
         {label.review === null && (
           <button
             type="button"
-            aria-label={`Accept what ${label.labelerId} said`}
+            aria-label={`Accept the label of ${label.labelerId}`}
             onClick={() => decide(label, "accept")}
           >
             Accept…
@@ -112,7 +112,7 @@ function actions(decide: (label: LabelAnswer, decision: "accept" | "reject") => 
         {label.review !== "rejected" && (
           <button
             type="button"
-            aria-label={`Reject what ${label.labelerId} said`}
+            aria-label={`Reject the label of ${label.labelerId}`}
             onClick={() => decide(label, "reject")}
           >
             Reject…
@@ -138,7 +138,7 @@ function Decide({ label, decision, onClose, onDecided }: DecideProps) {
       action={isAccept ? "Accept" : "Reject"}
       dangerous={!isAccept}
       label="Comment"
-      said={isAccept ? "The label is accepted." : "The label counts no more."}
+      said={isAccept ? "Label accepted." : "Label rejected."}
       onDo={async (comment) => {
         await post(`/labels/${part(label.id)}/${decision}`, { comment });
         await onDecided();
@@ -148,8 +148,8 @@ function Decide({ label, decision, onClose, onDecided }: DecideProps) {
       <p>
         <b>{label.labelerId}</b> said <code>{brief(label.value)}</code>
       </p>
-      {!isAccept && <p>It counts no more, and its labeler gets the sample once more.</p>}
-      {isAccept && label.late && <p>It came late; it takes an open slot of its sample, and counts from then on.</p>}
+      {!isAccept && <p>The label is not used, and its labeler gets the sample again.</p>}
+      {isAccept && label.late && <p>It arrived late. It takes an open slot of its sample and is used from then on.</p>}
     </AskReason>
   );
 }

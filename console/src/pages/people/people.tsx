@@ -33,10 +33,10 @@ export function People() {
       <Trouble error={error} />
       {answer !== undefined && answer.length > 0 && (
         <div class="tiles">
-          <Tile name="Labels wanted" value={count(sum((row) => row.waiting))} />
-          <Tile name="In hand" value={count(sum((row) => row.inHand))} />
+          <Tile name="Labels needed" value={count(sum((row) => row.waiting))} />
+          <Tile name="Assigned" value={count(sum((row) => row.inHand))} />
           <Tile name="Labeled" value={count(sum((row) => row.metrics.byStatus.completed))} />
-          <Tile name="Late, to be decided" value={count(late)} tone={late > 0 ? "warn" : undefined} />
+          <Tile name="Late, to review" value={count(late)} tone={late > 0 ? "warn" : undefined} />
         </div>
       )}
       <Table
@@ -46,8 +46,8 @@ export function People() {
         columns={columns}
         asked={{ url: apiUrl("/queue-loads"), command: commandOf(["queue", "list"]) }}
         empty={
-          <Empty title="There is no queue for people">
-            Declare one with <code>queue("essays", …)</code>, or make one with <code>pawl queue create</code>.
+          <Empty title="No queues">
+            Declare one with <code>queue("essays", …)</code>, or create one with <code>pawl queue create</code>.
           </Empty>
         }
       />
@@ -71,7 +71,7 @@ const columns: readonly Column<Row>[] = [
     show: (row) => <StatePill state={row.active ? "active" : "inactive"} tone={row.active ? "good" : "warn"} />,
   },
   { name: "Waiting", numeric: true, value: (row) => row.waiting, show: (row) => count(row.waiting) },
-  { name: "In hand", numeric: true, value: (row) => row.inHand, show: (row) => count(row.inHand) },
+  { name: "Assigned", numeric: true, value: (row) => row.inHand, show: (row) => count(row.inHand) },
   {
     name: "Done",
     numeric: true,
@@ -97,7 +97,7 @@ const columns: readonly Column<Row>[] = [
     show: (row) => percent(row.metrics.ofClosed.skipRate),
   },
   {
-    name: "Right on gold",
+    name: "Gold accuracy",
     numeric: true,
     value: (row) => row.metrics.gold.accuracy,
     show: (row) => percent(row.metrics.gold.accuracy),

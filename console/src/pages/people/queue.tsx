@@ -35,15 +35,15 @@ export function Queue({ name }: { readonly name: string }) {
     act(async () => {
       await post(`/queues/${part(name)}/activate`);
       await queue.again();
-    }, `${name} hands out samples again.`);
+    }, `${name} is active.`);
   const deactivate = () =>
     act(async () => {
       await post(`/queues/${part(name)}/deactivate`);
       await queue.again();
-    }, `${name} hands out nothing new.`);
+    }, `${name} is inactive.`);
   const tabs = [
     { id: "samples", name: "Samples" },
-    { id: "in-hand", name: "In hand", count: load?.inHand },
+    { id: "in-hand", name: "Assigned", count: load?.inHand },
     { id: "labels", name: "Labels" },
     { id: "late", name: "Late", count: load?.late },
     { id: "labelers", name: "Labelers" },
@@ -63,7 +63,7 @@ export function Queue({ name }: { readonly name: string }) {
             Open the desk
           </a>
         )}
-        <button type="button" onClick={() => void act(() => exportLabels(name), "The labels are saved.")}>
+        <button type="button" onClick={() => void act(() => exportLabels(name), "Labels exported.")}>
           Export labels
         </button>
         {may("operate") && queue.answer?.active === true && (
@@ -95,16 +95,16 @@ function Numbers({ load }: { readonly load: QueueLoadAnswer | undefined }) {
   const metrics = load?.metrics;
   return (
     <div class="tiles">
-      <Tile name="Labels wanted" value={count(load?.waiting)} />
-      <Tile name="In hand" value={count(load?.inHand)} />
+      <Tile name="Labels needed" value={count(load?.waiting)} />
+      <Tile name="Assigned" value={count(load?.inHand)} />
       <Tile name="Labeled" value={count(metrics?.byStatus.completed)} />
       <Tile name="Mean time" value={seconds(metrics?.avgTimeToComplete ?? null)} />
       <Tile
         name="Skipped"
         value={percent(metrics?.ofClosed.skipRate)}
-        note={`${percent(metrics?.ofClosed.expireRate)} ran out`}
+        note={`${percent(metrics?.ofClosed.expireRate)} expired`}
       />
-      <Tile name="Right on gold" value={percent(metrics?.gold.accuracy)} note={`of ${count(metrics?.gold.labels)}`} />
+      <Tile name="Gold accuracy" value={percent(metrics?.gold.accuracy)} note={`of ${count(metrics?.gold.labels)}`} />
     </div>
   );
 }

@@ -38,18 +38,18 @@ export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps
           <Facts
             facts={[
               ["State", <StatePill key="state" state={sample.state} tone={sampleTones[sample.state]} />],
-              ["Labels", `${sample.labeled} of ${sample.needs}, ${sample.held} in hand, ${sample.spare} tries left`],
+              ["Labels", `${sample.labeled} of ${sample.needs}, ${sample.held} assigned, ${sample.spare} tries left`],
               ["Agreement", percent(sample.agreement)],
               ["Given up", sample.reason ?? undefined],
               ["Added", <Time key="added" at={sample.createdAt} />],
               ["Id", <Id key="id" id={sample.id} href={`/instances/${sample.id}`} />],
             ]}
           />
-          <h3>What is judged</h3>
+          <h3>Content</h3>
           <JsonView value={sample.data} name="sample" />
           {sample.consensus !== null && sample.consensus !== undefined && (
             <>
-              <h3>What its labels say together</h3>
+              <h3>Agreed result</h3>
               <JsonView value={sample.consensus} name="consensus" />
             </>
           )}
@@ -63,8 +63,8 @@ export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps
 function History({ sample }: { readonly sample: SampleHistoryAnswer }) {
   return (
     <>
-      <h3>What was done about it</h3>
-      {sample.assignments.length === 0 && <p class="quiet">Nobody has had it yet.</p>}
+      <h3>Assignments and labels</h3>
+      {sample.assignments.length === 0 && <p class="quiet">No assignments yet.</p>}
       {sample.assignments.map((one) => {
         const label = sample.labels.find((each) => each.assignmentId === one.id);
         return (
@@ -96,9 +96,9 @@ function Actions({ sample, open, onChanged }: ActionsProps) {
   const reopen = () =>
     open((close) => (
       <AskReason
-        title="Hand it out again"
+        title="Reopen the sample"
         action="Reopen"
-        said="It is handed out again."
+        said="Sample reopened."
         onDo={async (reason, form) => {
           await post(`${path}/reopen`, { reason, attempts: Number(form.get("attempts")) });
           await onChanged();
@@ -106,7 +106,7 @@ function Actions({ sample, open, onChanged }: ActionsProps) {
         onClose={close}
       >
         <label>
-          So many times more
+          Additional tries
           <input name="attempts" type="number" min="1" max="100" defaultValue="1" required />
         </label>
       </AskReason>
@@ -114,17 +114,17 @@ function Actions({ sample, open, onChanged }: ActionsProps) {
   const closeIt = () =>
     open((close) => (
       <AskReason
-        title="Take it out of the queue"
-        action="Close it"
+        title="Close the sample"
+        action="Close"
         dangerous
-        said="It is out of the queue."
+        said="Sample closed."
         onDo={async (reason) => {
           await post(`${path}/close`, { reason });
           await onChanged();
         }}
         onClose={close}
       >
-        <p>For good; whoever has it in hand loses it.</p>
+        <p>This cannot be undone. Open assignments of it end.</p>
       </AskReason>
     ));
   const isGivenUp = sample.state === "exhausted" || sample.state === "unassignable";

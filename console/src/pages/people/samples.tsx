@@ -25,8 +25,8 @@ export function Samples({ queue, open }: { readonly queue: string; readonly open
       query={{ state }}
       columns={({ show }) => columnsFor(show)}
       empty={
-        <Empty title={state === undefined ? "The queue is empty" : `No sample is ${state}`}>
-          {state === undefined && "A state that asks people fills it, or `pawl queue import`."}
+        <Empty title={state === undefined ? "The queue is empty" : `No ${state} samples`}>
+          {state === undefined && "A state that asks people adds samples; so does `pawl queue import`."}
         </Empty>
       }
       tools={() => (

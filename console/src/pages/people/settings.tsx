@@ -13,18 +13,18 @@ export function Settings({ queue }: { readonly queue: QueueAnswer }) {
           ["Declared", queue.source === "code" ? "in code" : "at run time"],
           ["Labels each", queue.overlap],
           ["Until agreed", agreement === null ? undefined : `${agreement.atLeast} or ${agreement.maxOverlap} labels`],
-          ["Review", queue.review ? "a lead looks at every label" : "labels count at once"],
+          ["Review", queue.review ? "a lead reviews every label" : "labels are used immediately"],
           ["Who", queue.labelers === null ? "anyone" : queue.labelers.join(", ")],
           ["Skills", queue.skills.length === 0 ? undefined : queue.skills.join(", ")],
           ["Order", queue.order],
           ["At once", queue.concurrency],
           ["Start within", <Length key="start" ms={queue.startWithinMs} />],
           ["Finish within", <Length key="finish" ms={queue.finishWithinMs} />],
-          ["Tries", `${queue.maxAttemptsPerLabeler} a labeler, ${queue.maxAttemptsTotal} in all`],
+          ["Tries", `${queue.maxAttemptsPerLabeler} per labeler, ${queue.maxAttemptsTotal} in total`],
           ["Made", <Time key="made" at={queue.createdAt} />],
         ]}
       />
-      <h2>What labelers fill in</h2>
+      <h2>Label schema</h2>
       <JsonView value={queue.labelSchema} name="form" />
     </div>
   );

@@ -36,7 +36,7 @@ export function Lanes() {
         }}
         onClose={close}
       >
-        <p>Workers claim nothing more from it, in any process and of any version. What runs is finished.</p>
+        <p>Workers of all processes and versions stop claiming from it. Running steps finish.</p>
       </AskReason>
     ));
   const resume = (lane: LaneAnswer) =>
@@ -45,7 +45,7 @@ export function Lanes() {
         await post(`/lanes/${part(nameOf(lane))}/resume`);
         await again();
       },
-      `${nameOf(lane)} goes on.`,
+      `${nameOf(lane)} is resumed.`,
     );
   return (
     <>
@@ -56,7 +56,7 @@ export function Lanes() {
         rowKey={(lane) => lane.lane}
         columns={may("operate") ? [...columns, actions(pause, resume)] : columns}
         asked={{ url: apiUrl("/lanes"), command: commandOf(["lanes"]) }}
-        empty={<Empty title="No state has work for a worker" />}
+        empty={<Empty title="No lanes" />}
         tools={
           <>
             <label class="inline small">
@@ -65,7 +65,7 @@ export function Lanes() {
                 checked={internal}
                 onChange={(event) => setInternal(event.currentTarget.checked)}
               />
-              Also Pawl's own
+              Include internal lanes
             </label>
             {may("operate") && (
               <button type="button" onClick={() => open((close) => <PauseAll again={again} onClose={close} />)}>
@@ -101,7 +101,7 @@ function PauseAll({ again, onClose }: AllProps) {
       title="Pause a lifecycle"
       action="Pause"
       needed
-      said="It is paused."
+      said="Lifecycle paused."
       onDo={async (reason, form) => {
         await post(`/lanes/${part(String(form.get("lifecycle")))}/pause`, { reason });
         await again();
@@ -109,7 +109,7 @@ function PauseAll({ again, onClose }: AllProps) {
       onClose={onClose}
     >
       <WhichLifecycle />
-      <p>Nothing of it is claimed any more, in any process. What runs is finished.</p>
+      <p>No more of its steps are claimed, in any process. Running steps finish.</p>
     </AskReason>
   );
 }
@@ -119,7 +119,7 @@ function ResumeAll({ again, onClose }: AllProps) {
     <AskReason
       title="Resume a lifecycle"
       action="Resume"
-      said="It goes on."
+      said="Lifecycle resumed."
       onDo={async (reason, form) => {
         await post(`/lanes/${part(String(form.get("lifecycle")))}/resume`, { reason });
         await again();
@@ -127,7 +127,7 @@ function ResumeAll({ again, onClose }: AllProps) {
       onClose={onClose}
     >
       <WhichLifecycle />
-      <p>All of it goes on, also those of its lanes that were paused one by one.</p>
+      <p>Resumes all its lanes, including those that were paused one by one.</p>
     </AskReason>
   );
 }
@@ -201,7 +201,7 @@ const columns: readonly Column<LaneAnswer>[] = [
 ];
 
 function limitsOf({ limit, rate }: LaneAnswer): string {
-  return [limit === null ? "" : `${limit} at once`, rate ?? ""].filter((text) => text !== "").join(", ");
+  return [limit === null ? "" : `limit ${limit}`, rate ?? ""].filter((text) => text !== "").join(", ");
 }
 
 function actions(pause: (lane: LaneAnswer) => void, resume: (lane: LaneAnswer) => Promise<void>): Column<LaneAnswer> {

@@ -27,7 +27,7 @@ export function Workers() {
         columns={columns}
         asked={{ url: apiUrl("/workers"), command: commandOf(["workers"]) }}
         empty={
-          <Empty title="Nobody works">
+          <Empty title="No workers">
             Run <code>pawl work</code>, or call <code>pawl.work()</code> in your own process.
           </Empty>
         }
@@ -94,7 +94,7 @@ const columns: readonly Column<WorkerAnswer>[] = [
       ),
   },
   {
-    name: "In hand",
+    name: "Assigned",
     show: (one) =>
       inHand(one) === 0 ? (
         <span class="quiet">nothing</span>
@@ -126,7 +126,7 @@ const columns: readonly Column<WorkerAnswer>[] = [
       </details>
     ),
   },
-  { name: "Sign of life", value: (one) => one.heartbeatAt, show: (one) => <Time at={one.heartbeatAt} /> },
+  { name: "Heartbeat", value: (one) => one.heartbeatAt, show: (one) => <Time at={one.heartbeatAt} /> },
   { name: "Started", value: (one) => one.startedAt, show: (one) => <Time at={one.startedAt} /> },
   { name: "Version", value: (one) => one.pawl, show: (one) => one.pawl },
 ];

@@ -20,7 +20,7 @@ export function TableMenu<Row>({ name, rows, columns, asked, hidden, onHide }: T
     save(`${file}.csv`, csv(heads, cells), "text/csv");
   };
   return (
-    <Menu label={<Icon name="more" />} name={`More about these ${name}`} stays>
+    <Menu label={<Icon name="more" />} name={`More actions for ${name}`} stays>
       <button type="button" onClick={saveCsv}>
         Save as CSV
       </button>
@@ -31,12 +31,12 @@ export function TableMenu<Row>({ name, rows, columns, asked, hidden, onHide }: T
         Save as JSON
       </button>
       {asked?.url !== undefined && (
-        <button type="button" onClick={() => void copy(curlOf(asked.url!), "The command is copied")}>
+        <button type="button" onClick={() => void copy(curlOf(asked.url!), "Command copied")}>
           Copy as curl
         </button>
       )}
       {asked?.command !== undefined && (
-        <button type="button" onClick={() => void copy(asked.command!, "The command is copied")}>
+        <button type="button" onClick={() => void copy(asked.command!, "Command copied")}>
           Copy as CLI
         </button>
       )}
