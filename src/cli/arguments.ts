@@ -42,7 +42,7 @@ export function several(text: string, before: readonly string[] = []): string[] 
 export function instanceArgs(key: string | undefined, id: string | undefined): { key: string } | { id: string } {
   if (key !== undefined && id === undefined) return { key };
   if (id !== undefined && key === undefined) return { id };
-  throw new PawlError("option_invalid", "Say which instance is meant: by its KEY, or with --id ID.");
+  throw new PawlError("option_invalid", "Name the instance: by its KEY, or with --id ID.");
 }
 
 /** A word as one would type it in a shell. */

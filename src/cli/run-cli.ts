@@ -34,10 +34,10 @@ import { makeTerminal, type TerminalFlags } from "./show/terminal.ts";
 
 const examples = `
 Examples:
-  pawl start                                    run Pawl here, with an embedded database
-  pawl status                                   how many instances stand in which state
-  pawl instance list expense --state submitted  the instances themselves
-  pawl instance show expense trip-to-oslo       all that happened to one of them
+  pawl start                                    run everything here, on an embedded database
+  pawl status                                   show instance counts by state
+  pawl instance list expense --state submitted  list instances
+  pawl instance show expense trip-to-oslo       show an instance with its history
   pawl instance send expense trip-to-oslo approve --actor grace
 `.trimStart();
 
@@ -71,19 +71,19 @@ export async function runCli(argv: readonly string[], env = process.env): Promis
 
 function makeProgram(version: string, act: Act): Command {
   const program = new Command("pawl")
-    .description("Durable lifecycles on Postgres: start it, look at it, send it events.")
-    .version(version, "-V, --version", "show the version")
-    .helpOption("-h, --help", "show this")
+    .description("Durable lifecycles on Postgres.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
     .helpCommand(false)
     .exitOverride() // Before any command is added, or they would not inherit it.
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .addHelpText("before", examples)
-    .option("--config <file>", "the config file; pawl.config.ts here or above unless given")
-    .option("--folder <folder>", "where the embedded database lives; .pawl beside the config unless given")
-    .option("--url <url>", "talk to the Pawl that answers there over HTTP, with the token in PAWL_TOKEN; or PAWL_URL")
+    .option("--config <file>", "config file (default: pawl.config.ts here or in a parent folder)")
+    .option("--folder <folder>", "folder of the embedded database (default: .pawl next to the config)")
+    .option("--url <url>", "use the HTTP API at this URL, with the token in PAWL_TOKEN (default: PAWL_URL)")
     .option("--json", "print one JSON document")
-    .option("--no-color", "print without colours")
-    .option("--verbose", "show where an error comes from");
+    .option("--no-color", "print without colors")
+    .option("--verbose", "print stack traces");
   for (const add of [
     addInit,
     addStart,

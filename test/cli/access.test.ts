@@ -20,7 +20,10 @@ onPostgres("pawl token and pawl sign-in", () => {
       new RegExp(`^id\tname\trole\tlabeler\t.*\n${id}\tada\tlabeler\tada\t\\S+Z\t\\S+Z\t\n$`),
     );
     expect(await pawl("token", "revoke", id!)).toMatchObject({ code: 0 });
-    expect(await pawl("token", "revoke", id!)).toMatchObject({ code: 3, stderr: expect.stringContaining("no token") });
+    expect(await pawl("token", "revoke", id!)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("does not exist"),
+    });
     const stranger = await pawl("token", "create", "eve", "--role", "root");
     expect(stranger).toMatchObject({ code: 2, stderr: expect.stringContaining('"viewer", "operator"') });
   }, 60_000);
@@ -29,7 +32,7 @@ onPostgres("pawl token and pawl sign-in", () => {
     expect(await pawl("session")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^id\tname\trole\t.*\n$/) });
     expect(await pawl("session", "revoke", "01b8dd58-e200-7001-9beb-f7b99343f5ec")).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("no session"),
+      stderr: expect.stringContaining("does not exist"),
     });
   }, 60_000);
 

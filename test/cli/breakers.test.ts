@@ -23,7 +23,7 @@ onPostgres("pawl breakers", () => {
     expect(JSON.parse(opened.stdout)).toMatchObject({ state: "open", forced: "open", probes: { needed: 3 } });
     expect(await breakers("list")).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/\nllm\theld open\t\S+Z\t\t0\t0\task\/pending\tada: an outage\n$/),
+      stdout: expect.stringMatching(/\nllm\tforced open\t\S+Z\t\t0\t0\task\/pending\tada: an outage\n$/),
     });
     expect(await breakers("release", "llm")).toMatchObject({
       code: 0,

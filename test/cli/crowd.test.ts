@@ -77,14 +77,14 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
       {
         name: "receipts",
         marketplace: "memory",
-        title: "the marketplace in memory",
+        title: "the in-memory marketplace",
         paysBonuses: true,
         sandbox: false,
         jobs: { running: 1 },
         submissions: { pending_approval: 2 },
       },
     ]);
-    expect(again).toMatchObject({ code: 0, stdout: `${id}  was asked already, and is running\n` });
+    expect(again).toMatchObject({ code: 0, stdout: `${id}  already exists; it is running\n` });
     expect(jobs.stdout).toMatch(/^receipts\tr-1\trunning\t2\t0\t0\t/m);
     expect(show).toMatchObject({ key: "r-1", submissions: [{ id: one!.id, label: { total: 12.5 } }, {}] });
     const approved = await project.pawl("crowd", "approve", one!.id, "--actor", "ada");
@@ -96,7 +96,7 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
       project.pawl("crowd", "approve", one!.id),
       project.pawl("crowd", "close", "receipts/r-1"),
     ]);
-    expect(bonus).toMatchObject({ code: 0, stdout: expect.stringContaining("0.50 is on its way") });
+    expect(bonus).toMatchObject({ code: 0, stdout: expect.stringContaining("bonus of 0.50 queued") });
     expect([twice.code, closed.code]).toEqual([4, 4]);
   }, 60_000);
 
@@ -134,9 +134,9 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
       project.pawl("crowd", "show", "receipts/r-99"),
     ]);
     expect(balance).toEqual([{ marketplace: "memory", balance: null }]);
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("known: memory") });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Known marketplaces: memory") });
     for (const one of [astray, repaired])
-      expect(one).toMatchObject({ code: 0, stdout: "Nothing went astray.\n", stderr: "" });
+      expect(one).toMatchObject({ code: 0, stdout: "No discrepancies.\n", stderr: "" });
     expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining("named by its id.\n") });
   }, 60_000);
 });
@@ -155,11 +155,14 @@ describe("`pawl check`", () => {
       check("none.config.mjs"),
       check("list.config.mjs"),
     ]);
-    expect(sound).toMatchObject({ code: 0, stdout: "✓ receipts  a crowd on memory, 2 submissions a question\n" });
-    expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining("asked on `mturk`, which is not among") });
+    expect(sound).toMatchObject({ code: 0, stdout: "✓ receipts  crowd on memory, 2 submissions per job\n" });
+    expect(lost).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("uses the marketplace `mturk`, which is not in"),
+    });
     expect(none).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("`memory` among the `marketplaces` is none"),
+      stderr: expect.stringContaining("`marketplaces.memory` is not a marketplace"),
     });
     expect(list).toMatchObject({ code: 1, stderr: expect.stringContaining('lists "receipts" as crowds[0]') });
   }, 60_000);

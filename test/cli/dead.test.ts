@@ -28,7 +28,7 @@ onPostgres("pawl explain and pawl dead", () => {
       recovery: { failures: 1, next: { kind: "person", deadLetter: letter!.id } },
     });
     const shown = await pawl("dead", "show", letter!.id);
-    expect(shown.stdout).toMatch(/^about {5}parcel p1, given up in \w+\n/);
+    expect(shown.stdout).toMatch(/^about {5}parcel p1, failed in \w+\n/);
     const requeued = await pawl("dead", "requeue", letter!.id, "--actor", "ada", "--reason", "dry again");
     expect(requeued).toMatchObject({ code: 0, stdout: expect.stringContaining("\trequeued\t") });
     const waiting = {
@@ -52,12 +52,12 @@ onPostgres("pawl explain and pawl dead", () => {
     const looked = await pawl("dead", "requeue", ...those, "--dry-run", "--json");
     expect(JSON.parse(looked.stdout)).toMatchObject({ letters: 2, outcomes: { requeued: 2 } });
     const unasked = await pawl("dead", "requeue", ...those);
-    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("Say --yes") });
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("Use --yes") });
     const done = await pawl("dead", "requeue", ...those, "--yes", "--rate", "100", "--actor", "ada", "--reason", "dry");
     expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("\tdone\t2/2\t2 requeued\tada\tdry") });
     expect((await pawl("dead", "archive", "--older-than", "0s")).stdout).toMatch(
       /^\d dead letters were archived in 1 file/,
     );
-    expect((await pawl("dead", "restore", "--all")).stdout).toMatch(/^[1-9] dead letters are back from 1 file/);
+    expect((await pawl("dead", "restore", "--all")).stdout).toMatch(/^[1-9] dead letters were restored from 1 file/);
   }, 120_000);
 });

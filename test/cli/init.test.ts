@@ -33,7 +33,7 @@ test("pawl init writes a project that is sound, whose test passes, and never wri
 
     const before = readFileSync(project.path("order.ts"), "utf8");
     const again = await project.pawl("init");
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("there already") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already exist") });
     expect(readFileSync(project.path("order.ts"), "utf8")).toBe(before);
     mkdirSync(project.path("elsewhere"));
     expect(await project.json("init", "elsewhere")).toMatchObject({

@@ -35,7 +35,7 @@ onPostgres("pawl outbox", () => {
       stdout: expect.stringMatching(/^type\tpending\theld\tdead\toldest\nbad\.one\t1\t0\t0\t\S+\nbad\.two/),
     });
     const relaying = begin("relay");
-    await relaying.says("sends what is in the outbox");
+    await relaying.says("Relay ");
     while ((await counts()).dead < 2);
     expect(await relaying.end()).toMatchObject({ code: 0 });
     expect(await counts()).toMatchObject({ pending: 0, dead: 2 });
@@ -44,7 +44,10 @@ onPostgres("pawl outbox", () => {
       { type: "bad.one", aggregate: { type: "thing", id: "0" }, status: "dead", error: "It is bad.", retryCount: 1 },
       { type: "bad.two" },
     ]);
-    expect(await outbox("discard")).toMatchObject({ code: 2, stderr: expect.stringContaining("Say which") });
+    expect(await outbox("discard")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Name the dead messages"),
+    });
     expect(await outbox("requeue", "00000000-0000-7000-8000-000000000000")).toMatchObject({
       code: 0,
       stdout: "1 message requeued.\n",

@@ -124,7 +124,7 @@ export class Project {
     const folder = this.path(named === -1 ? ".pawl" : args[named + 1]!);
     if (!existsSync(folder)) cpSync(join(emptyFolder, readdirSync(emptyFolder)[0]!), folder, { recursive: true });
     const command = this.begin(["start", ...args]);
-    await command.says("Ctrl-C stops it");
+    await command.says("Press Ctrl-C");
     return command;
   }
 

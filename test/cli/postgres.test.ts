@@ -28,7 +28,7 @@ onPostgres("with a database server", () => {
       code: 0,
       stdout: expect.not.stringContaining("pending"),
     });
-    const well = expect.stringMatching(/✓ Schema +up to date[\s\S]*✓ Clock +the database's is 0/);
+    const well = expect.stringMatching(/✓ Schema +up to date[\s\S]*✓ Clock +the database is 0/);
     expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: well });
   });
 
@@ -36,20 +36,20 @@ onPostgres("with a database server", () => {
     const client = new pg.Client({ connectionString: project.env.DATABASE_URL });
     await client.connect();
     await client.query("grant create on schema public to public");
-    const open = /! Rights +PUBLIC may create in schema public\n.*revoke create on schema public from PUBLIC;/;
+    const open = /! Rights +PUBLIC can create objects in schema public\n.*revoke create on schema public from PUBLIC;/;
     expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: expect.stringMatching(open) });
     await client.query("revoke create on schema public from public");
     await client.end();
-    const closed = "no other role may create in `public` or `pawl`";
+    const closed = "no other role can create objects in `public` or `pawl`";
     expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: expect.stringContaining(closed) });
   });
 
   test("the commands go to the server, and any number of starts run side by side", async () => {
     const one = begin("start");
     const two = begin("start");
-    await Promise.all([one.says("Ctrl-C stops it"), two.says("Ctrl-C stops it")]);
+    await Promise.all([one.says("Press Ctrl-C"), two.says("Press Ctrl-C")]);
     expect(one.stdout).toMatch(/Database +PostgreSQL \d+(\.\d+)* /);
-    expect(one.stdout, "a shared server is never seeded").toMatch(/parcel +version 1 +no instance yet/);
+    expect(one.stdout, "a shared server is never seeded").toMatch(/parcel +version 1 +no instances yet/);
     expect(one.stdout).not.toContain(new URL(project.env.DATABASE_URL).password || "no password");
     expect(await pawl("instance", "start", "parcel", "--key", "p1", "--data", '{"address":"Elm 3"}')).toMatchObject({
       code: 0,
@@ -66,15 +66,18 @@ onPostgres("with a database server", () => {
     const shop = newProject({ "pawl.config.mjs": orderConfig });
     try {
       const working = shop.begin(["work", "--concurrency", "4"], project.env);
-      await working.says("4 steps at once");
+      await working.says("concurrency 4");
       expect(await shop.begin(["instance", "start", "order", "--key", "o1"], project.env).ended).toMatchObject({
         code: 0,
       });
       const wait = ["instance", "wait", "order", "o1", "--until", "packed", "--timeout", "20s"];
       expect(await shop.begin(wait, project.env).ended).toMatchObject({ code: 0 });
-      expect(await working.end()).toMatchObject({ code: 0, stderr: expect.stringContaining("finishing what runs") });
+      expect(await working.end()).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining("finishing running steps"),
+      });
       const serving = shop.begin(["serve", "--port", "0"], project.env);
-      await serving.says("The console and the API of");
+      await serving.says("Console and API of");
       const url = /at (http:\/\/\S+)\./.exec(serving.stdout)![1]!;
       const { stdout } = await shop.begin(["token", "create", "viewer", "--role", "viewer", "--json"], project.env)
         .ended;
@@ -89,7 +92,7 @@ onPostgres("with a database server", () => {
       expect(await elsewhere("status", "--url", "somewhere")).toMatchObject({ code: 2 });
       expect(await serving.end()).toMatchObject({ code: 0 });
       const verified = await shop.begin(["verify"], project.env).ended;
-      expect(verified).toMatchObject({ code: 0, stdout: "Everything is as it must be.\n" });
+      expect(verified).toMatchObject({ code: 0, stdout: "No violations found.\n" });
       expect(await shop.begin(["work", "--concurrency", "none"], project.env).ended).toMatchObject({ code: 2 });
       expect(await shop.begin(["work"], {}).ended).toMatchObject({ stderr: expect.stringContaining("DATABASE_URL") });
     } finally {

@@ -102,9 +102,9 @@ describe("labeling from a terminal, with the process that has the queue", () => 
     ]);
     expect(done).toMatchObject({ code: 5, stderr: expect.stringContaining('Line 3: Column "count" holds "many".') });
     expect(JSON.parse(done.stdout)).toEqual({ added: 1, known: 0, bad: 1 });
-    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("There is no queue `nobody`") });
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("Queue `nobody` does not exist") });
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.csv cannot be read") });
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--column is written name:kind") });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Write name:kind") });
   }, 60_000);
 
   test("the work goes from next to answer, and exit codes say what stood in the way", async () => {
@@ -121,7 +121,7 @@ describe("labeling from a terminal, with the process that has the queue", () => 
       project.pawl("queue", "answer", id, '{"animal":"cat"}', "--labeler", "ben"),
     ]);
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("/animal") });
-    expect(other).toMatchObject({ code: 7, stderr: expect.stringContaining("was not given to `ben`") });
+    expect(other).toMatchObject({ code: 7, stderr: expect.stringContaining("is not assigned to `ben`") });
     expect(await project.json("queue", "answer", id, '{"animal":"cat"}', "--labeler", "ada")).toMatchObject({
       late: false,
       assignment: { status: "completed" },
@@ -133,7 +133,7 @@ describe("labeling from a terminal, with the process that has the queue", () => 
     ]);
     expect(again).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining("is completed, and cannot become in progress"),
+      stderr: expect.stringContaining("is completed and cannot become in progress"),
     });
     expect(paused).toMatchObject([{ active: false }]);
     expect(metrics).toMatchObject([{ labeler: "ada", byStatus: { completed: 1 } }]);

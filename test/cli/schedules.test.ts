@@ -38,8 +38,8 @@ onPostgres("pawl schedules", () => {
     expect(JSON.parse(resumed.stdout)).toMatchObject({ status: "active", last: { result: "started" } });
     expect(await schedules("run", "nightli")).toMatchObject({ code: 3, stderr: expect.stringContaining("nightly") });
     const working = begin("work");
-    await working.says("16 steps at once");
-    await working.says('"msg":"The schedule often was run."'); // Nobody looks on: the log is JSON.
+    await working.says("concurrency 16");
+    await working.says('"msg":"Schedule often ran."'); // Nobody looks on: the log is JSON.
     for (;;) {
       const listed = await schedules("list", "--json");
       const [, often] = JSON.parse(listed.stdout) as { status: string; last: unknown }[];

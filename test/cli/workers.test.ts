@@ -23,7 +23,7 @@ onPostgres("workers, lanes and jobs", () => {
     const again = await json("jobs", "enqueue", "mail", "--key", "m1", "--after", "1h");
     expect(again).toMatchObject({ id: one.id, created: false });
     const working = begin("work", "--concurrency", "3", "--only", "mail");
-    await working.says("3 steps at once");
+    await working.says("concurrency 3");
     expect(await pawl("lanes")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
@@ -33,7 +33,7 @@ onPostgres("workers, lanes and jobs", () => {
     expect(await pawl("workers")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^worker\tstate\tClaiming\tProcessing\tReportingSuccess\tReportingFailure\tstuck\tslots\theard_of\tstarted\tpawl\tlanes\tin_hand\n\S+\t[A-Z]\w+\t0\t0\t0\t0\t0\t3\t\S+Z\t\S+Z\t\d\S+\t\d+\t\n$/,
+        /^worker\tstate\tClaiming\tProcessing\tReportingSuccess\tReportingFailure\tstuck\tslots\theartbeat\tstarted\tpawl\tlanes\trunning\n\S+\t[A-Z]\w+\t0\t0\t0\t0\t0\t3\t\S+Z\t\S+Z\t\d\S+\t\d+\t\n$/,
       ),
     });
     expect(await pawl("jobs", "mail", "--status", "pending")).toMatchObject({
@@ -61,7 +61,7 @@ onPostgres("workers, lanes and jobs", () => {
     await json("jobs", "enqueue", "never", "--key", "n1");
     await working.says("begun");
     working.signal("SIGTERM");
-    await working.says("finishing what runs");
+    await working.says("finishing running steps");
     expect(await json("jobs", "show", "never", "n1")).toMatchObject({ status: "running" });
     expect(await working.end("SIGTERM")).toMatchObject({ code: 130 });
     const left = expect.objectContaining({ stopping: true, tasks: { "never@1/pending": 1 } });

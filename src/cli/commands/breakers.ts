@@ -11,12 +11,10 @@ interface Cause {
 }
 
 export function addBreakers(program: Command, act: Act): void {
-  const breakers = program
-    .command("breakers")
-    .description("show the breakers of outside dependencies; hold them open or closed");
+  const breakers = program.command("breakers").description("show circuit breakers; force them open or closed");
   breakers
     .command("list", { isDefault: true })
-    .description("list the breakers: how they stand and why, and what their calls came to")
+    .description("list breakers with their state, its reason, and their call counts")
     .action(
       act((context) =>
         reached(context, async (pawl) =>
@@ -30,15 +28,15 @@ export function addBreakers(program: Command, act: Act): void {
       ),
     );
   for (const [name, to, said] of [
-    ["open", "open", "hold a breaker open: nothing that uses it begins, in any process"],
-    ["close", "closed", "hold a breaker closed, whatever its calls come to"],
+    ["open", "open", "force a breaker open: no step that uses it starts, in any process"],
+    ["close", "closed", "force a breaker closed, whatever the outcome of its calls"],
   ] as const) {
     breakers
       .command(name)
       .description(said)
       .argument("<breaker>")
-      .requiredOption("--reason <text>", "why, for whoever looks at it later")
-      .option("--actor <name>", "who says so")
+      .requiredOption("--reason <text>", "reason to record")
+      .option("--actor <name>", "name to record as the actor")
       .action(
         act<Cause>((context, cause, breaker) =>
           reached(context, async (pawl) =>
@@ -49,10 +47,10 @@ export function addBreakers(program: Command, act: Act): void {
   }
   breakers
     .command("release")
-    .description("let a breaker that is held find its own way again; an open one by probes")
+    .description("end a forced state; a breaker that was forced open probes before it closes")
     .argument("<breaker>")
-    .option("--reason <text>", "why")
-    .option("--actor <name>", "who says so")
+    .option("--reason <text>", "reason to record")
+    .option("--actor <name>", "name to record as the actor")
     .action(
       act<Cause>((context, cause, breaker) =>
         reached(context, async (pawl) =>
@@ -94,7 +92,7 @@ const flipColumns: readonly Column<FlipAnswer>[] = [
 ];
 
 function stateOf({ state, forced, probes }: BreakerAnswer): string {
-  if (forced !== null) return `held ${forced}`;
+  if (forced !== null) return `forced ${forced}`;
   return state === "half_open" ? `half-open ${probes.good}/${probes.needed}` : state;
 }
 

@@ -17,19 +17,17 @@ interface Wanted {
 }
 
 export function addCallbacks(program: Command, act: Act): void {
-  const callbacks = program
-    .command("callbacks")
-    .description("list and show results that came in from outside, and accept those that came late");
+  const callbacks = program.command("callbacks").description("list and show callbacks, and accept late ones");
   callbacks
     .command("list", { isDefault: true })
-    .description("list callbacks, newest first: all, those of a lifecycle, or those of one instance")
+    .description("list callbacks, newest first; of a lifecycle or of one instance")
     .argument("[lifecycle]")
     .argument("[key]")
     .option("--id <id>", "the instance's id, instead of its key")
     .option("--status <status>", "waiting, applied, kept, rejected, refused or accepted")
-    .option("--late", "only those that came after their deadline")
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
-    .option("--after <id>", "go on after the last one of the page before")
+    .option("--late", "only callbacks that arrived after their deadline")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
+    .option("--after <id>", "continue after this id, the last one of the previous page")
     .action(
       act<Wanted>((context, options, lifecycle, key) =>
         reached(context, (pawl) => list(context, pawl, { lifecycle, key, ...options })),
@@ -37,7 +35,7 @@ export function addCallbacks(program: Command, act: Act): void {
     );
   callbacks
     .command("show")
-    .description("show one callback with what was in it")
+    .description("show a callback with its payload")
     .argument("<id>")
     .action(
       act((context, _, id) =>
@@ -46,10 +44,10 @@ export function addCallbacks(program: Command, act: Act): void {
     );
   callbacks
     .command("accept")
-    .description("accept a result that was kept as late: its instance goes on as if it had come in time")
+    .description("accept a late callback: its instance proceeds as if it had arrived in time")
     .argument("<id>")
-    .option("--actor <name>", "who decides it")
-    .option("--reason <text>", "why")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
     .action(
       act<{ actor?: string; reason?: string }>((context, options, id) =>
         reached(context, (pawl) => accept(context, pawl, { id, ...options })),
@@ -69,7 +67,7 @@ async function list(
           ...(await instanceNamed(pawl, lifecycle, instanceArgs(key, id))),
           ...filter,
         });
-  printPage(terminal, found, columns, { limit: filter.limit, none: "There are none." });
+  printPage(terminal, found, columns, { limit: filter.limit, none: "No callbacks." });
 }
 
 async function accept({ terminal }: Context, pawl: Reached, args: Record<string, unknown>): Promise<void> {
@@ -121,5 +119,5 @@ function show(terminal: Terminal, callback: CallbackAnswer): void {
     if (text !== null) terminal.print(`${terminal.paint.dim(title.padEnd(9))} ${visible(text)}`);
   }
   if (callback.status === "kept" && error === null)
-    terminal.note(`It came late and changed nothing. To accept it: pawl callbacks accept ${callback.id}`);
+    terminal.note(`It arrived late and was not applied. To accept it: pawl callbacks accept ${callback.id}`);
 }

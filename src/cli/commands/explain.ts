@@ -6,9 +6,9 @@ import { reached } from "./reached.ts";
 
 const help = `
 Exit codes:
-  0  it moves without you, it waits for an event, or it has ended
-  1  it is stuck: nothing moves it until somebody acts
-  3  there is no such instance
+  0  the instance moves by itself, waits for an event, or has ended
+  1  the instance is stuck until a person acts
+  3  the instance does not exist
 
 Examples:
   pawl explain expense trip-to-oslo
@@ -17,7 +17,7 @@ Examples:
 export function addExplain(program: Command, act: Act): void {
   program
     .command("explain")
-    .description("explain why an instance does not move: what it waits for, what happens next, whether it is stuck")
+    .description("explain what an instance waits for, what happens next, and whether it is stuck")
     .usage("[options] <id>\n       pawl explain [options] <lifecycle> <key>")
     .argument("<id>", "its id; with a key, its lifecycle")
     .argument("[key]")

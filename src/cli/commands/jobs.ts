@@ -29,14 +29,14 @@ export function addJobs(program: Command, act: Act): void {
   jobs
     .command("list", { isDefault: true })
     .description("list jobs, newest first")
-    .argument("[job]", "only those of this name")
-    .option("--status <status>", "only those that are pending, running, done or error")
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
-    .option("--after <id>", "go on after the last one of the page before")
+    .argument("[job]", "only jobs of this name")
+    .option("--status <status>", "only jobs with this status: pending, running, done or error")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
+    .option("--after <id>", "continue after this id, the last one of the previous page")
     .action(act<ListOptions>((context, options, job) => reached(context, (pawl) => list(context, pawl, options, job))));
   jobs
     .command("show")
-    .description("show how a job stands, and all that happened to it")
+    .description("show the status and the history of a job")
     .argument("<job>")
     .argument("[key]")
     .option("--id <id>", "by its id instead of its key")
@@ -47,15 +47,15 @@ export function addJobs(program: Command, act: Act): void {
     );
   jobs
     .command("enqueue")
-    .description("enqueue a job; a key that an open job has gives back that job")
+    .description("enqueue a job; the key of an open job returns that job")
     .argument("<job>")
-    .option("--payload <json>", "what it is about: JSON, @file, or - for stdin", jsonValue)
+    .option("--payload <json>", "its payload: JSON, @file, or - for stdin", jsonValue)
     .option("--key <key>", "unique while the job is open")
-    .option("--priority <number>", "lower runs sooner", priorityOf)
-    .option("--after <duration>", "run it later, such as 10m")
-    .option("--at <moment>", "run it at a moment, such as 2030-01-31T12:00:00Z")
-    .option("--actor <name>", "who causes it")
-    .option("--reason <text>", "why")
+    .option("--priority <number>", "lower runs first", priorityOf)
+    .option("--after <duration>", "delay before it runs, such as 10m")
+    .option("--at <moment>", "time at which it runs, such as 2030-01-31T12:00:00Z")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
     .action(
       act<EnqueueOptions>((context, options, job) =>
         reached(context, (pawl) => enqueue(context, pawl, job!, options), { create: true }),
@@ -93,7 +93,7 @@ async function enqueue({ terminal }: Context, pawl: Reached, job: string, option
   const status = await pawl.call("job", { job, id });
   if (terminal.json) printJson(terminal, { ...status, created });
   else printTable(terminal, [status], columns);
-  if (!created) terminal.note("It was there already: its key is taken.");
+  if (!created) terminal.note("An open job has this key; nothing was enqueued.");
 }
 
 const columns: readonly Column<JobAnswer>[] = [
@@ -113,6 +113,6 @@ function coloured(status: JobAnswer["status"], paint: Paint): string {
 }
 
 function priorityOf(text: string): number {
-  if (!/^-?\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number; lower runs sooner.");
+  if (!/^-?\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number; lower runs first.");
   return Number(text);
 }

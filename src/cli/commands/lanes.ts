@@ -14,8 +14,8 @@ interface Cause {
 export function addLanes(program: Command, act: Act): void {
   program
     .command("lanes")
-    .description("show the lanes in which work waits: how much there is, what holds it back, what is paused and why")
-    .option("--internal", "also the empty lanes of Pawl's own lifecycles")
+    .description("show lanes with their backlog, limits, and pauses with reasons")
+    .option("--internal", "include empty lanes of Pawl's internal lifecycles")
     .action(
       act<{ internal?: boolean }>((context, { internal }) =>
         reached(context, async (pawl) =>
@@ -23,17 +23,17 @@ export function addLanes(program: Command, act: Act): void {
             context.terminal,
             await pawl.call("lanes", { internal }),
             columns,
-            "Nothing that is declared here needs a worker.",
+            "No registered lifecycle has steps to run.",
           ),
         ),
       ),
     );
   program
     .command("pause")
-    .description("take no more work from a lane, in all processes; what runs is let finish")
+    .description("pause a lane in all processes; running steps finish")
     .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after")
-    .requiredOption("--reason <text>", "why, for whoever looks at it later")
-    .option("--actor <name>", "who pauses it")
+    .requiredOption("--reason <text>", "reason to record")
+    .option("--actor <name>", "name to record as the actor")
     .action(
       act<Cause>((context, cause, lane) =>
         reached(context, async (pawl) => {
@@ -44,10 +44,10 @@ export function addLanes(program: Command, act: Act): void {
     );
   program
     .command("resume")
-    .description("let work from a lane go on; a lifecycle with all its lanes")
+    .description("resume a lane; a lifecycle resumes with all its lanes")
     .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after")
-    .option("--reason <text>", "why")
-    .option("--actor <name>", "who resumes it")
+    .option("--reason <text>", "reason to record")
+    .option("--actor <name>", "name to record as the actor")
     .action(
       act<Cause>((context, cause, lane) =>
         reached(context, async (pawl) => {

@@ -24,28 +24,28 @@ interface DecideOptions {
 export function addOutbox(program: Command, act: Act): void {
   const outbox = program
     .command("outbox")
-    .description("what waits to be sent, what was given up, and what to do about it");
+    .description("show the backlog of the outbox; requeue or discard dead messages");
   outbox
     .command("status", { isDefault: true })
-    .description("show how much of each type waits, is held up or was given up")
+    .description("show counts of pending, held and dead messages by type")
     .action(act((context) => reached(context, (pawl) => status(context, pawl))));
   outbox
     .command("list")
-    .description("list messages: those that wait and the dead ones unless told otherwise")
-    .option("--status <status>", "pending, published, dead or discarded; may be given several times", several)
-    .option("--type <type>", "of this type only")
-    .option("--limit <number>", "at most so many; 100 unless given", wholeNumber)
+    .description("list messages (default: pending and dead ones)")
+    .option("--status <status>", "pending, published, dead or discarded; repeatable", several)
+    .option("--type <type>", "only messages of this type")
+    .option("--limit <number>", "maximum number of results (default: 100)", wholeNumber)
     .action(act<ListOptions>((context, options) => reached(context, (pawl) => list(context, pawl, options))));
   for (const [verb, description] of [
-    ["requeue", "let dead messages be tried anew, in their old place"],
-    ["discard", "give dead messages up for good, so that those behind them go on"],
+    ["requeue", "retry dead messages, in their original order"],
+    ["discard", "discard dead messages, so that the messages behind them are sent"],
   ] as const) {
     outbox
       .command(verb)
       .description(description)
       .argument("[id...]", "the messages")
-      .option("--type <type>", "all dead ones of this type")
-      .option("--all", "all dead ones")
+      .option("--type <type>", "all dead messages of this type")
+      .option("--all", "all dead messages")
       .action(
         act<DecideOptions>((context, options, ids) =>
           reached(context, (pawl) => decide(context, pawl, verb, deadArgs(ids as unknown as string[], options))),
@@ -62,9 +62,9 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
   }
   printTable(terminal, answer.types, typeColumns);
   const { pending, dead, unrouted, oldestPendingMs } = answer.lag;
-  const waited = oldestPendingMs === null ? "" : `, the oldest for ${Math.round(oldestPendingMs / 1_000)} s`;
-  const stray = unrouted === 0 ? "" : ` ${unrouted} are of types that no broker takes.`;
-  if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} wait${waited}; ${dead} are dead.${stray}`));
+  const waited = oldestPendingMs === null ? "" : `, the oldest since ${Math.round(oldestPendingMs / 1_000)} s`;
+  const stray = unrouted === 0 ? "" : ` ${unrouted} have a type that no broker accepts.`;
+  if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} pending${waited}; ${dead} dead.${stray}`));
 }
 
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions): Promise<void> {
@@ -89,7 +89,7 @@ function deadArgs(ids: readonly string[], { type, all }: DecideOptions): Record<
   if (Number(ids.length > 0) + Number(type !== undefined) + Number(all === true) === 1) {
     return ids.length > 0 ? { id: ids } : { type, all };
   }
-  throw new PawlError("option_invalid", "Say which dead messages are meant: their ids, --type TYPE, or --all.");
+  throw new PawlError("option_invalid", "Name the dead messages: by their ids, with --type TYPE, or with --all.");
 }
 
 const typeColumns: readonly Column<OutboxTypeAnswer>[] = [

@@ -7,25 +7,23 @@ import type { Reached } from "../transport/reach.ts";
 import { reached } from "./reached.ts";
 
 export function addSchedules(program: Command, act: Act): void {
-  const schedules = program
-    .command("schedules")
-    .description("list, pause, resume and run what is started at set times");
+  const schedules = program.command("schedules").description("list, pause, resume and run schedules");
   schedules
     .command("list", { isDefault: true })
-    .description("list the schedules: when they are due next, and what came of their last tick")
+    .description("list schedules with their next run and the result of the last one")
     .action(
       act((context) =>
         reached(context, async (pawl) =>
-          printList(context.terminal, await pawl.call("schedules", {}), columns, "No schedule is declared or kept."),
+          printList(context.terminal, await pawl.call("schedules", {}), columns, "No schedules."),
         ),
       ),
     );
   schedules
     .command("pause")
-    .description("run nothing of a schedule until it is resumed")
+    .description("pause a schedule")
     .argument("<schedule>")
-    .option("--actor <name>", "who pauses it")
-    .option("--reason <text>", "why")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
     .action(
       act<{ actor?: string; reason?: string }>((context, options, schedule) =>
         reached(context, async (pawl) => {
@@ -36,7 +34,7 @@ export function addSchedules(program: Command, act: Act): void {
     );
   schedules
     .command("resume")
-    .description("let a schedule go on, with its next tick from now")
+    .description("resume a schedule; missed runs are skipped")
     .argument("<schedule>")
     .action(
       act((context, _, schedule) =>
@@ -48,7 +46,7 @@ export function addSchedules(program: Command, act: Act): void {
     );
   schedules
     .command("run")
-    .description("start now what a schedule starts, beside its ticks")
+    .description("run a schedule now, in addition to its planned runs")
     .argument("<schedule>")
     .action(
       act((context, _, schedule) =>

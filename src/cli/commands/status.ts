@@ -32,7 +32,7 @@ export function addStatus(program: Command, act: Act): void {
             for (const group of stuck) printStuck(terminal, group);
             const how =
               pawl.pid === undefined
-                ? "Nothing runs here; the database was read directly."
+                ? "Pawl is not running here; the database was read directly."
                 : `Running, pid ${pawl.pid}.`;
             terminal.note(terminal.paintNotes.dim(`\n  ${how}`));
           }

@@ -7,7 +7,7 @@ import { reached } from "./reached.ts";
 export function addStuck(program: Command, act: Act): void {
   program
     .command("stuck")
-    .description("list the instances that are stuck, by reason and place, with what to do; see `pawl explain` for one")
+    .description("list stuck instances by reason and place, with remedies; for one, use `pawl explain`")
     .action(
       act((context) =>
         reached(context, async (pawl) => {

@@ -8,16 +8,11 @@ import { reached } from "./reached.ts";
 export function addWorkers(program: Command, act: Act): void {
   program
     .command("workers")
-    .description("show the workers of all processes: what their loops and slots do, stuck steps, and which fell silent")
+    .description("show the workers of all processes with their states, slots, and stuck steps")
     .action(
       act((context) =>
         reached(context, async (pawl) =>
-          printList(
-            context.terminal,
-            await pawl.call("workers", {}),
-            columns,
-            "Nobody works. Start one with: pawl work",
-          ),
+          printList(context.terminal, await pawl.call("workers", {}), columns, "No workers. Start one: pawl work"),
         ),
       ),
     );
@@ -35,11 +30,11 @@ const columns: readonly Column<WorkerAnswer>[] = [
   }),
   { title: "stuck", text: (one) => String(one.stuck), shown: stuckOf, alignRight: true },
   { title: "slots", text: (one) => String(one.concurrency), alignRight: true },
-  { title: "heard of", text: (one) => one.heartbeatAt, shown: (one) => ago(one.heartbeatAt) },
+  { title: "heartbeat", text: (one) => one.heartbeatAt, shown: (one) => ago(one.heartbeatAt) },
   { title: "started", text: (one) => one.startedAt, shown: (one) => ago(one.startedAt) },
   { title: "pawl", text: (one) => one.pawl },
   { title: "lanes", text: (one) => String(one.lanes.length), alignRight: true },
-  { title: "in hand", text: inHand },
+  { title: "running", text: inHand },
 ];
 
 function stateOf(one: WorkerAnswer): string {

@@ -36,7 +36,7 @@ export function examineConsole(): Finding {
 export async function* examineDatabase({ database, folder }: Settings): AsyncGenerator<Finding> {
   const place = database === undefined ? folder : shownLocation(database);
   if (database === undefined && !existsSync(`${folder}/db`)) {
-    yield { what: "Database", ok: true, found: `embedded, in ${place}, not made yet: \`pawl start\` makes it` };
+    yield { what: "Database", ok: true, found: `embedded, in ${place}, not created yet; \`pawl start\` creates it` };
     return;
   }
   let db: Database;
@@ -48,7 +48,7 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
       yield { what: "Database", ok: true, found: `embedded, in ${place}, open in process ${holder.pid}` };
       return;
     }
-    yield { what: "Database", ok: false, found: messageOf(error), remedy: "Mend DATABASE_URL, or start the server." };
+    yield { what: "Database", ok: false, found: messageOf(error), remedy: "Fix DATABASE_URL, or start the server." };
     return;
   }
   try {
@@ -92,25 +92,26 @@ export async function* examineStuck(settings: Settings): AsyncGenerator<Finding>
 /** A warning only: Pawl's own statements do not look there, and an application's may. */
 async function examineRights(db: Database): Promise<Finding> {
   const open = await openSchemas(db);
-  if (open.length === 0) return { what: "Rights", ok: true, found: "no other role may create in `public` or `pawl`" };
+  if (open.length === 0)
+    return { what: "Rights", ok: true, found: "no other role can create objects in `public` or `pawl`" };
   const [first] = open;
   return {
     what: "Rights",
     ok: true,
     warning: true,
-    found: open.map(({ name, roles }) => `${roles.join(", ")} may create in schema ${name}`).join("; "),
-    remedy: `Functions created there can be called in place of built-in ones. Run: revoke create on schema ${first!.name} from ${first!.roles.join(", ")};`,
+    found: open.map(({ name, roles }) => `${roles.join(", ")} can create objects in schema ${name}`).join("; "),
+    remedy: `A function created there can shadow a built-in one. Run: revoke create on schema ${first!.name} from ${first!.roles.join(", ")};`,
   };
 }
 
 async function examineClock(db: Database): Promise<Finding> {
   const askedAt = Date.now();
   const offMs = (await databaseTime(db)) - (askedAt + Date.now()) / 2;
-  const found = `${(Math.abs(offMs) / 1_000).toFixed(1)} s ${offMs < 0 ? "behind" : "before"} this machine's`;
-  if (Math.abs(offMs) <= skewMs) return { what: "Clock", ok: true, found: `the database's is ${found}` };
+  const found = `${(Math.abs(offMs) / 1_000).toFixed(1)} s ${offMs < 0 ? "behind" : "ahead of"} this machine`;
+  if (Math.abs(offMs) <= skewMs) return { what: "Clock", ok: true, found: `the database is ${found}` };
   const remedy =
-    "Let both keep time (NTP). What is due goes by the database's; what you read as \"ago\" by this one's.";
-  return { what: "Clock", ok: false, found: `the database's is ${found}`, remedy };
+    "Synchronize both clocks (NTP). Timers use the database's clock; times shown as \"ago\" use this machine's.";
+  return { what: "Clock", ok: false, found: `the database is ${found}`, remedy };
 }
 
 async function examineSchema(db: Database): Promise<Finding> {

@@ -38,7 +38,7 @@ export function findConfig(named: string | undefined, cwd: string): string | und
   if (named !== undefined) {
     const path = resolve(cwd, named);
     if (existsSync(path)) return path;
-    throw new PawlError("config_invalid", `There is no config file ${path}. Correct --config (or PAWL_CONFIG).`, {
+    throw new PawlError("config_invalid", `Config file ${path} does not exist. Correct --config (or PAWL_CONFIG).`, {
       path,
     });
   }
@@ -52,25 +52,25 @@ export function findConfig(named: string | undefined, cwd: string): string | und
 export async function loadConfig(path: string): Promise<LoadedConfig> {
   const given = path.endsWith(".json") ? readJson(path) : await importDefault(path);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid(path, `exports ${shown(given)} as its default, not a config`, remedy);
+    throw invalid(path, `has ${shown(given)} as its default export, not a config`, remedy);
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
   const { lifecycles, schedules = [], queues = [], crowds = [] } = given as Record<string, unknown>;
   const { outbox, marketplaces, database, folder, seed } = given as Record<string, unknown>;
-  if (!Array.isArray(lifecycles)) throw invalid(path, "has no list `lifecycles`", remedy);
+  if (!Array.isArray(lifecycles)) throw invalid(path, "has no array `lifecycles`", remedy);
   if (outbox !== undefined && (typeof outbox !== "object" || outbox === null || path.endsWith(".json"))) {
     throw invalid(
       path,
-      "has an `outbox` that is none",
-      "Write it in a config of code: outbox: { brokers: [rabbitmq({ … })] }.",
+      "has an invalid `outbox`",
+      "Write it in a .ts or .js config: outbox: { brokers: [rabbitmq({ … })] }.",
     );
   }
   if (marketplaces !== undefined && (typeof marketplaces !== "object" || path.endsWith(".json"))) {
     throw invalid(
       path,
-      "has `marketplaces` that are none",
-      "Write them in a config of code: marketplaces: { mturk: mturk({ … }) }.",
+      "has invalid `marketplaces`",
+      "Write them in a .ts or .js config: marketplaces: { mturk: mturk({ … }) }.",
     );
   }
   const { alerts, deadLetters } = given as Record<string, unknown>;
@@ -80,25 +80,22 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   ) {
     throw invalid(
       path,
-      "has `deadLetters` that say nothing",
-      "Write them in a config of code: deadLetters: { archive: folderArchive(…) }.",
+      "has invalid `deadLetters`",
+      "Write them in a .ts or .js config: deadLetters: { archive: folderArchive(…) }.",
     );
   }
   if (alerts !== undefined && (!Array.isArray(alerts) || path.endsWith(".json"))) {
-    throw invalid(
-      path,
-      "has `alerts` that are none",
-      "Write them in a config of code: alerts: [webhookAlerts({ … })].",
-    );
+    throw invalid(path, "has invalid `alerts`", "Write them in a .ts or .js config: alerts: [webhookAlerts({ … })].");
   }
-  if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are no list", "");
-  if (!Array.isArray(queues)) throw invalid(path, "has `queues` that are no list", "");
-  if (!Array.isArray(crowds)) throw invalid(path, "has `crowds` that are no list", "");
-  if (folder !== undefined && typeof folder !== "string") throw invalid(path, "has a `folder` that is no text", "");
+  if (!Array.isArray(schedules)) throw invalid(path, "has `schedules` that are not an array", "");
+  if (!Array.isArray(queues)) throw invalid(path, "has `queues` that are not an array", "");
+  if (!Array.isArray(crowds)) throw invalid(path, "has `crowds` that are not an array", "");
+  if (folder !== undefined && typeof folder !== "string")
+    throw invalid(path, "has a `folder` that is not a string", "");
   if (database !== undefined && typeof database !== "string" && (typeof database !== "object" || database === null))
-    throw invalid(path, "has a `database` that is no URL, connection options or `pg.Pool`", "");
+    throw invalid(path, "has a `database` that is not a URL, connection options or a `pg.Pool`", "");
   await checkServing(path, (given as { http?: unknown }).http);
-  if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is no function", "");
+  if (seed !== undefined && typeof seed !== "function") throw invalid(path, "has a `seed` that is not a function", "");
   return {
     ...(given as PawlConfig),
     lifecycles: await declared<AnyLifecycle>(path, "lifecycle", lifecycles),
@@ -112,7 +109,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 async function checkServing(path: string, http: unknown): Promise<void> {
   if (http === undefined || http === false) return;
   if (typeof http !== "object" || http === null || Array.isArray(http))
-    throw invalid(path, "has an `http` that is no object", "Write where to answer: http: { port: 7295 }.");
+    throw invalid(path, "has an `http` that is not an object", "Write, for example, http: { port: 7295 }.");
   const known = ["port", "host", "token"];
   const stray = Object.keys(http).find((key) => !known.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`http.${stray}\``, suggest(stray, known));
@@ -120,7 +117,7 @@ async function checkServing(path: string, http: unknown): Promise<void> {
   try {
     checkHttp(http);
   } catch (error) {
-    throw invalid(path, "has an `http` that cannot be", messageOf(error));
+    throw invalid(path, "has an invalid `http`", messageOf(error));
   }
 }
 
@@ -129,7 +126,7 @@ async function declared<T>(path: string, kind: keyof typeof makers, listed: read
   if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
   for (const [at, one] of listed.entries()) {
     if (isOf(kind, one)) continue;
-    throw invalid(path, `lists ${shown(one)} as ${kind}s[${at}]`, `List what ${makers[kind]} return.`);
+    throw invalid(path, `has ${shown(one)} as ${kind}s[${at}]`, `List the return values of ${makers[kind]}.`);
   }
   return [...listed] as T[];
 }
@@ -174,7 +171,7 @@ async function importing(file: string, config: string): Promise<Record<string, u
       .slice(0, 2)
       .join(" ")
       .replace(/[.\s]+$/, "");
-    throw invalid(config, `could not be loaded${where}: ${told}`, "Run with --verbose to see all of it.", error);
+    throw invalid(config, `could not be loaded${where}: ${told}`, "Run with --verbose for the stack trace.", error);
   }
 }
 

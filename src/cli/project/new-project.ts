@@ -6,24 +6,24 @@ import { order } from "./order.ts";
 export default defineConfig({
   lifecycles: [order],
 
-  /** Something to see when the embedded database is new. */
+  /** Runs once, when the embedded database is new. */
   seed: (pawl) => pawl.start(order, { key: "first", data: { item: "a lamp" } }),
 });
 `,
   "order.ts": `import { lifecycle } from "pawl";
 import { z } from "zod";
 
-/** Somebody ordered something: it is reserved, a person confirms it, and it is shipped. */
+/** An order: the item is reserved, a person confirms the order, and it is shipped. */
 export const order = lifecycle("order", {
   data: z.object({ item: z.string(), reservation: z.string().optional() }),
   initial: "reserving",
   states: {
-    // A worker runs this, and again when it fails.
+    // A worker runs this, and retries it on failure.
     reserving: {
       run: async (step) => step.set({ reservation: \`\${step.data.item}, \${step.idempotencyKey}\` }),
       on: { reserved: "waiting" },
     },
-    // An event moves it, or its time runs out.
+    // Waits for an event, or until the timeout.
     waiting: {
       timeout: { after: "3d", send: "expire" },
       on: { confirm: "shipped", expire: "cancelled" },
@@ -38,7 +38,7 @@ import { test } from "node:test";
 import { testPawl } from "pawl/testing";
 import { order } from "./order.ts";
 
-test("an order that nobody confirms is cancelled after three days", async () => {
+test("an unconfirmed order is cancelled after three days", async () => {
   const t = await testPawl({ lifecycles: [order] });
   await t.pawl.start(order, { key: "lamp", data: { item: "a lamp" } });
   t.pawl.work();

@@ -46,8 +46,8 @@ export async function loadProject(
 export function missingConfig(cwd: string): never {
   throw new PawlError(
     "config_invalid",
-    `There is no pawl.config.ts (or .mjs, .js, .json) in ${cwd} or above it. ` +
-      "Write one, `export default defineConfig({ lifecycles: [essay] });`, or name it with --config.",
+    `No pawl.config.ts (or .mjs, .js, .json) found in ${cwd} or its parent folders. ` +
+      "Create one, `export default defineConfig({ lifecycles: [essay] });`, or name it with --config.",
   );
 }
 
@@ -92,7 +92,7 @@ export function checkedUrl(text: string): string {
     return url.href.replace(/\/$/, "");
   throw new PawlError(
     "option_invalid",
-    `${JSON.stringify(text)} is not where a Pawl answers over HTTP; write a URL such as http://127.0.0.1:7295.`,
+    `${JSON.stringify(text)} is not a URL of Pawl's HTTP API; write one such as http://127.0.0.1:7295.`,
   );
 }
 

@@ -13,12 +13,12 @@ test("a person reads one line each: when, how bad, and what", () => {
   const terminal = watched();
   const log = makeLogger(terminal, {}) as Log;
   log.debug({}, "nothing to see");
-  log.info({ schedule: "nightly" }, "The schedule nightly was run.");
+  log.info({ schedule: "nightly" }, "Schedule nightly ran.");
   log.warn({}, "The database is busy.\nTry again.");
   log.warn({}, "The database is busy.\nTry again.");
   log.error({}, "essay@1/grading was given up.");
   expect(terminal.lines.map((line) => line.replace(/\d\d:\d\d:\d\d/, "12:00:00"))).toEqual([
-    "  12:00:00  · The schedule nightly was run.",
+    "  12:00:00  · Schedule nightly ran.",
     "  12:00:00  ! The database is busy. Try again.",
     "  12:00:00  ✗ essay@1/grading was given up.",
   ]);
@@ -27,7 +27,7 @@ test("a person reads one line each: when, how bad, and what", () => {
 test("how much is told is for the user to say", () => {
   const terminal = watched();
   const quiet = makeLogger(terminal, { PAWL_LOG_LEVEL: "ERROR" }) as Log;
-  quiet.warn({}, "not told");
+  quiet.warn({}, "delivery failed");
   quiet.error({}, "told");
   expect(terminal.lines).toHaveLength(1);
   expect(() => makeLogger(terminal, { PAWL_LOG_LEVEL: "loud" })).toThrow(/debug, info, warn, error, silent/);

@@ -58,13 +58,13 @@ export async function runPawl(context: Context, { port, wait }: { port?: string;
     const watch = watchCounts(terminal, pawl);
     const signal = await stopped;
     await watch.stop();
-    terminal.note(`${signal}: closing.`);
+    terminal.note(`${signal} received; shutting down.`);
   } finally {
     await server?.close();
     await socket?.close();
     await pawl.close();
   }
-  terminal.note("Closed. Everything is kept; start again to go on.");
+  terminal.note("Stopped. All data is kept; start again to continue.");
   return exitCodes.ok;
 }
 
@@ -89,7 +89,7 @@ async function answerOthers(
     });
     return socket;
   } catch (error) {
-    log.warn({}, `Other terminals cannot reach this Pawl: ${messageOf(error)}`);
+    log.warn({}, `Commands in other terminals cannot reach this process: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -19,8 +19,8 @@ export function runWorker(
   return runOnServer(context, { command: "work", wait }, async (pawl, { database, config }) => {
     const worker = pawl.work(work);
     const server = await serveIfAsked(pawl, config);
-    context.terminal.print(`${worker.id} works on ${database}, ${work.concurrency} steps at once.`);
-    if (server !== undefined) context.terminal.print(`Its console and its API are at ${server.url}.`);
+    context.terminal.print(`Worker ${worker.id} started on ${database}, concurrency ${work.concurrency}.`);
+    if (server !== undefined) context.terminal.print(`Console and API: ${server.url}.`);
     return server;
   });
 }
@@ -29,7 +29,7 @@ export function runWorker(
 export function runRelay(context: Context, { wait }: Waits): Promise<number> {
   return runOnServer(context, { command: "relay", wait }, async (pawl, { database }) => {
     const relay = pawl.relay();
-    context.terminal.print(`${relay.id} sends what is in the outbox of ${database}.`);
+    context.terminal.print(`Relay ${relay.id} started on ${database}.`);
     return undefined;
   });
 }
@@ -40,11 +40,8 @@ export function runServer(context: Context, { port, wait }: { port?: string } & 
   return runOnServer(context, { command: "serve", wait }, async (pawl, { database, config }) => {
     const server = await serveUnlessForbidden(pawl, config, wanted);
     if (server === undefined)
-      throw new PawlError(
-        "config_invalid",
-        "The config says `http: false`, so there is nothing for `pawl serve` to do.",
-      );
-    context.terminal.print(`The console and the API of ${database} are at ${server.url}.`);
+      throw new PawlError("config_invalid", "The config has `http: false`, so `pawl serve` has nothing to serve.");
+    context.terminal.print(`Console and API of ${database}: ${server.url}.`);
     return server;
   });
 }
@@ -68,7 +65,7 @@ async function runOnServer(
   if (database === undefined) {
     throw new PawlError(
       "option_invalid",
-      `\`pawl ${command}\` shares a database server with other processes, and none is set. Set DATABASE_URL; the embedded database is run by \`pawl start\`.`,
+      `\`pawl ${command}\` needs a database server. Set DATABASE_URL; for the embedded database, use \`pawl start\`.`,
     );
   }
   const stopped = untilStopped();
@@ -79,7 +76,7 @@ async function runOnServer(
   let server: HttpServer | undefined;
   try {
     server = await begin(pawl, { database: shownLocation(database), config });
-    terminal.note(`${await stopped}: finishing what runs.`);
+    terminal.note(`${await stopped} received; finishing running steps.`);
   } finally {
     await server?.close();
     await pawl.close();

@@ -14,7 +14,7 @@ export async function seedPawl(pawl: Pawl, config: Pick<NonNullable<Settings["co
   }
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It did not settle within ${seedLimitMs} ms.`)), seedLimitMs);
+    timer = setTimeout(() => reject(new Error(`It did not finish within ${seedLimitMs} ms.`)), seedLimitMs);
   });
   try {
     await Promise.race([(async () => seed(pawl))(), tooLate]);

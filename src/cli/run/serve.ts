@@ -44,7 +44,7 @@ export function portOf(given: string): number {
   if (given.trim() !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new PawlError(
     "option_invalid",
-    `The port must be a whole number from 0 to 65,535, and is ${JSON.stringify(given)}.`,
+    `The port must be a whole number from 0 to 65,535; it is ${JSON.stringify(given)}.`,
   );
 }
 

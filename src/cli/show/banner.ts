@@ -36,7 +36,7 @@ export async function printBanner(context: Context, settings: Settings, pawl: Pa
   const readyIn = `ready in ${(performance.now() / 1_000).toFixed(1)} s, pid ${process.pid}`;
   terminal.print(`\n  ${bold(`Pawl ${version}`)}  ${green("●")} ${dim(readyIn)}\n`);
   print("Database", `${kindOf(settings, running.versions)}  ${bold(placeOf(context, settings))}`);
-  if (settings.database === undefined) print("", dim("one process only; set DATABASE_URL to share a PostgreSQL"));
+  if (settings.database === undefined) print("", dim("one process only; set DATABASE_URL to use a PostgreSQL server"));
   if (running.signIn !== undefined) print("Console", `${bold(running.signIn)}  ${dim("signs you in, once")}`);
   if (running.http !== undefined)
     print("HTTP", `${bold(running.http)}  ${dim("/callbacks  /api  /docs  /desk  /health  /ready  /metrics")}`);
@@ -48,12 +48,12 @@ export async function printBanner(context: Context, settings: Settings, pawl: Pa
   for (const [at, { queue, waiting }] of (await pawl.people.queueStats()).entries()) {
     print(
       at === 0 ? "Queues" : "",
-      `${bold(queue)}  ${dim(waiting === 1 ? "1 label wanted" : `${waiting} labels wanted`)}`,
+      `${bold(queue)}  ${dim(waiting === 1 ? "1 label needed" : `${waiting} labels needed`)}`,
     );
   }
   terminal.print(`\n  ${dim("Try in another terminal:")}`);
   for (const command of await commandsToTry(context, pawl)) terminal.print(`    ${command}`);
-  terminal.print(`\n  ${dim("Ctrl-C stops it; everything is kept.")}\n`);
+  terminal.print(`\n  ${dim("Press Ctrl-C to stop. All data is kept.")}\n`);
 }
 
 /** The same for a program. */
@@ -85,7 +85,7 @@ function placeOf({ cwd }: Context, { database, folder }: Settings): string {
 
 function sum({ lifecycle, counts }: Declared, dim: (text: string) => string): string {
   const states = [...lifecycle.states.keys()].filter((state) => (counts[state] ?? 0) > 0);
-  if (states.length === 0) return dim("no instance yet");
+  if (states.length === 0) return dim("no instances yet");
   return states.map((state) => `${state} ${counts[state]}`).join(dim(" · "));
 }
 
@@ -159,7 +159,7 @@ export function printAlreadyRunning(context: Context, settings: Settings, { pid,
   terminal.print(`Pawl is already running on ${place}, pid ${pid}.`);
   const talk =
     socket === undefined
-      ? "It does not listen for other terminals, at least not yet."
-      : "Talk to it: pawl status; open its console: pawl sign-in";
+      ? "It does not accept commands from other terminals yet."
+      : "Use it: pawl status. Open its console: pawl sign-in";
   terminal.print(terminal.paint.dim(talk));
 }

@@ -39,7 +39,7 @@ test("a job is shown with what is asked, where, and why it fell short", () => {
     rejected: 1,
     consensus: null,
     agreement: null,
-    reason: "It has 0 of 1 approved submissions, and its time is up.",
+    reason: "It has 0 of 1 approved submissions, and its time has expired.",
     movedAt: new Date().toISOString(),
   } as unknown as CrowdJobAnswer;
   printJob(terminal, job);
@@ -47,18 +47,15 @@ test("a job is shown with what is asked, where, and why it fell short", () => {
   expect(text).toContain("r-42  incomplete  receipts, moved now");
   expect(text).toContain('content    {"image":"a.png"}');
   expect(text).toContain("postings   HIT1 (1 place)");
-  expect(text).toContain("reason     It has 0 of 1 approved submissions, and its time is up.");
+  expect(text).toContain("reason     It has 0 of 1 approved submissions, and its time has expired.");
   expect(text).not.toContain("consensus");
 });
 
 test.each([
-  [
-    { conflict: { wanted: "rejected", found: "approved" } },
-    "conflict: Pawl wanted it rejected, the marketplace has it",
-  ],
+  [{ conflict: { wanted: "rejected", found: "approved" } }, "conflict: decided rejected, marketplace has approved"],
   [{ problem: "below nought", feedback: "…" }, "below nought"],
   [{ feedback: "Please look again." }, "Please look again."],
-  [{ auto: true }, "decided at the marketplace before Pawl did"],
+  [{ auto: true }, "decided on the marketplace before Pawl decided"],
 ])("of a submission, what matters most is noted: %j", (given, note) => {
   const row = { conflict: null, problem: null, feedback: null, auto: false, ...given } as SubmissionAnswer;
   expect(shown(submissionColumns, "note", row)).toContain(note);

@@ -51,7 +51,7 @@ export const jobColumns: readonly Column<CrowdJobAnswer>[] = [
   { title: "rejected", text: (one) => String(one.rejected), alignRight: true },
   { title: "moved", text: (one) => one.movedAt, shown: (one) => ago(one.movedAt) },
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
-  { title: "what it came to", text: cameTo, shown: (one) => clipped(cameTo(one)) },
+  { title: "outcome", text: cameTo, shown: (one) => clipped(cameTo(one)) },
 ];
 
 function placesOf({ postings }: CrowdJobAnswer): number {
@@ -78,8 +78,8 @@ function answerOf({ label, answer }: SubmissionAnswer): string {
 
 /** What a person should know of it before anything else. */
 function noteOf({ conflict, problem, feedback, auto }: SubmissionAnswer): string {
-  if (conflict !== null) return `conflict: Pawl wanted it ${conflict.wanted}, the marketplace has it ${conflict.found}`;
-  return problem ?? feedback ?? (auto ? "decided at the marketplace before Pawl did" : "");
+  if (conflict !== null) return `conflict: decided ${conflict.wanted}, marketplace has ${conflict.found}`;
+  return problem ?? feedback ?? (auto ? "decided on the marketplace before Pawl decided" : "");
 }
 
 const longest = 60;

@@ -79,11 +79,11 @@ export function readFailure(error: unknown): PawlError | undefined {
 /** What to do about it, where the message itself cannot know the command. */
 const remedies: Partial<Record<ErrorCode, (details: PawlError["details"]) => string | undefined>> = {
   instance_unknown: ({ lifecycle }) =>
-    lifecycle === undefined ? undefined : `See which there are: pawl instance list ${String(lifecycle)}`,
+    lifecycle === undefined ? undefined : `List instances: pawl instance list ${String(lifecycle)}`,
   transition_refused: ({ lifecycle, id }) =>
-    `See what it takes now: pawl instance show ${String(lifecycle)} --id ${String(id)}`,
-  version_conflict: () => "Look at it again (pawl instance show), then decide anew.",
-  definition_invalid: () => "See them laid out: pawl check",
+    `See its allowed events: pawl instance show ${String(lifecycle)} --id ${String(id)}`,
+  version_conflict: () => "Check it again (pawl instance show), then retry.",
+  definition_invalid: () => "Details: pawl check",
 };
 
 /** Says what happened, why, and what to do. */

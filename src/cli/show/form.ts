@@ -51,7 +51,7 @@ function isEnd(end: unknown): end is number {
 }
 
 const kinds = new Map<unknown, string>([
-  ["string", "a text"],
+  ["string", "a string"],
   ["number", "a number"],
   ["integer", "a whole number"],
   ["boolean", "true | false"],

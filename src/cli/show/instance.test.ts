@@ -94,8 +94,8 @@ test("R77 a late result is shown in a banner, to be seen and not in force", () =
   };
   const timedOut = { state: "failed", deadlineAt: at, timedOutAt: at };
   const text = printed(timedOut, undefined, [callback]);
-  expect(text).toContain("has timed out");
-  expect(text).toMatch(/▲ late result {2}graded {"score":7} {2}now\n {4}kept, and not in force/);
+  expect(text).toContain("timed out");
+  expect(text).toMatch(/▲ late result {2}graded {"score":7} {2}now\n {4}not applied/);
   expect(text).toContain(`pawl callbacks accept ${callback.id}`);
   const decided = printed({}, undefined, [
     { ...callback, status: "accepted" },

@@ -78,7 +78,7 @@ function failureLine(terminal: Terminal, { reason, error, at, state }: NonNullab
 
 function deadlineLine({ deadlineAt, timedOutAt }: InstanceAnswer): string {
   const at = new Date(deadlineAt!).toLocaleString();
-  return timedOutAt === null ? `must end by ${at}` : `had to end by ${at}, and has timed out`;
+  return timedOutAt === null ? `deadline ${at}` : `deadline ${at}, timed out`;
 }
 
 /** A result that came after the deadline: to be seen, and not in force unless somebody has accepted it. */
@@ -88,11 +88,11 @@ function printLate(terminal: Terminal, { id, event, receivedAt, status, error, p
   const said = clipped(terminal, error === null ? payload : error.message, 40);
   terminal.print(`\n  ${yellow(`▲ ${what}`)}  ${event} ${said}  ${dim(ago(receivedAt))}`);
   if (status === "kept" && error === null)
-    terminal.print(dim(`    kept, and not in force; to accept it: pawl callbacks accept ${id}`));
+    terminal.print(dim(`    not applied; to accept it: pawl callbacks accept ${id}`));
   else terminal.print(dim(`    ${status}`));
 }
 
-const endedAs = { success: "ended well", failure: "ended badly", discarded: "given up" };
+const endedAs = { success: "succeeded", failure: "failed", discarded: "discarded" };
 
 function printData(terminal: Terminal, data: unknown): void {
   const fields = Object.entries(data ?? {});
@@ -198,11 +198,11 @@ function detailOf(entry: AttemptAnswer): string {
 function printPermitted(terminal: Terminal, permitted: readonly PermittedAnswer[]): void {
   const { dim, green } = terminal.paint;
   const yes = permitted.filter((one) => one.permitted !== "no").map((one) => one.event);
-  terminal.print(`\n  ${dim("takes now")}  ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);
+  terminal.print(`\n  ${dim("allowed")}     ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);
   for (const one of permitted) {
     if (one.permitted !== "no") continue;
     const reasons = visible(one.blockers.map(({ reason }) => reason).join("; "));
-    terminal.print(dim(`  not now    ${one.event}: ${reasons}`));
+    terminal.print(dim(`  not allowed ${one.event}: ${reasons}`));
   }
 }
 

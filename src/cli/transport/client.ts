@@ -36,7 +36,7 @@ export function callOver(carrier: Carrier): Call {
     if (body !== undefined && Buffer.byteLength(body) > maxRequestBytes)
       throw new PawlError(
         "value_not_serializable",
-        `\`${name}\` was given more than a request can hold, which is 1 MiB.`,
+        `The arguments of \`${name}\` are larger than a request may be, 1 MiB.`,
       );
     const response = await carrier.send({
       method: route.method.toUpperCase(),
@@ -64,7 +64,7 @@ function pathOf({ path }: Route, args: Arguments): string {
     const value = textOf(args[name]);
     // Whatever is written for them, servers take them for "here" and "above".
     if (value === "." || value === "..")
-      throw new PawlError("option_invalid", `The ${name} "${value}" cannot be part of a path. Use the id instead.`);
+      throw new PawlError("option_invalid", `The ${name} "${value}" cannot be used in a path. Use the id instead.`);
     return encodeURIComponent(value);
   });
 }
@@ -80,15 +80,12 @@ function textOf(value: unknown): string {
 
 async function read(response: Response, { place }: Carrier, { path }: Route): Promise<unknown> {
   const isJson = /^application\/(?:problem\+)?json/.test(response.headers.get("content-type") ?? "");
-  if (!isJson) throw new PawlError("not_running", `What answers at ${place} is no Pawl (it says ${response.status}).`);
+  if (!isJson) throw new PawlError("not_running", `The server at ${place} is not Pawl (status ${response.status}).`);
   const answer: unknown = await response.json();
   if (response.ok) return answer;
   const { code, detail, title, details } = answer as Problem;
   if (Object.hasOwn(errorCodes, code)) throw new PawlError(code as ErrorCode, detail ?? title, details ?? {});
-  throw new PawlError(
-    "not_running",
-    `The Pawl at ${place} does not know /api${path} (${title}); it may be of another version.`,
-  );
+  throw new PawlError("not_running", `Pawl at ${place} has no /api${path} (${title}); it may have another version.`);
 }
 
 /** A Pawl anywhere, which asks for a token, and for which neither its config nor its database is needed. */
@@ -106,7 +103,7 @@ export function overUrl(url: string, token: string | undefined): Carrier {
         const cause = (error as { cause?: unknown }).cause ?? error;
         throw new PawlError(
           "not_running",
-          `Nothing answers at ${url}: ${messageOf(cause)}. Start it, or fix --url or PAWL_URL.`,
+          `Could not connect to ${url}: ${messageOf(cause)}. Start Pawl there, or fix --url or PAWL_URL.`,
         );
       }
     },

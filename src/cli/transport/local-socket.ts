@@ -64,7 +64,7 @@ function removeStale(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) {
-    const why = "is in the way of Pawl's socket, and is no socket itself; move it elsewhere";
+    const why = "is not a socket, but has the path that Pawl's socket needs; move it elsewhere";
     throw new PawlError("folder_unusable", `${path} ${why}.`, { folder: dirname(path) });
   }
   rmSync(path);

@@ -109,7 +109,7 @@ export function holderOf(error: unknown): Holder | undefined {
 function nothingThere(folder: string): PawlError {
   return new PawlError(
     "not_running",
-    `There is no database in ${folder} yet. Start Pawl with \`pawl start\`, start a first instance with ` +
+    `No database in ${folder} yet. Start Pawl with \`pawl start\`, start a first instance with ` +
       "`pawl instance start`, or name another place with --folder or DATABASE_URL.",
     { folder },
   );
@@ -118,8 +118,8 @@ function nothingThere(folder: string): PawlError {
 function notListening(folder: string, pid: number): PawlError {
   return new PawlError(
     "folder_locked",
-    `The database in ${folder} is open in process ${pid}, which does not listen for this command. ` +
-      "Only `pawl start` does: run that instead, or use PostgreSQL, which several processes can share.",
+    `The database in ${folder} is open in process ${pid}, which does not accept commands. ` +
+      "Only `pawl start` does: use it there, or use PostgreSQL, which several processes can share.",
     { folder, pid },
   );
 }

@@ -63,7 +63,7 @@ async function exchange(socketPath: string, { method, path, body, isPatient }: O
   } catch {
     throw new PawlError(
       "outcome_unknown",
-      "The running Pawl gave no answer. Look whether the request took effect before you repeat it.",
+      "The running Pawl did not respond. Check whether the request took effect before you repeat it.",
     );
   } finally {
     clearTimeout(timer);

@@ -26,8 +26,8 @@ describe.skipIf(process.env.PAWL_TEST_PG_BIN === undefined)("a process that is s
   const begin = (...args: string[]): PawlCommand => project.begin(args, { DATABASE_URL: server.url });
 
   test.each([
-    ["work", "steps at once"],
-    ["start", "Ctrl-C stops it"],
+    ["work", "concurrency"],
+    ["start", "Press Ctrl-C"],
   ])(
     "A58 pawl %s waits for it with a log line, then works",
     async (command, ready) => {

@@ -25,7 +25,7 @@ test("whoever asks for no port gets the next one that is free, and who asks for 
   expect(second!.port).toBeGreaterThan(first!.port);
   await expect(serve(undefined, first!.port)).rejects.toMatchObject({
     code: "option_invalid",
-    message: expect.stringContaining(`Nothing can listen on 127.0.0.1:${first!.port}`),
+    message: expect.stringContaining(`Could not listen on 127.0.0.1:${first!.port}`),
   });
   await expect(serve({ port: first!.port })).rejects.toMatchObject({ code: "option_invalid" });
   expect(await (await fetch(`${(await serve({ port: first!.port }, 0))!.url}/health`)).json()).toEqual({

@@ -75,7 +75,7 @@ describe("while `pawl start` runs", () => {
     });
     const again = await project.pawl("instance", "start", "parcel", "--key", "p1", "--data", '{"address":"Elm 4"}');
     expect(again.code).toBe(0);
-    expect(again.stderr).toContain("It was there already");
+    expect(again.stderr).toContain("Its key already exists");
 
     const sent = await project.pawl(
       "instance",
@@ -163,7 +163,7 @@ describe("while `pawl start` runs", () => {
       'Did you mean "packed"?',
     ],
     [2, "so is an event that does not exist", ["instance", "send", "parcel", "seeded", "shp"], "has no event `shp`"],
-    [2, "so is naming no instance", ["instance", "show", "parcel"], "Say which instance is meant"],
+    [2, "so is naming no instance", ["instance", "show", "parcel"], "Name the instance"],
     [3, "an unknown lifecycle is not found", ["instance", "list", "parcels"], 'Did you mean "parcel"?'],
     [3, "an unknown instance is not found", ["instance", "show", "parcel", "nobody"], 'with the key "nobody"'],
     [
@@ -191,7 +191,7 @@ describe("while `pawl start` runs", () => {
     const refused = await project.pawl(...ship);
     expect(refused).toMatchObject({ code: 4, stdout: "" });
     expect(refused.stderr).toMatch(
-      /^✗ `ship` was refused .*: a thief ships nothing\.\n {2}See what it takes now: pawl instance show parcel --id /,
+      /^✗ `ship` was refused .*: a thief ships nothing\.\n {2}See its allowed events: pawl instance show parcel --id /,
     );
     const { stderr } = await project.pawl(...ship, "--json");
     expect(JSON.parse(stderr)).toMatchObject({
@@ -210,7 +210,7 @@ describe("the end of `pawl start`", () => {
     try {
       const first = await project.start();
       await project.json("instance", "send", "parcel", "seeded", "ship", "--payload", '{"carrier":"dhl"}');
-      expect(await first.end()).toMatchObject({ code: 0, stderr: expect.stringContaining("Closed.") });
+      expect(await first.end()).toMatchObject({ code: 0, stderr: expect.stringContaining("Stopped.") });
       expect(existsSync(project.path(".pawl/db.lock"))).toBe(false);
       expect(existsSync(project.path(".pawl/db.sock"))).toBe(false);
 

@@ -15,10 +15,10 @@ const standardUrl = "http://127.0.0.1:7295";
 export function addSignIn(program: Command, act: Act): void {
   program
     .command("sign-in")
-    .description("print a link that signs in to the console once, within a quarter of an hour")
+    .description("print a link that signs in to the console once; it expires after 15 minutes")
     .option("--role <role>", "viewer, operator, admin or labeler", "operator")
-    .option("--name <name>", "who signs in; it stands in the journal. You, unless given")
-    .option("--at <url>", `where the console is; that of --url or of the running process, else ${standardUrl}`)
+    .option("--name <name>", "the name that the journal records (default: your user name)")
+    .option("--at <url>", `URL of the console (default: --url, the running process, or ${standardUrl})`)
     .action(act<Given>((context, given) => signIn(context, given)));
 }
 
@@ -33,8 +33,8 @@ async function signIn(context: Context, { role, name = ownName(context.env), at 
   }
   terminal.print(link);
   if (given === undefined && made.url === null)
-    terminal.note(`No running console was found; the link assumes ${standardUrl}. Give --at if it is elsewhere.`);
-  terminal.note(`It signs ${visible(name)} in as ${role}, once, within a quarter of an hour.`);
+    terminal.note(`No running console was found; the link assumes ${standardUrl}. Use --at for another URL.`);
+  terminal.note(`The link signs ${visible(name)} in as ${role}. It works once and expires after 15 minutes.`);
 }
 
 function ownName(env: NodeJS.ProcessEnv): string {

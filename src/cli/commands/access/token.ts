@@ -12,35 +12,35 @@ interface Given {
 }
 
 export function addToken(program: Command, act: Act): void {
-  const token = program.command("token").description("give out, list and take back the tokens of the HTTP API");
+  const token = program.command("token").description("create, list and revoke tokens of the HTTP API");
   token
     .command("list", { isDefault: true })
-    .description("list the tokens: whose they are, what they may do, and when they were used last")
+    .description("list tokens with their names, roles and last use")
     .action(act((context) => list(context)));
   token
     .command("create")
-    .description("make a token; its secret is printed here and never again")
-    .argument("<name>", "who or what it is for; it stands in the journal")
+    .description("create a token; its secret is printed once")
+    .argument("<name>", "the person or program that uses it; the journal records this name")
     .requiredOption("--role <role>", "viewer, operator, admin, labeler or service")
-    .option("--labeler <id>", "who a labeler is in the queues; the name unless given")
-    .option("--expires-in <duration>", "how long it counts, such as 30d; until it is revoked unless given")
+    .option("--labeler <id>", "the labeler's id in the queues (default: the name)")
+    .option("--expires-in <duration>", "lifetime, such as 30d (default: until it is revoked)")
     .action(act<Given>((context, given, name) => create(context, { name: name!, ...given })));
   token
     .command("revoke")
-    .description("take a token back: it and the sessions that it opened count no more")
+    .description("revoke a token and the sessions that it opened")
     .argument("<id>")
     .action(act((context, _, id) => revoke(context, id!)));
 }
 
 export function addSession(program: Command, act: Act): void {
-  const session = program.command("session").description("list and end the sessions of browsers that are signed in");
+  const session = program.command("session").description("list and end browser sessions");
   session
     .command("list", { isDefault: true })
-    .description("list the open sessions: whose they are, what they may do, and when they were used last")
+    .description("list open sessions with their names, roles and last use")
     .action(act((context) => listSessions(context)));
   session
     .command("revoke")
-    .description("end a session: its browser has to sign in anew")
+    .description("end a session; its browser must sign in again")
     .argument("<id>")
     .action(act((context, _, id) => revokeSession(context, id!)));
 }
@@ -55,13 +55,13 @@ async function revokeSession(context: Context, id: string): Promise<undefined> {
   const { terminal } = context;
   await reached(context, (pawl) => pawl.call("revokeSession", { id }));
   if (terminal.json) printJson(terminal, { id, revoked: true });
-  else terminal.note("The session has ended.");
+  else terminal.note("Session ended.");
 }
 
 async function list(context: Context): Promise<undefined> {
   const { terminal } = context;
   const all = await reached(context, (pawl) => pawl.call("tokens", {}));
-  printList(terminal, all, columns, "No token was given out. Make one: pawl token create");
+  printList(terminal, all, columns, "No tokens. Create one: pawl token create");
 }
 
 /** The secret alone on stdout, so that a script can keep it. */
@@ -74,15 +74,15 @@ async function create(context: Context, args: Given & { readonly name: string })
   }
   terminal.print(made.secret);
   const until = made.expiresAt === null ? "until it is revoked" : `until ${made.expiresAt}`;
-  terminal.note(`${visible(made.name)} may come in as ${made.role} with it, ${until}. It is not shown again.`);
-  terminal.note(`Take it back with: pawl token revoke ${made.id}`);
+  terminal.note(`It authenticates ${visible(made.name)} as ${made.role}, ${until}. It is not shown again.`);
+  terminal.note(`Revoke it with: pawl token revoke ${made.id}`);
 }
 
 async function revoke(context: Context, id: string): Promise<undefined> {
   const { terminal } = context;
   await reached(context, (pawl) => pawl.call("revokeToken", { id }));
   if (terminal.json) printJson(terminal, { id, revoked: true });
-  else terminal.note("It counts no more.");
+  else terminal.note("Token revoked.");
 }
 
 const columns: readonly Column<TokenAnswer>[] = [

@@ -24,14 +24,12 @@ interface Asking {
 }
 
 export function addCrowd(program: Command, act: Act): void {
-  const crowd = program
-    .command("crowd")
-    .description("what is asked on marketplaces, what their workers submit, and what is decided about it");
+  const crowd = program.command("crowd").description("manage jobs on crowd marketplaces: publish, review and pay");
   crowd
     .command("list", { isDefault: true })
-    .description("list the crowds: how many jobs and submissions stand in which state")
+    .description("list crowds with counts of jobs and submissions by state")
     .action(act((context) => reached(context, (pawl) => list(context, pawl))));
-  addPage(crowd.command("jobs").description("list jobs, newest first").argument("[crowd]", "only those of this crowd"))
+  addPage(crowd.command("jobs").description("list jobs, newest first").argument("[crowd]", "only jobs of this crowd"))
     .option("--state <state>", "only those in this state, such as running; may be given several times", several)
     .action(
       act<Page>((context, options, name) =>
@@ -40,16 +38,16 @@ export function addCrowd(program: Command, act: Act): void {
     );
   crowd
     .command("show")
-    .description("show a job with what was submitted for it")
+    .description("show a job with its submissions")
     .argument("<job>", jobMeant)
     .action(act((context, _, job) => reached(context, (pawl) => show(context, pawl, job!))));
   addPage(
     crowd
       .command("submissions")
       .description("list submissions, newest first")
-      .argument("[crowd]", "only those to this crowd"),
+      .argument("[crowd]", "only submissions to this crowd"),
   )
-    .option("--job <job>", `only those for one job: ${jobMeant}`)
+    .option("--job <job>", `only submissions for this job: ${jobMeant}`)
     .option("--state <state>", "only those in this state, such as errored; may be given several times", several)
     .action(
       act<Page & { job?: string }>((context, { job, ...page }, name) =>
@@ -58,18 +56,18 @@ export function addCrowd(program: Command, act: Act): void {
             job === undefined
               ? await pawl.call("submissions", { crowd: name, ...page })
               : await pawl.call("submissionsOfJob", { id: await jobId(pawl, job), ...page });
-          printPage(context.terminal, found, submissionColumns, { limit: page.limit, none: "There are none." });
+          printPage(context.terminal, found, submissionColumns, { limit: page.limit, none: "No submissions." });
         }),
       ),
     );
   crowd
     .command("ask")
-    .description("ask a crowd; a key that is there already is not asked again")
+    .description("publish a job for a crowd; an existing key returns its job")
     .argument("<crowd>")
-    .requiredOption("--content <json>", "what workers are shown: JSON, @file, or - for stdin", jsonValue)
-    .option("--key <key>", "a name of your own, unique within the crowd")
-    .option("--actor <name>", "who asks")
-    .option("--reason <text>", "why")
+    .requiredOption("--content <json>", "what workers see: JSON, @file, or - for stdin", jsonValue)
+    .option("--key <key>", "your own name for the job, unique within the crowd")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
     .action(
       act<Asking>((context, options, name) =>
         reached(context, (pawl) => ask(context, pawl, { crowd: name, ...options }), { create: true }),
@@ -81,8 +79,8 @@ export function addCrowd(program: Command, act: Act): void {
 
 function addPage(command: Command): Command {
   return command
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
-    .option("--after <id>", "go on after the last one of the page before");
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
+    .option("--after <id>", "continue after this id, the last one of the previous page");
 }
 
 async function list({ terminal }: Context, pawl: Reached): Promise<undefined> {
@@ -96,7 +94,7 @@ async function jobs({ terminal }: Context, pawl: Reached, { crowd, ...page }: Pa
   const crowds = crowd === undefined ? (await pawl.call("crowds", {})).map(({ name }) => name) : [crowd];
   const lists = await Promise.all(crowds.map((each) => pawl.call("crowdJobs", { crowd: each, ...page })));
   const found = lists.flat().sort((one, other) => (one.id < other.id ? 1 : -1));
-  const none = "There are none. Ask a crowd: pawl crowd ask";
+  const none = "No jobs. Publish one: pawl crowd ask";
   return printPage(terminal, found.slice(0, page.limit), jobColumns, { limit: page.limit, none });
 }
 
@@ -116,7 +114,7 @@ async function show({ terminal }: Context, pawl: Reached, which: string): Promis
     terminal.print("");
   }
   if (found.length > 0 || !terminal.isTty) printTable(terminal, found, submissionColumns);
-  else terminal.note("  Nothing was submitted yet.");
+  else terminal.note("  No submissions yet.");
   printWhatToDo(terminal, found);
 }
 
@@ -125,13 +123,13 @@ function printWhatToDo(terminal: Context["terminal"], found: readonly Submission
   const open = found.find(({ state }) => state === "pending_approval" || state === "errored");
   if (open === undefined || !terminal.isTty) return;
   const { dim } = terminal.paint;
-  terminal.print(`\n  ${dim("Pay for it:")}  pawl crowd approve ${open.id}`);
-  terminal.print(`  ${dim("Or do not:")}   pawl crowd reject ${open.id} --feedback ${quoted("why")}`);
+  terminal.print(`\n  ${dim("Approve:")}  pawl crowd approve ${open.id}`);
+  terminal.print(`  ${dim("Reject:")}   pawl crowd reject ${open.id} --feedback ${quoted("why")}`);
 }
 
 async function ask({ terminal }: Context, pawl: Reached, args: Asking & { crowd: string | undefined }) {
   const asked = await pawl.call("askCrowd", { ...args });
   if (terminal.json) printJson(terminal, asked);
-  else terminal.print(`${asked.id}  ${asked.created ? "asked" : `was asked already, and is ${asked.state}`}`);
+  else terminal.print(`${asked.id}  ${asked.created ? "created" : `already exists; it is ${asked.state}`}`);
   return undefined;
 }

@@ -19,19 +19,19 @@ interface Paying {
 
 /** What is decided about submissions and jobs. The marketplace is told by whatever process works, and tried again if need be. */
 export function addCrowdDecisions(crowd: Command, act: Act): void {
-  addSubmission(crowd, "approve", "approve a submission that waits for a decision, or that its check could not decide")
-    .option("--feedback <text>", "what the worker is told")
+  addSubmission(crowd, "approve", "approve a submission that awaits a decision, or whose check failed")
+    .option("--feedback <text>", "message to the worker")
     .action(act<Cause>((context, options, id) => decide(context, "approveSubmission", { id, ...options })));
-  addSubmission(crowd, "reject", "reject a submission: its worker is not paid, and told why")
-    .requiredOption("--feedback <text>", "what the worker is told")
+  addSubmission(crowd, "reject", "reject a submission: its worker is not paid and receives the feedback")
+    .requiredOption("--feedback <text>", "message to the worker")
     .action(act<Cause>((context, options, id) => decide(context, "rejectSubmission", { id, ...options })));
-  addSubmission(crowd, "retry", "let the crowd's own check look once more at what it could not decide").action(
+  addSubmission(crowd, "retry", "run the crowd's check again on a submission that it could not decide").action(
     act<Cause>((context, options, id) => decide(context, "retrySubmission", { id, ...options })),
   );
   for (const [name, verb, does] of [
-    ["look", "lookAtCrowdJob", "let a job look at the marketplace now"],
-    ["close", "closeCrowdJob", "take a job back: nobody new may begin, and what was begun is decided and paid"],
-    ["discard", "discardCrowdJob", "end a job for good, also one that was never published; nothing more is decided"],
+    ["look", "lookAtCrowdJob", "sync a job with its marketplace now"],
+    ["close", "closeCrowdJob", "close a job to new workers; work in progress is still decided and paid"],
+    ["discard", "discardCrowdJob", "end a job permanently, published or not; nothing more is decided"],
   ] as const) {
     addCause(crowd.command(name).description(does).argument("<job>", jobMeant)).action(
       act<Cause>((context, options, job) => move(context, verb, job!, options)),
@@ -39,12 +39,12 @@ export function addCrowdDecisions(crowd: Command, act: Act): void {
   }
   crowd
     .command("bonus")
-    .description("pay the worker of a submission more: once, unless it is given another key")
+    .description("pay the worker of a submission a bonus, once per key")
     .argument("<submission>", "its id")
-    .requiredOption("--amount <amount>", "how much, such as 0.50")
-    .requiredOption("--reason <text>", "what the worker is told")
-    .option("--key <key>", "another one for another bonus for the same submission")
-    .option("--actor <name>", "who pays")
+    .requiredOption("--amount <amount>", "amount, such as 0.50")
+    .requiredOption("--reason <text>", "message to the worker")
+    .option("--key <key>", "a different key for each further bonus of a submission")
+    .option("--actor <name>", "name to record as the actor")
     .action(act<Paying>((context, options, id) => pay(context, { id, ...options })));
 }
 
@@ -53,7 +53,7 @@ function addSubmission(crowd: Command, name: string, does: string): Command {
 }
 
 function addCause(command: Command): Command {
-  return command.option("--actor <name>", "who decides it").option("--reason <text>", "why, for the journal");
+  return command.option("--actor <name>", "name to record as the actor").option("--reason <text>", "reason to record");
 }
 
 function decide(
@@ -82,8 +82,8 @@ function pay(context: Context, args: Paying & { readonly id: string | undefined 
   return reached(context, async (pawl) => {
     const paid = await pawl.call("payBonus", { ...args });
     if (terminal.json) printJson(terminal, paid);
-    else if (paid.created) terminal.print(`${paid.id}  ${args.amount} is on its way`);
-    else terminal.print(`${paid.id}  was given already; another bonus needs another --key`);
+    else if (paid.created) terminal.print(`${paid.id}  bonus of ${args.amount} queued`);
+    else terminal.print(`${paid.id}  bonus already paid; use a different --key for another one`);
     return undefined;
   });
 }

@@ -15,17 +15,14 @@ interface Reconciling {
 export function addCrowdMarketplaces(crowd: Command, act: Act): void {
   crowd
     .command("balance")
-    .description("what is left to pay workers with")
+    .description("show the balance of each marketplace")
     .argument("[marketplace]", "of this one only")
     .action(act((context, _, marketplace) => reached(context, (pawl) => balance(context, pawl, marketplace))));
   crowd
     .command("reconcile")
-    .description("compare the marketplaces with what is known here; exits with 1 when something went astray")
+    .description("compare the marketplaces with the stored jobs; exits with 1 on a discrepancy")
     .option("--marketplace <name>", "this one only")
-    .option(
-      "--repair",
-      "close postings that their job does not know, and let jobs whose posting is gone look for themselves",
-    )
+    .option("--repair", "close unknown postings, and sync jobs whose posting is gone")
     .action(act<Reconciling>((context, options) => reached(context, (pawl) => reconcile(context, pawl, options))));
 }
 
@@ -39,7 +36,7 @@ async function reconcile({ terminal }: Context, pawl: Reached, options: Reconcil
   const lists = await inEach(pawl, marketplace, (each) => pawl.call("reconcileCrowds", { marketplace: each, repair }));
   const found = lists.flat();
   if (terminal.json) printJson(terminal, found);
-  else if (found.length === 0) terminal.print("Nothing went astray.");
+  else if (found.length === 0) terminal.print("No discrepancies.");
   else printTable(terminal, found, astrayColumns);
   if (found.length > 0 && repair !== true && terminal.isTty) terminal.note("  Repair them: --repair");
   return found.every(({ mended }) => mended) ? exitCodes.ok : exitCodes.failed;
@@ -62,7 +59,7 @@ const balanceColumns: readonly Column<BalanceAnswer>[] = [
   {
     title: "balance",
     text: (one) => one.balance ?? "",
-    shown: (one, paint) => one.balance ?? paint.dim("nothing is paid there"),
+    shown: (one, paint) => one.balance ?? paint.dim("no payments"),
   },
 ];
 

@@ -14,20 +14,20 @@ interface RestoreOptions {
 export function addArchive(dead: Command, act: Act): void {
   dead
     .command("archive")
-    .description("archive dead letters now, the oldest first, and remove them when they are safe there")
-    .option("--older-than <duration>", "from which age on, such as 7d; as the config keeps them unless given")
+    .description("archive dead letters now, oldest first, and delete them once they are stored")
+    .option("--older-than <duration>", "minimum age, such as 7d (default: the retention of the config)")
     .action(act<{ olderThan?: string }>((context, options) => archive(context, { ...options })));
   dead
     .command("archives")
-    .description("list the files that were archived, the newest first")
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
+    .description("list archive files, newest first")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
     .action(act<{ limit: number }>((context, { limit }) => archives(context, limit)));
   dead
     .command("restore")
-    .description("bring dead letters back from the archive as they were; again changes nothing")
-    .argument("[file...]", "all that are in these files")
-    .option("--id <id>", "only this letter; may be given several times", several)
-    .option("--all", "all that were ever archived")
+    .description("restore dead letters from the archive; repeating it changes nothing")
+    .argument("[file...]", "all dead letters in these files")
+    .option("--id <id>", "only this dead letter; repeatable", several)
+    .option("--all", "all archived dead letters")
     .action(
       act<RestoreOptions>((context, options, files) =>
         restore(context, { ...options, file: files!.length === 0 ? undefined : files }),
@@ -54,7 +54,7 @@ function restore({ terminal, ...context }: Context, args: Record<string, unknown
     if (terminal.json) printJson(terminal, done);
     else
       terminal.print(
-        `${done.restored} dead letters are back from ${done.files} files; ${done.there} were here, and of ${done.gone} the instances are gone.`,
+        `${done.restored} dead letters were restored from ${done.files} files; ${done.there} already existed, and ${done.gone} belong to deleted instances.`,
       );
     return undefined;
   });

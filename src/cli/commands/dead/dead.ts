@@ -30,15 +30,15 @@ interface Listing {
 }
 
 export function addDead(program: Command, act: Act): void {
-  const dead = program.command("dead").description("work that was given up: list, group, requeue, discard, archive");
+  const dead = program.command("dead").description("list, group, requeue, discard and archive dead letters");
   dead
     .command("list", { isDefault: true })
-    .description("list the dead letters that wait for a decision, newest first")
+    .description("list open dead letters, newest first")
     .argument("[lifecycle]")
     .option("--status <status>", "open, requeued, discarded or archived", "open")
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
-    .option("--after <id>", "go on after the last one of the page before")
-    .option("--groups", "show what the open ones have in common instead, and how many there are of each")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
+    .option("--after <id>", "continue after this id, the last one of the previous page")
+    .option("--groups", "group open dead letters by cause, with counts")
     .action(
       act<Listing>((context, { groups, ...options }, lifecycle) =>
         reached(context, (pawl) =>
@@ -50,7 +50,7 @@ export function addDead(program: Command, act: Act): void {
     );
   dead
     .command("show")
-    .description("show one dead letter with all that is known of it")
+    .description("show a dead letter in full")
     .argument("<id>")
     .action(
       act((context, _, id) =>
@@ -58,11 +58,15 @@ export function addDead(program: Command, act: Act): void {
       ),
     );
   addDecision(dead, "requeue", act)
-    .description("take up again what was given up: where it failed, or from the beginning")
-    .option("--data <json>", "keys of the data to change first, for one: JSON, @file, or - for stdin", jsonValue)
-    .option("--restart", "begin anew instead of where it failed");
+    .description("retry dead letters: where they failed, or from the start")
+    .option(
+      "--data <json>",
+      "data to change before the retry, for one dead letter: JSON, @file, or - for stdin",
+      jsonValue,
+    )
+    .option("--restart", "start over instead of resuming where it failed");
   addDecision(dead, "discard", act).description(
-    "do nothing more about it; an instance that it is about stays where it is",
+    "discard dead letters without retrying; their instances stay where they are",
   );
   addOperations(dead, act);
   addTickets(dead, act);
@@ -71,15 +75,15 @@ export function addDead(program: Command, act: Act): void {
 
 /** About one letter, or about many: those are shown first, and then decided about one by one. */
 function addDecision(dead: Command, decision: "requeue" | "discard", act: Act): Command {
-  const command = dead.command(decision).argument("[id...]", "the dead letters, or say which by the options");
+  const command = dead.command(decision).argument("[id...]", "the dead letters; or select them with the options below");
   return addFilter(command)
-    .option("--all", "all that wait for a decision")
-    .option("--actor <name>", "who decides it")
-    .option("--reason <text>", "why")
-    .option("--rate <number>", "of many, so many a second at the most", rateOf)
-    .option("--dry-run", "show what it would come to, and do nothing")
-    .option("--yes", "do not ask before many are decided about")
-    .option("--detach", "leave many to the processes that work, and do not wait for the end")
+    .option("--all", "all open dead letters")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
+    .option("--rate <number>", "for many, maximum number per second", rateOf)
+    .option("--dry-run", "show what would happen, and change nothing")
+    .option("--yes", "skip the confirmation")
+    .option("--detach", "leave a bulk operation to the workers, and do not wait for its end")
     .action(
       act<Deciding>((context, options, ids) => decideAny(context, decision, ids as unknown as string[], options)),
     );
@@ -94,7 +98,8 @@ function decideAny(
   const which = filterArgs(options, ids, Date.now());
   const [id] = ids;
   const isOne = ids.length === 1 && Object.keys(which).length === 1 && options.dryRun !== true;
-  if (data !== undefined && !isOne) throw new PawlError("option_invalid", "--data is for one dead letter, by its id.");
+  if (data !== undefined && !isOne)
+    throw new PawlError("option_invalid", "--data applies to one dead letter. Name it by its id.");
   return reached(context, async (pawl) => {
     if (!isOne) return decideMany(context, pawl, decision, which, { ...options, actor, reason, restart });
     const letter =
@@ -111,7 +116,7 @@ async function list(
   args: Omit<Listing, "groups"> & { readonly lifecycle: string | undefined },
 ): Promise<undefined> {
   const found = await pawl.call("deadLetters", args);
-  printPage(terminal, found, columns, { limit: args.limit, none: "There are none." });
+  printPage(terminal, found, columns, { limit: args.limit, none: "No dead letters." });
 }
 
 const columns: readonly Column<DeadLetterAnswer>[] = [
@@ -130,8 +135,8 @@ function coloured(status: string, paint: Paint): string {
 }
 
 const givenUp = {
-  instance: "given up in",
-  effect: "the after-effect of",
+  instance: "failed in",
+  effect: "`after` of",
   message: "the message",
   broker: "the message in",
 };

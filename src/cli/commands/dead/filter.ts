@@ -17,12 +17,12 @@ export interface FilterOptions {
 export function addFilter(command: Command): Command {
   return command
     .option("--lifecycle <name>", "only those of this lifecycle")
-    .option("--kind <kind>", "only these: instance, effect, message or broker")
-    .option("--origin <name>", "only those given up in this state, after-effect, message or queue")
-    .option("--because <reason>", "only those given up for this reason")
+    .option("--kind <kind>", "only this kind: instance, effect, message or broker")
+    .option("--origin <name>", "only those that failed in this state, `after` function, message or queue")
+    .option("--because <reason>", "only instances that failed for this reason")
     .option("--fingerprint <print>", "only those of this group; see `pawl dead --groups`")
-    .option("--since <moment>", "only those from this moment on: 2026-01-31T12:00Z, or 2h for two hours ago")
-    .option("--until <moment>", "only those before this moment");
+    .option("--since <moment>", "only those since this time: 2026-01-31T12:00Z, or 2h for two hours ago")
+    .option("--until <moment>", "only those before this time");
 }
 
 /** The same as arguments of a verb; `nowMs` is what "ago" is counted from. */
@@ -47,5 +47,5 @@ function momentOf(text: string | undefined, nowMs: number): string | undefined {
   const isAgo = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/.test(text);
   const moment = new Date(isAgo ? nowMs - durationMs(text as "1h", "moment") : text);
   if (!Number.isNaN(moment.getTime())) return moment.toISOString();
-  throw new PawlError("option_invalid", `"${text}" is no moment. Write 2026-01-31T12:00Z, or 2h for two hours ago.`);
+  throw new PawlError("option_invalid", `"${text}" is not a time. Write 2026-01-31T12:00Z, or 2h for two hours ago.`);
 }

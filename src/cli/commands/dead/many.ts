@@ -56,12 +56,12 @@ export async function decideMany(
   }
   if (terminal.isNotesTty && !terminal.json) {
     terminal.note(
-      terminal.paintNotes.dim(`  It is operation ${begun.id}. Workers go on with it should this end before.`),
+      terminal.paintNotes.dim(`  Operation ${begun.id}. If this command ends first, workers complete the operation.`),
     );
   }
   const ended = await follow(terminal, pawl, begun, rate);
   printOperations(terminal, [ended]);
-  if (ended.status === "running") terminal.note("What is left waits for a process that declares what it is about.");
+  if (ended.status === "running") terminal.note("The rest waits for a process that registers its lifecycles.");
   const isWhole =
     ended.status === "done" &&
     (ended.outcomes[`${decision}${decision === "requeue" ? "d" : "ed"}`] ?? 0) === ended.letters;
@@ -108,12 +108,17 @@ function showPreview(terminal: Terminal, decision: string, { letters, outcomes, 
 
 async function agreed(terminal: Terminal, decision: string, letters: number): Promise<boolean> {
   if (!process.stdin.isTTY || !terminal.isNotesTty) {
-    throw new PawlError("option_invalid", `Nothing was done. Say --yes to ${decision} these ${letters} dead letters.`);
+    throw new PawlError(
+      "option_invalid",
+      `Nothing was changed. Use --yes to ${decision} these ${letters} dead letters.`,
+    );
   }
   const { createInterface } = await import("node:readline/promises");
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test(await asking.question(`Go on with all ${letters}? [y/N] `));
+    return /^y(es)?$/i.test(
+      await asking.question(`${decision === "requeue" ? "Requeue" : "Discard"} all ${letters}? [y/N] `),
+    );
   } finally {
     asking.close();
   }
@@ -122,9 +127,9 @@ async function agreed(terminal: Terminal, decision: string, letters: number): Pr
 export function addOperations(dead: Command, act: Act): void {
   dead
     .command("operations")
-    .description("list decisions about many, and how far they are")
-    .argument("[id]", "only this one, with what did not go as it was to")
-    .option("--limit <count>", "at most so many", wholeNumber, 20)
+    .description("list bulk operations with their progress")
+    .argument("[id]", "only this operation, with its failures")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 20)
     .action(
       act<{ limit: number }>((context, { limit }, id) =>
         reached(context, async (pawl) => {
@@ -137,10 +142,10 @@ export function addOperations(dead: Command, act: Act): void {
     );
   dead
     .command("abort")
-    .description("begin nothing more of a decision about many; what is done stays done")
+    .description("abort a bulk operation; completed changes are kept")
     .argument("<id>")
-    .option("--actor <name>", "who decides it")
-    .option("--reason <text>", "why")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
     .action(
       act<{ actor?: string; reason?: string }>((context, options, id) =>
         reached(context, async (pawl) => {

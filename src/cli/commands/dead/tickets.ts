@@ -16,24 +16,24 @@ interface ListOptions {
 export function addTickets(dead: Command, act: Act): void {
   dead
     .command("tickets")
-    .description("list dead letters that want somebody, the oldest first")
+    .description("list tickets of dead letters that need a person, oldest first")
     .option("--status <status>", "open, taken or resolved", "open")
-    .option("--taken-by <name>", "only those that this person has taken")
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
-    .option("--after <id>", "go on after the last one of the page before")
+    .option("--taken-by <name>", "only tickets that are assigned to this person")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
+    .option("--after <id>", "continue after this id, the last one of the previous page")
     .action(act<ListOptions>((context, options) => answer(context, "tickets", { ...options })));
   dead
     .command("take")
-    .description("look after a ticket")
+    .description("assign a ticket")
     .argument("<id>")
-    .requiredOption("--actor <name>", "who looks after it")
+    .requiredOption("--actor <name>", "the assignee")
     .action(act<{ actor: string }>((context, options, id) => answer(context, "takeTicket", { id, ...options })));
   dead
     .command("resolve")
-    .description("nothing is left to be looked at; the dead letter stays as it is")
+    .description("close a ticket; its dead letter is left as it is")
     .argument("<id>")
-    .requiredOption("--actor <name>", "who says so")
-    .requiredOption("--reason <text>", "why")
+    .requiredOption("--actor <name>", "name to record as the actor")
+    .requiredOption("--reason <text>", "reason to record")
     .action(
       act<{ actor: string; reason: string }>((context, options, id) =>
         answer(context, "resolveTicket", { id, ...options }),

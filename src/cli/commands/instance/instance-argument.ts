@@ -12,7 +12,7 @@ export async function instanceNamed(
   if ("key" in which) return { lifecycle, ...which };
   const { id } = which;
   if (lifecycle === undefined || (await pawl.call("get", { id })).lifecycle === lifecycle) return { id };
-  throw new PawlError("instance_unknown", `There is no instance of \`${lifecycle}\` with the id ${id}.`, {
+  throw new PawlError("instance_unknown", `Lifecycle \`${lifecycle}\` has no instance with id ${id}.`, {
     lifecycle,
     id,
   });

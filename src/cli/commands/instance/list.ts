@@ -20,11 +20,11 @@ export function addInstanceList(instance: Command, act: Act): void {
     .command("list")
     .description("list the instances of a lifecycle, newest first")
     .argument("<lifecycle>")
-    .option("--state <state>", "only those in this state; may be given several times", several)
-    .option("--parent <id>", "only the children of this instance")
-    .option("--failure <reason>", "only those that failed for this reason")
-    .option("--limit <count>", "at most so many", wholeNumber, 50)
-    .option("--after <id>", "go on after the last one of the page before")
+    .option("--state <state>", "only instances in this state; repeatable", several)
+    .option("--parent <id>", "only children of this instance")
+    .option("--failure <reason>", "only instances that failed for this reason")
+    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
+    .option("--after <id>", "continue after this id, the last one of the previous page")
     .action(
       act<Options>(async (context, { state, parent, failure, limit, after }, lifecycle) => {
         return await reached(context, async (pawl) => {

@@ -26,13 +26,13 @@ export function addInstanceSend(instance: Command, act: Act): void {
     .argument("<key>", "its key; with --id, the event")
     .argument("[event]")
     .option("--id <id>", "its id, instead of its key")
-    .option("--payload <json>", "what comes with the event: JSON, @file, or - for stdin", jsonValue)
-    .option("--actor <name>", "who causes it")
-    .option("--reason <text>", "why")
-    .option("--expected-version <number>", "refuse unless it is still at this version", wholeNumber)
-    .option("--idempotency-key <key>", "the same key a second time changes nothing")
-    .option("--after <duration>", "send it later: 90s, 10m, 2h")
-    .option("--at <moment>", "send it at a moment: 2026-01-31T12:00:00Z")
+    .option("--payload <json>", "the event's payload: JSON, @file, or - for stdin", jsonValue)
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
+    .option("--expected-version <number>", "fail unless the instance is at this version", wholeNumber)
+    .option("--idempotency-key <key>", "a repeated call with the same key changes nothing")
+    .option("--after <duration>", "delay before it is sent: 90s, 10m, 2h")
+    .option("--at <moment>", "time at which it is sent: 2026-01-31T12:00:00Z")
     .action(
       act<Options>(async (context, { id, ...options }, lifecycle, ...names) => {
         const [key, event] = id === undefined ? names : [undefined, ...names];
@@ -52,5 +52,5 @@ export function addInstanceSend(instance: Command, act: Act): void {
 function named(event: string | undefined, id: string | undefined): string {
   if (event !== undefined) return event;
   const usage = id === undefined ? "LIFECYCLE KEY EVENT" : "LIFECYCLE EVENT --id ID";
-  throw new PawlError("option_invalid", `Say which event is to be sent: pawl instance send ${usage}.`);
+  throw new PawlError("option_invalid", `Name the event: pawl instance send ${usage}.`);
 }

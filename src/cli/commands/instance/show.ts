@@ -8,7 +8,7 @@ import { instanceNamed } from "./instance-argument.ts";
 export function addInstanceShow(instance: Command, act: Act): void {
   instance
     .command("show")
-    .description("show an instance and all that happened to it")
+    .description("show an instance with its history")
     .argument("<lifecycle>")
     .argument("[key]")
     .option("--id <id>", "its id, instead of its key")

@@ -14,12 +14,12 @@ interface Options {
 export function addInstanceStart(instance: Command, act: Act): void {
   instance
     .command("start")
-    .description("start an instance; a key that is taken gives back the instance that has it")
+    .description("start an instance; an existing key returns its instance")
     .argument("<lifecycle>")
-    .option("--key <key>", "its own name, unique in its lifecycle")
+    .option("--key <key>", "your own name for it, unique within the lifecycle")
     .option("--data <json>", "its data: JSON, @file, or - for stdin", jsonValue)
-    .option("--actor <name>", "who causes it")
-    .option("--reason <text>", "why")
+    .option("--actor <name>", "name to record as the actor")
+    .option("--reason <text>", "reason to record")
     .action(
       act<Options>(async (context, { key, data, actor, reason }, lifecycle) => {
         const { instanceLine } = await import("../../show/instance.ts");
@@ -31,7 +31,7 @@ export function addInstanceStart(instance: Command, act: Act): void {
             const { terminal } = context;
             if (terminal.json) printJson(terminal, started);
             else terminal.print(instanceLine(terminal, started));
-            if (!started.created) terminal.note("It was there already: its key is taken.");
+            if (!started.created) terminal.note("Its key already exists; nothing was started.");
             return undefined;
           },
           { create: true },

@@ -14,7 +14,7 @@ interface Options {
 export function addInstanceWait(instance: Command, act: Act): void {
   instance
     .command("wait")
-    .description("wait until an instance stands in a state, or has ended; exits with 124 when it takes too long")
+    .description("wait until an instance is in a state or has ended; exits with 124 on timeout")
     .argument("<lifecycle>")
     .argument("[key]")
     .option("--id <id>", "its id, instead of its key")
@@ -27,7 +27,7 @@ export function addInstanceWait(instance: Command, act: Act): void {
         return await reached(
           context,
           async (pawl) => {
-            if (context.terminal.verbose) context.terminal.note(`Waiting, ${timeout} at most.`);
+            if (context.terminal.verbose) context.terminal.note(`Waiting up to ${timeout}.`);
             const found = await pawl.call("wait", { ...(await instanceNamed(pawl, lifecycle, which)), until, timeout });
             const { terminal } = context;
             if (terminal.json) printJson(terminal, found);

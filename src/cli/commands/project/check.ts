@@ -11,8 +11,8 @@ import { pad, printJson, type Terminal } from "../../show/terminal.ts";
 export function addCheck(program: Command, act: Act): void {
   program
     .command("check")
-    .description("check every lifecycle and every crowd of the config; exits with 1 when one has a fault")
-    .option("--diagram", "also draw each of them, as Mermaid")
+    .description("check all lifecycles and crowds of the config; exits with 1 if one has a fault")
+    .option("--diagram", "also print each as a Mermaid diagram")
     .action(
       act<{ diagram?: boolean }>(async ({ terminal, flags, env, cwd }, { diagram: drawn }) => {
         const { findConfig, loadConfig } = await import("../../project/load-config.ts");
@@ -71,7 +71,7 @@ function printSound(terminal: Terminal, lifecycles: readonly AnyLifecycle[], cro
   }
   for (const { name, marketplace, submissions } of crowds) {
     const each = submissions === 1 ? "1 submission" : `${submissions} submissions`;
-    terminal.print(`${green("✓")} ${pad(bold(name), widest)}  ${dim(`a crowd on ${marketplace}, ${each} a question`)}`);
+    terminal.print(`${green("✓")} ${pad(bold(name), widest)}  ${dim(`crowd on ${marketplace}, ${each} per job`)}`);
   }
   if (lifecycles.length + crowds.length === 0) terminal.note("The config lists no lifecycle.");
 }

@@ -16,14 +16,12 @@ interface Options {
 export function addDiagram(program: Command, act: Act): void {
   program
     .command("diagram")
-    .description("draw a lifecycle")
-    .argument("[lifecycle]", "its name; may be left out where there is one only")
-    .addOption(
-      new Option("--mermaid", "as Mermaid draws it, on GitHub for example (the default)").conflicts(["dot", "svg"]),
-    )
-    .addOption(new Option("--dot", "as Graphviz draws it").conflicts(["mermaid", "svg"]))
-    .addOption(new Option("--svg", "as a picture").conflicts(["mermaid", "dot"]))
-    .option("--built-ins", "also fail, recover, restart and discard")
+    .description("print the diagram of a lifecycle")
+    .argument("[lifecycle]", "its name; optional if the config has only one")
+    .addOption(new Option("--mermaid", "as Mermaid source (default)").conflicts(["dot", "svg"]))
+    .addOption(new Option("--dot", "as DOT source for Graphviz").conflicts(["mermaid", "svg"]))
+    .addOption(new Option("--svg", "as an SVG picture").conflicts(["mermaid", "dot"]))
+    .option("--built-ins", "include fail, recover, restart and discard")
     .option("-o, --output <file>", "write it to a file")
     .action(
       act<Options>(async ({ terminal, flags, env, cwd }, options, name) => {
@@ -54,10 +52,7 @@ function choose(
   const names = lifecycles.map((one) => one.name);
   if (name === undefined && lifecycles.length === 1) return lifecycles[0]!;
   if (name === undefined) {
-    throw new PawlError(
-      "option_invalid",
-      `Say which lifecycle is to be drawn: ${names.join(", ") || "the config lists none"}.`,
-    );
+    throw new PawlError("option_invalid", `Name the lifecycle: ${names.join(", ") || "the config lists none"}.`);
   }
   const found = lifecycles.find((one) => one.name === name);
   if (found !== undefined) return found;

@@ -9,7 +9,7 @@ export function addDoctor(program: Command, act: Act): void {
   program
     .command("doctor")
     .description(
-      "check Node, the config, the database, its clock, schema and rights, and list stuck instances; exits with 1 if the setup has to be fixed",
+      "check Node, the config, and the database with its clock, schema and privileges; list stuck instances; exits with 1 on a fault",
     )
     .action(
       act(async (context) => {
@@ -44,7 +44,7 @@ async function* examine(context: Context): AsyncGenerator<Finding> {
     const settings = await loadSettings(context.flags, context.env, context.cwd);
     if (settings.config === undefined) {
       const remedy = "Write one with `pawl init`, or name it with --config.";
-      yield { what: "Config", ok: false, found: `there is none in ${context.cwd} or above it`, remedy };
+      yield { what: "Config", ok: false, found: `none found in ${context.cwd} or its parent folders`, remedy };
     } else {
       const { lifecycles, queues = [], crowds = [], path } = settings.config;
       const found = `${path}: ${count(lifecycles, "lifecycle")}, ${count(queues, "queue")}, ${count(crowds, "crowd")}`;
@@ -57,6 +57,6 @@ async function* examine(context: Context): AsyncGenerator<Finding> {
     }
     if (isReady) yield* examineStuck(settings);
   } catch (error) {
-    yield { what: "Config", ok: false, found: messageOf(error), remedy: "See it laid out: pawl check" };
+    yield { what: "Config", ok: false, found: messageOf(error), remedy: "Details: pawl check" };
   }
 }

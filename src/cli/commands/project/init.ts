@@ -9,8 +9,8 @@ import { printJson } from "../../show/terminal.ts";
 export function addInit(program: Command, act: Act): void {
   program
     .command("init")
-    .description("write a first project: a lifecycle, its config and a test; what is there already stays as it is")
-    .argument("[folder]", "where; here unless given")
+    .description("create a project: a lifecycle, its config and a test; existing files are kept")
+    .argument("[folder]", "target folder (default: the current folder)")
     .action(
       act<object>(async ({ terminal, cwd }, _options, given) => {
         const folder = resolve(cwd, given ?? ".");
@@ -33,7 +33,7 @@ export function addInit(program: Command, act: Act): void {
 function write(folder: string): string[] {
   const there = Object.keys(newProject).filter((name) => existsSync(join(folder, name)));
   if (there.length > 0) {
-    const message = `${there.join(", ")} ${there.length === 1 ? "is" : "are"} there already, so nothing was written. Name another folder: pawl init my-project`;
+    const message = `${there.join(", ")} already ${there.length === 1 ? "exists" : "exist"}; nothing was written. Name another folder: pawl init my-project`;
     throw new PawlError("option_invalid", message, { folder, there });
   }
   try {

@@ -12,8 +12,8 @@ interface Migration {
 export function addMigrate(program: Command, act: Act): void {
   program
     .command("migrate")
-    .description("bring the schema of the database up to date")
-    .option("--status", "only show how far it is; exits with 1 when something is missing")
+    .description("apply pending migrations to the database")
+    .option("--status", "only list pending migrations; exits with 1 if there are any")
     .action(
       act<{ status?: boolean }>(async ({ terminal, flags, env, cwd }, { status }) => {
         const { loadSettings } = await import("../../project/settings.ts");

@@ -12,8 +12,8 @@ Examples:
 export function addOpenapi(program: Command, act: Act): void {
   program
     .command("openapi")
-    .description("print the document of the HTTP API, as OpenAPI 3.1")
-    .option("--server <url>", "where the API is; the host that the document comes from unless given")
+    .description("print the OpenAPI 3.1 document of the HTTP API")
+    .option("--server <url>", "base URL of the API (default: the host that serves the document)")
     .addHelpText("after", examples)
     .action(
       act<{ readonly server?: string }>(async ({ terminal }, { server = "" }) => {

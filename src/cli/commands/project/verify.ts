@@ -12,7 +12,7 @@ interface Found {
 export function addVerify(program: Command, act: Act): void {
   program
     .command("verify")
-    .description("hold what is stored against what must always be so; reads only, exits with 1 when something is not")
+    .description("check the stored data against Pawl's invariants; read-only; exits with 1 on a violation")
     .action(
       act(async ({ terminal, flags, env, cwd }) => {
         const { loadProject } = await import("../../project/settings.ts");
@@ -31,7 +31,7 @@ export function addVerify(program: Command, act: Act): void {
           const found: Found[] = await pawl.inspect.verify();
           if (terminal.json) printJson(terminal, found);
           else if (found.length > 0) printTable(terminal, found, columns);
-          else terminal.print("Everything is as it must be.");
+          else terminal.print("No violations found.");
           return found.length === 0 ? exitCodes.ok : exitCodes.failed;
         } finally {
           await pawl.close();

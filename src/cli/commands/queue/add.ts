@@ -14,12 +14,12 @@ interface Options {
 export function addQueueAdd(queue: Command, act: Act): void {
   queue
     .command("add")
-    .description("add a sample; a key that is there already is not added again. Many: pawl queue import")
+    .description("add a sample; an existing key is not added again. For many, use pawl queue import")
     .argument("<queue>")
-    .argument("<data>", "what a labeler is shown: JSON, @file, or - for stdin", jsonValue)
+    .argument("<data>", "what the labeler sees: JSON, @file, or - for stdin", jsonValue)
     .option("--key <key>", "the sample's key")
-    .option("--gold <label>", "the label that is known to be right: JSON, @file, or - for stdin", jsonValue)
-    .option("--priority <number>", "its place in a queue ordered by priority: the lower, the sooner", Number)
+    .option("--gold <label>", "the known correct label: JSON, @file, or - for stdin", jsonValue)
+    .option("--priority <number>", "its priority: lower is handed out first", Number)
     .action(
       act<Options>((context, options, name, data) =>
         reached(context, (pawl) => addOne(context, pawl, name!, data, options), { create: true }),
@@ -37,5 +37,5 @@ async function addOne(
   const sample = { data, key, priority, ...(gold === undefined ? {} : { gold }) };
   const [one] = await pawl.call("addSamples", { queue, samples: [sample] });
   if (terminal.json) printJson(terminal, one);
-  else terminal.print(`${one!.id}  ${one!.created ? "added" : "was there already"}`);
+  else terminal.print(`${one!.id}  ${one!.created ? "added" : "already exists"}`);
 }

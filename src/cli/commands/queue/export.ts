@@ -20,11 +20,11 @@ interface Options {
 export function addQueueExport(queue: Command, act: Act): void {
   queue
     .command("export")
-    .description("write the labels of a queue that count, with their samples, to stdout")
+    .description("write the accepted labels of a queue, with their samples, to stdout")
     .argument("<queue>")
     .option("--format <format>", "jsonl, csv or label-studio", "jsonl")
-    .option("--late", "also those that came late")
-    .option("--skipped", "also skips, as rows without a label; Label Studio's format always has them")
+    .option("--late", "include late labels")
+    .option("--skipped", "include skips, as rows without a label; label-studio always includes them")
     .action(
       act<Options>(async (context, options, name) => {
         const format = formats.find((one) => one === options.format);

@@ -33,15 +33,15 @@ const mostTold = 20;
 export function addQueueImport(queue: Command, act: Act): void {
   queue
     .command("import")
-    .description("add the samples of a file; one that is there already is not added again, so it can be run again")
+    .description("add the samples of a file; existing samples are skipped, so you can repeat it")
     .argument("<queue>")
-    .argument("<file>", "JSON Lines, or CSV when it ends with .csv; - for JSON Lines on stdin")
-    .option("--key <field>", "the field that holds the key of a sample; its content is its key unless given")
-    .option("--gold <field>", "the field that holds the label that is known to be right")
-    .option("--delimiter <sign>", "what stands between the fields of a CSV")
+    .argument("<file>", "JSON Lines, or CSV if the name ends with .csv; - for JSON Lines on stdin")
+    .option("--key <field>", "field with the key of a sample (default: a hash of its content)")
+    .option("--gold <field>", "field with the known correct label")
+    .option("--delimiter <sign>", "field separator of a CSV file")
     .option(
       "--column <name:kind>",
-      "a column of a CSV that holds no text but number, boolean or json; may be given several times",
+      "kind of a CSV column that is not text: number, boolean or json; repeatable",
       several,
     )
     .action(
@@ -101,7 +101,7 @@ async function importFile(
   } finally {
     progress.end();
   }
-  if (told.bad > mostTold) terminal.note(`… and ${told.bad - mostTold} lines more.`);
+  if (told.bad > mostTold) terminal.note(`… and ${told.bad - mostTold} more lines.`);
   if (terminal.json) printJson(terminal, told);
   else terminal.print(summary(told));
   return told.bad === 0 ? exitCodes.ok : exitCodes.partly;
@@ -117,7 +117,7 @@ function linesOf(file: string, { key, gold, delimiter, column = [] }: Options) {
 function kindOf(text: string): [string, ColumnKind] {
   const [, name, kind] = /^(.+):(text|number|boolean|json)$/.exec(text) ?? [];
   if (name !== undefined) return [name, kind as ColumnKind];
-  throw new PawlError("option_invalid", `--column is written name:kind, such as count:number, and not "${text}".`);
+  throw new PawlError("option_invalid", `--column "${text}" is not valid. Write name:kind, such as count:number.`);
 }
 
 /** What says the same is the same sample. Without it, an import that broke off could not be run again. */
@@ -131,5 +131,5 @@ function sizeOf(file: string): number | undefined {
 
 function summary({ added, known, bad }: { added: number; known: number; bad: number }): string {
   const number = (count: number) => count.toLocaleString("en");
-  return `${number(added)} added, ${number(known)} there already, ${number(bad)} not usable`;
+  return `${number(added)} added, ${number(known)} already present, ${number(bad)} invalid`;
 }

@@ -17,12 +17,12 @@ interface Options {
 export function addQueueMetrics(queue: Command, act: Act): void {
   queue
     .command("metrics")
-    .description("how the work in a queue goes: what was given out and what became of it")
+    .description("show the metrics of a queue: assignments and their outcomes")
     .argument("<queue>")
-    .option("--by <what>", "for each labeler or hour")
-    .option("--labeler <id>", "one labeler's work")
-    .option("--from <moment>", "from the hour of this moment on: 2026-01-31T12:00:00Z")
-    .option("--to <moment>", "up to this moment")
+    .option("--by <what>", "group by labeler or hour")
+    .option("--labeler <id>", "only this labeler")
+    .option("--from <moment>", "from the hour of this time: 2026-01-31T12:00:00Z")
+    .option("--to <moment>", "up to this time")
     .action(
       act<Options>((context, options, name) => {
         const { terminal } = context;

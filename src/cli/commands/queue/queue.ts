@@ -13,7 +13,7 @@ import { addQueueMetrics } from "./metrics.ts";
 import { addQueueWork } from "./work.ts";
 
 export function addQueue(program: Command, act: Act): void {
-  const queue = program.command("queue").description("labeling queues: look after them, and work on them");
+  const queue = program.command("queue").description("manage labeling queues, and label samples");
   queue
     .command("list", { isDefault: true })
     .description("list the queues")
@@ -23,7 +23,7 @@ export function addQueue(program: Command, act: Act): void {
     .description("show a queue: its settings, and its newest samples")
     .argument("<queue>")
     .option("--state <state>", "only samples in this state: open, agreed, exhausted, unassignable or closed")
-    .option("--limit <count>", "at most so many samples", wholeNumber, 20)
+    .option("--limit <count>", "maximum number of samples", wholeNumber, 20)
     .action(
       act<{ state?: string; limit: number }>((context, options, name) =>
         reached(context, (pawl) => show(context, pawl, name!, options)),
@@ -31,10 +31,10 @@ export function addQueue(program: Command, act: Act): void {
     );
   queue
     .command("create")
-    .description("make a queue at run time")
+    .description("create a queue at run time")
     .argument("<queue>")
-    .requiredOption("--label <json>", "what a label is, as JSON Schema: JSON, @file, or - for stdin", jsonValue)
-    .option("--settings <json>", "overlap, finishWithin and the like, as JSON", jsonValue)
+    .requiredOption("--label <json>", "JSON Schema of a label: JSON, @file, or - for stdin", jsonValue)
+    .option("--settings <json>", "settings such as overlap and finishWithin, as JSON", jsonValue)
     .action(
       act<{ label: unknown; settings?: object }>((context, { label, settings }, name) =>
         reached(
@@ -47,8 +47,8 @@ export function addQueue(program: Command, act: Act): void {
       ),
     );
   for (const [verb, call, does] of [
-    ["pause", "deactivateQueue", "hand out nothing new; what is in hand can be finished"],
-    ["resume", "activateQueue", "hand out samples again"],
+    ["pause", "deactivateQueue", "deactivate a queue: no new assignments; existing ones can be finished"],
+    ["resume", "activateQueue", "activate a queue again"],
   ] as const) {
     queue
       .command(verb)
@@ -68,19 +68,19 @@ export function addQueue(program: Command, act: Act): void {
 }
 
 export function addLabeler(program: Command, act: Act): void {
-  const labeler = program.command("labeler").description("those who label");
+  const labeler = program.command("labeler").description("list, add, pause and resume labelers");
   labeler
     .command("list", { isDefault: true })
-    .description("list the labelers that were added")
+    .description("list labelers")
     .action(act((context) => reached(context, async (pawl) => tellLabelers(context, await pawl.call("labelers", {})))));
   labeler
     .command("add")
-    .description("add a labeler, or change what is known of one")
+    .description("add or update a labeler")
     .argument("<id>")
     .option("--name <name>")
-    .option("--skill <skill>", "what the labeler can do; may be given several times", several)
-    .option("--inactive", "give this labeler nothing")
-    .option("--active", "give this labeler samples again")
+    .option("--skill <skill>", "a skill of the labeler; repeatable", several)
+    .option("--inactive", "stop assigning samples to a labeler")
+    .option("--active", "assign samples to a labeler again")
     .action(
       act<{ name?: string; skill?: string[]; inactive?: boolean; active?: boolean }>((context, options, id) =>
         reached(context, async (pawl) => {
@@ -93,7 +93,7 @@ export function addLabeler(program: Command, act: Act): void {
 }
 
 function tell({ terminal }: Context, queues: readonly QueueAnswer[]): void {
-  printList(terminal, queues, queueColumns, "There is no queue. Declare one, or: pawl queue create");
+  printList(terminal, queues, queueColumns, "No queues. Declare one, or use pawl queue create");
 }
 
 async function show(
@@ -118,7 +118,7 @@ async function show(
     { title: "held", text: (one) => String(one.held), alignRight: true },
     { title: "moved", text: (one) => one.movedAt, shown: (one) => ago(one.movedAt) },
     {
-      title: "what it came to",
+      title: "outcome",
       text: (one) => one.reason ?? (one.consensus === null ? "" : JSON.stringify(one.consensus)),
     },
   ]);
@@ -142,7 +142,7 @@ const queueColumns: readonly Column<QueueAnswer>[] = [
 ];
 
 function tellLabelers({ terminal }: Context, labelers: readonly LabelerAnswer[]): void {
-  const none = "No labeler was added. A queue may be open to anyone all the same.";
+  const none = "No labelers. Queues that are open to anyone need none.";
   printList(terminal, labelers, labelerColumns, none);
 }
 

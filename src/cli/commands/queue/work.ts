@@ -27,10 +27,10 @@ interface Lead {
 export function addQueueWork(queue: Command, act: Act): void {
   queue
     .command("next")
-    .description("the next sample for a labeler; exits with 3 when there is none, and says why")
+    .description("assign the next sample to a labeler; exits with 3 and a reason if there is none")
     .argument("<queue>")
-    .requiredOption("--labeler <id>", "who asks")
-    .option("--start", "begin it at once")
+    .requiredOption("--labeler <id>", "the labeler")
+    .option("--start", "start it immediately")
     .action(act<Who>((context, options, name) => reached(context, ({ call }) => next(context, call, name!, options))));
   const working = (
     verb: string,
@@ -39,7 +39,7 @@ export function addQueueWork(queue: Command, act: Act): void {
     add = (command: Command) => command,
   ) =>
     add(
-      queue.command(verb).description(does).argument("<assignment>").requiredOption("--labeler <id>", "who does it"),
+      queue.command(verb).description(does).argument("<assignment>").requiredOption("--labeler <id>", "the labeler"),
     ).action(
       act<Who>((context, options, id) =>
         reached(context, async ({ call }) => {
@@ -50,15 +50,17 @@ export function addQueueWork(queue: Command, act: Act): void {
         }),
       ),
     );
-  working("start", "startAssignment", "begin an assignment: its time runs from then on");
-  working("extend", "extendAssignment", "go on with it: its time begins again");
-  working("skip", "skipAssignment", "give it to somebody else", (command) => command.option("--reason <text>", "why"));
+  working("start", "startAssignment", "start an assignment and its time limit");
+  working("extend", "extendAssignment", "extend an assignment: its time limit starts again");
+  working("skip", "skipAssignment", "skip an assignment; another labeler gets the sample", (command) =>
+    command.option("--reason <text>", "reason to record"),
+  );
   queue
     .command("answer")
-    .description("hand in a label")
+    .description("submit a label")
     .argument("<assignment>")
     .argument("<label>", "the label: JSON, @file, or - for stdin", jsonValue)
-    .requiredOption("--labeler <id>", "whose label it is")
+    .requiredOption("--labeler <id>", "the labeler")
     .action(
       act<Who>((context, { labeler }, id, label) =>
         reached(context, async ({ call }) => answer(context, await call("submitLabel", { id, labeler, label }))),
@@ -66,12 +68,12 @@ export function addQueueWork(queue: Command, act: Act): void {
     );
   queue
     .command("assign")
-    .description("give a sample to a named labeler, as a lead")
+    .description("assign a sample to a labeler, as a lead")
     .argument("<queue>")
     .argument("<key>", "the key of the sample")
-    .requiredOption("--to <labeler>", "who gets it")
-    .requiredOption("--actor <name>", "the lead")
-    .option("--reason <text>", "why")
+    .requiredOption("--to <labeler>", "the labeler")
+    .requiredOption("--actor <name>", "the lead's name")
+    .option("--reason <text>", "reason to record")
     .action(
       act<Lead & { to: string }>((context, options, name, key) =>
         reached(context, async ({ call }) => {
@@ -82,10 +84,10 @@ export function addQueueWork(queue: Command, act: Act): void {
     );
   queue
     .command("release")
-    .description("take an assignment back from its labeler, as a lead")
+    .description("revoke an assignment, as a lead")
     .argument("<assignment>")
-    .requiredOption("--actor <name>", "the lead")
-    .option("--reason <text>", "why")
+    .requiredOption("--actor <name>", "the lead's name")
+    .option("--reason <text>", "reason to record")
     .action(
       act<Lead>((context, options, id) =>
         reached(context, async ({ call }) => tell(context, [await call("releaseAssignment", { id, ...options })])),
@@ -93,7 +95,7 @@ export function addQueueWork(queue: Command, act: Act): void {
     );
   queue
     .command("expired")
-    .description("let expire whose time is over, and list it")
+    .description("expire overdue assignments and list them")
     .argument("<queue>")
     .action(
       act((context, _, name) =>
@@ -101,14 +103,14 @@ export function addQueueWork(queue: Command, act: Act): void {
       ),
     );
   for (const [verb, name, does] of [
-    ["accept", "acceptLabel", "accept a label, as a lead; one that came late counts from then on"],
-    ["reject", "rejectLabel", "reject a label, as a lead: its labeler gets the sample back to correct it"],
+    ["accept", "acceptLabel", "accept a label, as a lead; this includes late labels"],
+    ["reject", "rejectLabel", "reject a label, as a lead; its labeler gets the sample back to correct"],
   ] as const) {
     queue
       .command(verb)
       .description(does)
       .argument("<label>", "its id")
-      .requiredOption("--actor <name>", "the lead")
+      .requiredOption("--actor <name>", "the lead's name")
       .option("--comment <text>", "for the labeler")
       .action(
         act<Lead>((context, options, id) =>
@@ -155,7 +157,7 @@ function printSample(terminal: Terminal, { key, id, data }: Shown["sample"]): vo
   const width = Math.max(...rows.map(([name]) => visible(String(name)).length));
   for (const [name, value] of rows) {
     const text = visible(typeof value === "string" ? value : JSON.stringify(value));
-    const cut = text.length > longest ? `${text.slice(0, 60)}… (${text.length} characters; --json has them all)` : text;
+    const cut = text.length > longest ? `${text.slice(0, 60)}… (${text.length} characters; use --json for all)` : text;
     terminal.print(`  ${terminal.paint.dim(pad(visible(String(name)), width))}  ${cut}`);
   }
 }
@@ -167,7 +169,7 @@ async function printWhatToDo(terminal: Terminal, call: Call, assignment: Assignm
   const { id, queueId, labelerId } = assignment;
   const who = `--labeler ${quoted(labelerId)}`;
   if (assignment.status === "pending") {
-    terminal.print(`\n  ${dim("Begin it:")}  pawl queue start ${id} ${who}`);
+    terminal.print(`\n  ${dim("Start:")}  pawl queue start ${id} ${who}`);
     return;
   }
   const { labelSchema } = await call("queue", { queue: queueId });
@@ -176,15 +178,15 @@ async function printWhatToDo(terminal: Terminal, call: Call, assignment: Assignm
   terminal.print("");
   for (const { name, takes } of fields) terminal.print(`  ${dim(pad(visible(name), width))}  ${visible(takes)}`);
   const label = quoted(JSON.stringify(blankLabel(labelSchema)));
-  terminal.print(`\n  ${dim("Answer:")}  pawl queue answer ${id} ${visible(label)} ${who}`);
-  terminal.print(`  ${dim("Or not:")}  pawl queue skip ${id} --reason '…' ${who}`);
+  terminal.print(`\n  ${dim("Submit:")}  pawl queue answer ${id} ${visible(label)} ${who}`);
+  terminal.print(`  ${dim("Skip:")}    pawl queue skip ${id} --reason '…' ${who}`);
 }
 
 function answer({ terminal }: Context, told: SubmittedAnswer): undefined {
   if (terminal.json) printJson(terminal, told);
   else {
     printAssignment(terminal, told.assignment);
-    if (told.late) terminal.note("It came after the deadline: it is kept, and counts if a lead accepts it.");
+    if (told.late) terminal.note("The label arrived after the deadline. It is kept, and used if a lead accepts it.");
   }
   return undefined;
 }
@@ -193,14 +195,14 @@ function printAssignment(terminal: Terminal, one: AssignmentAnswer): void {
   const until = one.status === "pending" ? one.startBy : one.status === "in_progress" ? one.deadline : null;
   const moment =
     until !== null && terminal.isTty ? `${new Date(until).toLocaleTimeString("en-GB")}, ${fromNow(until)}` : until;
-  const when = moment === null ? "" : `  ${one.status === "pending" ? "to be started" : "to be done"} by ${moment}`;
+  const when = moment === null ? "" : `  ${one.status === "pending" ? "start" : "finish"} by ${moment}`;
   terminal.print(`${one.id}  ${one.status}${terminal.paint.dim(when)}`);
 }
 
 function tell({ terminal }: Context, assignments: readonly AssignmentAnswer[]): undefined {
   if (terminal.json) printJson(terminal, assignments.length === 1 ? assignments[0] : assignments);
   else if (assignments.length === 1) printAssignment(terminal, assignments[0]!);
-  else if (assignments.length === 0 && terminal.isTty) terminal.note("Nothing was past its time.");
+  else if (assignments.length === 0 && terminal.isTty) terminal.note("No overdue assignments.");
   else {
     printTable(terminal, assignments, [
       { title: "assignment", text: (one) => one.id },

@@ -4,12 +4,12 @@ import type { Act } from "../../program.ts";
 export function addStart(program: Command, act: Act): void {
   program
     .command("start")
-    .description("run Pawl: opens the database, brings it up to date, runs steps, serves the console")
+    .description("run everything in one process: migrations, workers, console and API")
     .option(
       "--port <port>",
-      "where the console and the API are; that of the config, or 7295 or the next free one unless given",
+      "port of the console and the API (default: that of the config, or the next free one from 7295)",
     )
-    .option("--no-wait", "exit when the database server cannot be reached at the start, instead of waiting for it")
+    .option("--no-wait", "exit if the database server cannot be reached, instead of waiting for it")
     .action(
       act<{ port?: string; wait: boolean }>(async (context, options) => {
         const { runPawl } = await import("../../run/run-pawl.ts");
