@@ -85,7 +85,8 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   app.get("/metrics", async (context) => {
     if (options.authenticate !== undefined) {
       const { role, name } = await admit(pawl, context, admission);
-      if (!may(role, "look")) throw new PawlError("not_allowed", `The role ${role} of ${name} may not read metrics.`);
+      if (!may(role, "look"))
+        throw new PawlError("not_allowed", `${name} has the role ${role}, which cannot read metrics.`);
     } else if (options.token !== undefined && !isSame(bearerOf(context), options.token))
       return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
     const metrics = await withReadLimits(pawl, limits?.reads, () => pawl.inspect.metrics());
@@ -93,7 +94,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   });
   const limit = bodyLimit({
     maxSize: maxRequestBytes,
-    onError: (context) => answerProblem(context, problem(413, "value_not_serializable", "1 MiB is the most.")),
+    onError: (context) => answerProblem(context, problem(413, "value_not_serializable", "The maximum is 1 MiB.")),
   });
   app.use("/api/*", limit);
   app.get("/api/openapi.json", (context) => context.json(openapi(base)));
@@ -110,7 +111,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
 
 function baseOf(given = ""): string {
   if (/^(?:\/[\w.~-]+)*$/.test(given)) return given;
-  throw new PawlError("option_invalid", "`base` must be the path at which it is mounted, such as /pawl.");
+  throw new PawlError("option_invalid", "`base` must be the path at which the app is mounted, such as /pawl.");
 }
 
 /** Unless a page says otherwise: nothing here is for a browser to keep, to show or to guess about. */
@@ -131,11 +132,11 @@ async function takeCallback(pawl: Pawl, context: Context, token: string | undefi
       "A callback needs its token: in the path, or as `Authorization: Bearer <token>`.",
     );
   if (!isJson(context))
-    return answerProblem(context, problem(415, "option_invalid", "Send application/json, not compressed."));
+    return answerProblem(context, problem(415, "option_invalid", "Send uncompressed application/json."));
   const body = parseObject(await context.req.text());
   const { payload, error, dedupeKey: given } = checkedArguments("A callback", callbackArguments, body);
   if (payload !== undefined && error !== undefined)
-    throw new PawlError("option_invalid", "A callback has a `payload` or an `error`, not both.");
+    throw new PawlError("option_invalid", "Send `payload` or `error`, not both.");
   const dedupeKey = (given as string | undefined) ?? context.req.header("idempotency-key");
   const result = error === undefined ? { payload } : { error: error as unknown as ReportedError };
   const { id, accepted, late, status, reason } = await pawl.callbacks.receiveByToken(token, result, { dedupeKey });

@@ -40,7 +40,7 @@ export function reauthenticateEveryMs({ reauthenticateInterval = "30s" }: Authen
 function positiveMs(duration: Duration, name: string): number {
   const ms = durationMs(duration, name);
   if (ms > 0) return ms;
-  throw new PawlError("option_invalid", `\`${name}\` must be longer than 0.`);
+  throw new PawlError("option_invalid", `\`${name}\` must be more than 0.`);
 }
 
 /**
@@ -73,7 +73,10 @@ export async function authenticateBy(
   try {
     const found = await settleWithin(authenticationLimitMs(options), "It", () => authenticate(request));
     if (request.bodyUsed)
-      throw new PawlError("hook_failed", "It read the body of the request. Let it read that of `request.clone()`.");
+      throw new PawlError(
+        "hook_failed",
+        "It consumed the body of the request. Read the body of `request.clone()` instead.",
+      );
     return checkedResult(found);
   } catch (error) {
     const failure = new PawlError(

@@ -35,7 +35,7 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
     if (!may(visitor.role, "look"))
       throw new PawlError(
         "not_allowed",
-        `The role ${visitor.role} of ${visitor.name} does not give the right to look.`,
+        `${visitor.name} has the role ${visitor.role}, which cannot view live updates.`,
       );
     const instance = context.req.query("instance");
     if (instance !== undefined && !isId(instance)) throw new PawlError("option_invalid", "`instance` must be an id.");

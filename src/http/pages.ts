@@ -119,7 +119,7 @@ class Files {
       this.#pages.set(name, html);
       return html;
     } catch (error) {
-      const message = `The console was not built: ${messageOf(error)}. Run \`npm run build\` in Pawl's folder.`;
+      const message = `The console is not built: ${messageOf(error)}. Run \`npm run build\` in Pawl's folder.`;
       throw new PawlError("not_available", message, {}, { cause: error });
     }
   }

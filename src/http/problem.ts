@@ -73,18 +73,18 @@ const callers: Record<Code<"request">, number> = {
 
 const titles: Readonly<Record<number, string>> = {
   400: "Bad request",
-  401: "Not signed in",
-  403: "Not allowed",
+  401: "Not authenticated",
+  403: "Forbidden",
   404: "Not found",
   405: "Method not allowed",
   409: "Conflict",
   413: "Too large",
   415: "Unsupported media type",
-  422: "Cannot be taken",
+  422: "Unprocessable content",
   429: "Too many requests",
-  500: "Failed",
-  503: "Not now",
-  504: "Not yet",
+  500: "Internal error",
+  503: "Service unavailable",
+  504: "Timed out",
 };
 
 /** Nothing is wrong: what was waited for has not come. */

@@ -81,12 +81,12 @@ export class RequestLimits {
   async enter(caller: string): Promise<() => void> {
     const waitMs = this.#requests.take(caller);
     if (waitMs > 0)
-      throw tooMany(`${caller} sends more than ${this.#limits.requestsPerSecond} requests a second.`, waitMs);
+      throw tooMany(`${caller} exceeds the limit of ${this.#limits.requestsPerSecond} requests a second.`, waitMs);
     const turns = this.#turnsOf(caller);
     if (turns.running < this.#limits.concurrency) turns.running += 1;
     else {
       if (turns.waiting.length >= this.#limits.concurrency * maxWaitingPerSlot)
-        throw tooMany(`${caller} has ${turns.waiting.length} requests waiting already.`, 1_000);
+        throw tooMany(`${caller} already has ${turns.waiting.length} waiting requests.`, 1_000);
       await new Promise<void>((resolve) => turns.waiting.push(resolve)); // The turn is handed over: `running` stays.
     }
     return once(() => {
@@ -102,7 +102,7 @@ export class RequestLimits {
     const turns = this.#turnsOf(caller);
     if (turns.streams >= this.#limits.streams) {
       this.#forget(caller, turns);
-      throw tooMany(`${caller} has ${this.#limits.streams} live streams open already. Close one of them.`, 5_000);
+      throw tooMany(`${caller} already has ${this.#limits.streams} open live streams. Close one of them.`, 5_000);
     }
     turns.streams += 1;
     return once(() => {

@@ -119,12 +119,12 @@ export function checkHttp(options: HttpOptions): HttpOptions {
   if (token !== undefined && (typeof token !== "string" || !/^[\w.~+/=-]{16,}$/.test(token)))
     throw new PawlError(
       "option_invalid",
-      "`http.token` must be a text of 16 characters or more, as a header can hold it.",
+      "`http.token` must be a string of at least 16 characters that is valid in a header.",
     );
   if (!isLoopback(host ?? standardHost) && token === undefined) {
     throw new PawlError(
       "option_invalid",
-      `\`http.host\` is ${host}, which others can reach. Give \`http.token\`, which /metrics will ask for, or keep to 127.0.0.1.`,
+      `\`http.host\` is ${host}, which other machines can reach. Set \`http.token\` to protect /metrics, or use 127.0.0.1.`,
     );
   }
   return options;
@@ -135,6 +135,6 @@ function isLoopback(host: string): boolean {
 }
 
 function taken(error: Error, host: string, port: number): PawlError {
-  const message = `Nothing can listen on ${host}:${port}: ${messageOf(error)}. Choose another \`http.port\`.`;
+  const message = `Could not listen on ${host}:${port}: ${messageOf(error)}. Choose another \`http.port\`.`;
   return new PawlError("option_invalid", message, { host, port }, { cause: error });
 }

@@ -33,7 +33,7 @@ export function mountSessions(
     const session = await limitGuesses(options.limits, context, () => pawl.access.signIn(secret));
     if (session === undefined) {
       logRefused(pawl, context, "A sign-in was refused: its token is unknown, revoked or expired.");
-      throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
+      throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");
     }
     await keepSession(pawl, context, session);
     return context.json(shown(session.visitor));
@@ -58,6 +58,6 @@ async function secretOf(context: Context): Promise<string> {
   if (!/^application\/json\b/i.test(context.req.header("content-type") ?? ""))
     throw new PawlError("media_unsupported", "Send application/json.");
   const { token } = checkedArguments("sign in", { token: text }, parseObject(await context.req.text()));
-  if (token === undefined) throw new PawlError("option_invalid", "`token` is needed.");
+  if (token === undefined) throw new PawlError("option_invalid", "`token` is required.");
   return token as string;
 }

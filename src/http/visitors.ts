@@ -16,7 +16,7 @@ export interface LocalDoor extends DoorOptions {
   readonly isLocal?: boolean | undefined;
 }
 
-const unknown = "Send `Authorization: Bearer <token>` (`pawl token create` makes one), or sign in.";
+const unknown = "Send `Authorization: Bearer <token>` (create one with `pawl token create`), or sign in.";
 
 /** Who comes, and with what, so that it can be asked later whether that still counts. */
 export interface Visit {
@@ -46,7 +46,7 @@ export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor):
     if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined };
     const visitor = await pawl.access.authenticateToken(bearer);
     if (visitor !== undefined) return { visitor, secret: bearer };
-    throw new PawlError("token_invalid", "This token is unknown, revoked or past its time.");
+    throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");
   }
   const session = getCookie(context, cookieOf(context));
   const visitor = session === undefined ? undefined : await pawl.access.authenticateSession(session);
@@ -71,7 +71,7 @@ function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
   if (isProgramKnown && site === undefined && origin === undefined && context.req.header("cookie") === undefined)
     return;
   const isOwn = site === undefined ? origin === new URL(context.req.url).origin : site === "same-origin";
-  if (!isOwn) throw new PawlError("not_allowed", "Another site cannot act for whoever is signed in here.");
+  if (!isOwn) throw new PawlError("not_allowed", "Requests from other sites are refused.");
 }
 
 /**

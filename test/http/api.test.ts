@@ -276,7 +276,9 @@ describe("everything is answered as it is documented", () => {
       "reject_label by grace",
     ]);
     const three = await api.get<Thing>("/queues/pictures/keys/three");
-    expect(await api.post(`/samples/${three.id}/assign`, { to: "eva", reason: "knows it" })).toMatchObject({
+    expect(
+      await api.post(`/samples/${three.id}/assign`, { to: "eva", reason: "exists in the database" }),
+    ).toMatchObject({
       labelerId: "eva",
       status: "pending",
     });

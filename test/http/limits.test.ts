@@ -97,7 +97,7 @@ describe("one caller", () => {
       400,
       {
         code: "option_invalid",
-        detail: "`samples` holds 1001 items, and can hold 1000. Send the rest in another request.",
+        detail: "`samples` has 1001 items; the maximum is 1000. Send the rest in another request.",
       },
     ]);
     expect(await t.pawl.people.samples("pictures")).toEqual([]);

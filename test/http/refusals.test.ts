@@ -81,7 +81,7 @@ describe("bad input is told, and is never a failure of ours", () => {
       const asked = method === "get" ? `${placeOf(path)}?colour=red` : placeOf(path);
       const told = await api.refused(method, asked, method === "get" ? undefined : { colour: "red" });
       expect(told, `${method} ${path}`).toMatchObject({ status: 400, body: { code: "option_invalid" } });
-      expect(told.body.detail).toContain("does not take `colour`");
+      expect(told.body.detail).toContain("has no argument `colour`");
     }
   });
 
@@ -127,7 +127,7 @@ describe("bad input is told, and is never a failure of ours", () => {
       const [[once] = []] = Object.entries(takes).filter(([, schema]) => schema.type !== "array");
       if (once === undefined) continue;
       const twice = await api.refused(method, `${placeOf(path)}?${once}=1&${once}=2`);
-      expect(twice, path).toMatchObject({ status: 400, body: { detail: `\`${once}\` can be given once.` } });
+      expect(twice, path).toMatchObject({ status: 400, body: { detail: `\`${once}\` is given more than once.` } });
     }
   });
 

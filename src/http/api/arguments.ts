@@ -25,7 +25,7 @@ export async function readArguments(
   takeRepeatKey(context, route, given);
   if ("actor" in takes && !sender.isLocal) given.set("actor", actorOf(sender.visitor, given.get("actor")));
   if (route.right === "label") given.set("labeler", boundLabeler(sender.visitor, given.get("labeler")));
-  for (const name of inPath.keys()) if (given.has(name)) throw invalid(`\`${name}\` is in the path already.`);
+  for (const name of inPath.keys()) if (given.has(name)) throw invalid(`\`${name}\` is already in the path.`);
   const what = `${route.method.toUpperCase()} /api${route.path}`;
   const args = checkedArguments(what, takes, given);
   const missing = needs.find((name) => !Object.hasOwn(args, name));
@@ -56,23 +56,21 @@ function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, gi
   if (taken !== undefined && !given.has(taken)) given.set(taken, key);
   // A header that promises something and is ignored would be worse than none.
   else if (name === "enqueue" && !given.has("key"))
-    throw invalid(
-      "`Idempotency-Key` is not available here: a job that has ended is forgotten. Send `key` in the body.",
-    );
+    throw invalid("`Idempotency-Key` is not supported for jobs: ended jobs are deleted. Send `key` in the body.");
 }
 
 /** A service and an admin may act for others, and say for whom; all else is done in one's own name. */
 function actorOf({ name, role }: Principal, given: unknown): unknown {
   if (given === undefined || given === null || given === name) return name;
   if (role === "service" || role === "admin") return given;
-  throw new PawlError("not_allowed", `\`actor\` is ${name} here: the role ${role} acts for nobody else.`);
+  throw new PawlError("not_allowed", `\`actor\` must be ${name}: the role ${role} cannot act for others.`);
 }
 
 /** A labeler works as themselves. Who may label for others says for whom. */
 function boundLabeler(visitor: Principal, given: unknown): unknown {
   const self = labelerIn(visitor);
   if (self !== undefined && given !== undefined && given !== null && given !== self)
-    throw new PawlError("not_allowed", `You are the labeler ${self} here, and nobody else.`);
+    throw new PawlError("not_allowed", `\`labeler\` must be ${self}: your token belongs to that labeler.`);
   return self ?? given ?? visitor.labeler;
 }
 
@@ -89,14 +87,15 @@ function* queryOf(context: Context, takes: Takes): Generator<[string, unknown]> 
 async function bodyOf(context: Context): Promise<Values> {
   const text = await context.req.text();
   if (text === "") return new Map();
-  if (!isJson(context)) throw new PawlError("media_unsupported", "Send application/json, not compressed.");
+  if (!isJson(context)) throw new PawlError("media_unsupported", "Send uncompressed application/json.");
   return parseObject(text);
 }
 
 function strayed(what: string, takes: Takes, name: string): string {
   const names = Object.keys(takes);
-  const known = names.length === 0 ? "It takes nothing but what is in its path." : `It takes ${names.join(", ")}.`;
-  return `${what} does not take \`${name}\`. ${known}`;
+  const known =
+    names.length === 0 ? "It has no arguments besides those in its path." : `Known arguments: ${names.join(", ")}.`;
+  return `${what} has no argument \`${name}\`. ${known}`;
 }
 
 function invalid(message: string): PawlError {

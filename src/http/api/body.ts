@@ -22,12 +22,11 @@ export function parseObject(text: string): ReadonlyMap<string, unknown> {
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text, (key, value) => {
-      if (key === "__proto__")
-        throw new PawlError("option_invalid", "`__proto__` is a key that could change the objects of a reader.");
+      if (key === "__proto__") throw new PawlError("option_invalid", "The key `__proto__` is not allowed.");
       return value;
     });
   } catch (error) {
     if (error instanceof PawlError) throw error;
-    throw new PawlError("option_invalid", `The request is not JSON: ${messageOf(error)}.`);
+    throw new PawlError("option_invalid", `The request body is not JSON: ${messageOf(error)}.`);
   }
 }

@@ -5,7 +5,7 @@ import type { Schema } from "./schema.ts";
 /** A query holds texts alone: the schema says what is meant by them. */
 export function fromText(name: string, schema: Schema, values: readonly string[]): unknown {
   if (schema.type === "array") return values.flatMap((value) => value.split(",")).filter((value) => value !== "");
-  if (values.length > 1) throw invalid(`\`${name}\` can be given once.`);
+  if (values.length > 1) throw invalid(`\`${name}\` is given more than once.`);
   const [value] = values as [string];
   const kinds = kindsOf(schema);
   if (kinds.includes("boolean") && (value === "true" || value === "false")) return value === "true";
@@ -27,10 +27,10 @@ export function checkKind(name: string, schema: Schema, value: unknown): void {
   const { maxItems = Number.POSITIVE_INFINITY } = schema;
   if (value.length > maxItems)
     throw invalid(
-      `\`${name}\` holds ${value.length} items, and can hold ${maxItems}. Send the rest in another request.`,
+      `\`${name}\` has ${value.length} items; the maximum is ${maxItems}. Send the rest in another request.`,
     );
   for (const one of value) {
-    if (one === null) throw invalid(`\`${name}\` holds null, which is nothing.`);
+    if (one === null) throw invalid(`\`${name}\` contains null.`);
     checkKind(name, schema.items, one);
   }
 }
@@ -41,12 +41,12 @@ export function toMoment(name: string, { format }: Schema, value: unknown): unkn
   const moment = new Date(value as string);
   // The database knows other first and last days than JavaScript does; nobody means either.
   const isUsual = moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
-  if (!isUsual) throw invalid(`\`${name}\` must be a moment such as 2026-01-31T12:00:00Z.`);
+  if (!isUsual) throw invalid(`\`${name}\` must be a time such as 2026-01-31T12:00:00Z.`);
   return moment;
 }
 
 const words: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   integer: "a whole number",
   boolean: "true or false",

@@ -50,7 +50,7 @@ async function answer(pawl: Pawl, context: Context, route: Route, options: Mount
   const visitor = await admit(pawl, context, options);
   const rights = rightsFor(route, (name) => context.req.param(name));
   if (!rights.some((right) => may(visitor.role, right))) {
-    const message = `${route.name} needs the right to ${rights.join(" or ")}, which the role ${visitor.role} of ${visitor.name} does not give.`;
+    const message = `${route.name} needs the right to ${rights.join(" or ")}; ${visitor.name} has the role ${visitor.role}, which does not include it.`;
     throw new PawlError("not_allowed", message, { role: visitor.role, needs: rights });
   }
   if (route.waits === true) countAsStream(context, visitor, options);
@@ -64,13 +64,13 @@ async function answer(pawl: Pawl, context: Context, route: Route, options: Mount
     answered = (await (isRead ? withReadLimits(pawl, options.limits?.reads, call) : call())) ?? null;
   } catch (error) {
     // What ends with the caller is no failure of ours, and is reported to nobody.
-    if (context.req.raw.signal.aborted) throw new PawlError("not_available", "The caller is gone.");
+    if (context.req.raw.signal.aborted) throw new PawlError("not_available", "The client disconnected.");
     if (route.waits === true && options.ends?.aborted === true)
-      throw new PawlError("closed", "This Pawl is being stopped.");
+      throw new PawlError("closed", "The server is shutting down.");
     throw labeler === undefined ? asError(error) : asOwn(asError(error), args.id);
   }
   if (answered === null && !canBeNull(route.answer))
-    return answerProblem(context, problem(404, "instance_unknown", "There is none that is called so."));
+    return answerProblem(context, problem(404, "instance_unknown", "The name does not exist."));
   return context.body(JSON.stringify(answered), 200, { "content-type": "application/json" });
 }
 
@@ -81,11 +81,13 @@ function signalOf(context: Context, { waits }: Route, { ends }: MountOptions): A
 }
 
 function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : broken(`Something unexpected was thrown: ${messageOf(thrown)}.`);
+  return thrown instanceof Error
+    ? thrown
+    : broken(`Internal error: a value was thrown that is not an error: ${messageOf(thrown)}.`);
 }
 
 /** What was given to somebody else is unknown to a labeler. */
 function asOwn(error: Error, id: unknown): Error {
   if (!isPawlError(error, "not_the_assignee")) return error;
-  return new PawlError("assignment_unknown", `There is no assignment ${String(id)}.`, { assignment: id });
+  return new PawlError("assignment_unknown", `Assignment ${String(id)} does not exist.`, { assignment: id });
 }

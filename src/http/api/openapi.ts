@@ -15,10 +15,10 @@ const problem = named("Problem", {
       type: text,
       title: text,
       status: whole,
-      code: about(text, "Stable: programs may branch on it."),
+      code: about(text, "A stable code for programs."),
       detail: text,
-      details: about(record, "The same as data, such as each blocker of a refused move."),
-      faults: about(listOf(fault), "What is wrong with a label, each at its place, a JSON Pointer."),
+      details: about(record, "The details as data, such as each blocker of a refused move."),
+      faults: about(listOf(fault), "The faults of a label, each with a JSON Pointer to its place."),
     },
     ["detail", "details", "faults"],
   ),
@@ -45,25 +45,25 @@ export function openapi(base = ""): Document {
     paths,
     components: {
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "Made with `pawl token create`, or by an admin." },
+        token: { type: "http", scheme: "bearer", description: "Created with `pawl token create`, or by an admin." },
         session: {
           type: "apiKey",
           in: "cookie",
           name: "__Host-pawl_session",
-          description: "Of a browser that signed in. Without HTTPS: pawl_session_<port>.",
+          description: "The session cookie of a browser. Without HTTPS: pawl_session_<port>.",
         },
       },
       schemas: schemas.all,
-      responses: { Problem: { description: "It was refused, or failed.", content } },
+      responses: { Problem: { description: "The request was refused or failed.", content } },
     },
   };
 }
 
 const introduction = [
-  "Everything goes in and out as JSON; moments are texts such as `2026-01-31T12:00:00Z`.",
-  "A GET takes its arguments in the query, a list as one name several times or with commas; all else takes a JSON body.",
-  "Lists come by pages: give the `id` of the last one as `after`.",
-  "A write that takes `Idempotency-Key` can be repeated with the same key: it happens once, and gets its first answer.",
+  "Requests and responses are JSON; times are strings such as `2026-01-31T12:00:00Z`.",
+  "A GET has its arguments in the query, a list as a repeated name or with commas; other methods have a JSON body.",
+  "Lists are paginated: pass the `id` of the last item as `after`.",
+  "Repeat a write that supports `Idempotency-Key` with the same key: it happens once, and each repetition returns the first response.",
   "Errors are problem details (RFC 9457) with a stable `code`.",
 ].join(" ");
 
@@ -134,7 +134,7 @@ function otherOperation(one: OtherOperation, schemas: Schemas): Document {
     operationId,
     tags: [tag],
     summary,
-    description: may === null ? "Needs no right." : `Needs the right to ${may}.`,
+    description: may === null ? "Needs no authentication." : `Needs the right to ${may}.`,
     "x-rights": may === null ? [] : [may],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body && { requestBody: { required: true, content: { [json]: { schema: schemas.referTo(body) } } } }),
@@ -157,9 +157,9 @@ function requiredOf({ needs = [] }: Route): readonly string[] {
 }
 
 const pathNames: Readonly<Record<string, string>> = {
-  id: "The id of what is meant.",
-  key: "The key of what is meant, as it was given by whoever started it.",
-  lane: "As in `essay`, `essay/grading` or `essay:after`; a slash is written %2F.",
+  id: "The id.",
+  key: "The key that the caller chose at the start.",
+  lane: "Such as `essay`, `essay/grading` or `essay:after`; encode a slash as %2F.",
 };
 
 function pathParameter(name: string, description: string): Document {
@@ -182,7 +182,7 @@ const repeatHeader = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "The same key again gets the first answer, and changes nothing.",
+  description: "A repeated request with the same key returns the first response and changes nothing.",
   schema: text,
 };
 

@@ -49,7 +49,7 @@ export const record: Schema<Record<string, unknown>> = { type: "object", additio
 /** A length of time: milliseconds, or a text such as `10m`. */
 export const duration: Schema<Duration> = {
   type: ["string", "number"],
-  description: "Milliseconds, or a text such as `90s`, `10m`, `2h`, `60d`.",
+  description: "Milliseconds, or a string such as `90s`, `10m`, `2h`, `60d`.",
 };
 /** The answer of a call that returns nothing. */
 export const nothing: Schema<null> = { type: "null" };

@@ -14,7 +14,7 @@ export function lifecycleNamed(pawl: Pawl, name: string): AnyLifecycle {
     name,
     pawl.lifecycles.map((one) => one.name),
   );
-  throw new PawlError("lifecycle_unknown", `There is no lifecycle \`${name}\`. ${remedy}`, { lifecycle: name });
+  throw new PawlError("lifecycle_unknown", `Lifecycle \`${name}\` does not exist. ${remedy}`, { lifecycle: name });
 }
 
 /** The lifecycle of a filter; undefined for all of them. */
@@ -41,7 +41,7 @@ export async function targetOf(
   if (name !== undefined && key !== undefined) return { lifecycle: lifecycleNamed(pawl, name), ref: key };
   const lifecycle = id !== undefined && isId(id) ? await pawl.lifecycleOf(id) : undefined;
   if (lifecycle !== undefined) return { lifecycle, ref: { id: id! } };
-  return unknown("instance_unknown", `There is no instance with the id ${JSON.stringify(id)}.`, { id });
+  return unknown("instance_unknown", `Instance ${JSON.stringify(id)} does not exist.`, { id });
 }
 
 export function statesOf(lifecycle: AnyLifecycle, states: string[] | undefined): string[] | undefined {

@@ -2,19 +2,19 @@ import { about, id, text, whole } from "./schema.ts";
 
 /** Who does it; defaults to who has come in. */
 export const actor = {
-  actor: about(text, "In whose name, where a service or an admin speaks for others; else whoever has come in."),
+  actor: about(text, "The actor to record, if a service or an admin acts for others. Defaults to the caller."),
 };
 
 /** Why something is done, and by whom. */
-export const cause = { reason: about(text, "Why; it is kept with what was done."), ...actor };
+export const cause = { reason: about(text, "The reason to record."), ...actor };
 
 /** The same request twice happens once. */
 export const repeat = { idempotencyKey: about(text, "The same as the header `Idempotency-Key`.") };
 
 /** A page of a list. */
 export const page = {
-  limit: about(whole, "At most so many: 100 unless given, 1,000 at most."),
-  after: about(id, "The id of the last one of the page before."),
+  limit: about(whole, "The maximum number of items, up to 1,000. Defaults to 100."),
+  after: about(id, "The id of the last item of the previous page."),
 };
 
 /** The last one of the page before, as `Pawl` takes it. */

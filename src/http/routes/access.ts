@@ -25,7 +25,7 @@ const token = shape<TokenAnswer>({
   labeler: orNull(text),
   createdAt: moment,
   expiresAt: orNull(moment),
-  usedAt: about(orNull(moment), "Noted once a minute."),
+  usedAt: about(orNull(moment), "Updated at most once a minute."),
 });
 
 const session = named(
@@ -35,58 +35,58 @@ const session = named(
     name: text,
     role,
     labeler: orNull(text),
-    token: about(orNull(id), "The token that it was opened with; null for one that was opened by a link."),
+    token: about(orNull(id), "The token that opened the session; null for a session that a link opened."),
     createdAt: moment,
     expiresAt: moment,
-    usedAt: about(orNull(moment), "Noted once a minute."),
+    usedAt: about(orNull(moment), "Updated at most once a minute."),
   }),
 );
 
 const visitor = {
-  name: about(text, "Who or what it is for; it stands in the journal as the actor."),
+  name: about(text, "The person or program that uses it; the journal records this name as the actor."),
   role,
-  labeler: about(text, "Who a labeler is in the queues; `name` unless given."),
+  labeler: about(text, "The labeler's id in the queues. Defaults to `name`."),
 };
 
 const { get, post, remove } = routesOf("Access");
 
 export const accessRoutes = [
   get("tokens", "/tokens", "administer", {
-    summary: "The tokens that were given out, oldest first, without their secrets.",
+    summary: "List tokens, oldest first, without their secrets.",
     answer: listOf(token),
     call: ({ access }) => access.tokens(),
   }),
   post("createToken", "/tokens", "administer", {
-    summary: "Make a token. Its secret is told here and never again.",
-    takes: { ...visitor, expiresIn: about(duration, "Until it is revoked unless given."), ...actor },
+    summary: "Create a token. Its secret is returned only here.",
+    takes: { ...visitor, expiresIn: about(duration, "Lifetime. Defaults to no limit."), ...actor },
     needs: ["name", "role"],
     answer: withMore(token, { secret: text }),
     call: ({ access }, token) => access.createToken(token),
   }),
   remove("revokeToken", "/tokens/{id}", "administer", {
-    summary: "Take a token back: it and the sessions that it opened count no more.",
+    summary: "Revoke a token and the sessions that it opened.",
     takes: actor,
     answer: nothing,
     call: ({ access }, { id, actor }) => access.revokeToken(id, { actor }),
   }),
   get("sessions", "/sessions", "administer", {
-    summary: "The browsers that are signed in, by links and with tokens, oldest first.",
+    summary: "List browser sessions, opened by links and by tokens, oldest first.",
     answer: listOf(session),
     call: ({ access }) => access.sessions(),
   }),
   remove("revokeSession", "/sessions/{id}", "administer", {
-    summary: "End a session: its browser has to sign in anew, and its live streams end.",
+    summary: "End a session and its live streams; its browser must sign in again.",
     takes: actor,
     answer: nothing,
     call: ({ access }, { id, actor }) => access.revokeSession(id, { actor }),
   }),
   post("signInCode", "/sign-in-codes", "administer", {
-    summary: "Make a link that signs somebody in once, within a quarter of an hour.",
+    summary: "Create a link that signs in once. It expires after 15 minutes.",
     takes: visitor,
     needs: ["name", "role"],
     answer: shape<SignInAnswer>({
-      path: about(text, "Seen from where Pawl is mounted."),
-      url: about(orNull(text), "Where the process that answers has its pages, if it knows."),
+      path: about(text, "Relative to the path at which Pawl is mounted."),
+      url: about(orNull(text), "The URL of the console of this process, if known."),
     }),
     call: async ({ access }, visitor, { url = null }) => ({
       path: `/sign-in/${await access.createSignInCode(visitor)}`,

@@ -6,7 +6,7 @@ import { repeat } from "../api/usual-arguments.ts";
 import { assignment, next, submitted, workMove } from "./answers/people-answer.ts";
 
 /** Whoever labels works as himself; somebody else who may label says for whom. */
-const labeler = about(text, "For whom; a labeler is always himself.");
+const labeler = about(text, "The labeler. A labeler's own token sets it.");
 
 const { get, post } = routesOf("Desk");
 
@@ -14,24 +14,24 @@ const { get, post } = routesOf("Desk");
 async function ownAssignment(people: Pawl["people"], id: string, labeler: string | undefined) {
   const found = await people.assignment(id);
   if (labeler === undefined || found.labelerId === labeler) return found;
-  throw new PawlError("assignment_unknown", `There is no assignment ${id}.`, { id });
+  throw new PawlError("assignment_unknown", `Assignment ${id} does not exist.`, { id });
 }
 
 export const deskRoutes = [
   post("next", "/queues/{queue}/next", "label", {
-    summary: "The next piece of work for a labeler, or why there is none.",
+    summary: "Assign the next sample to a labeler, or return why there is none.",
     takes: { labeler },
     needs: ["labeler"],
     answer: next,
     call: ({ people }, { queue, labeler }) => people.next(queue, labeler),
   }),
   get("assignment", "/assignments/{id}", ["look", "label"], {
-    summary: "An assignment as it stands. A labeler sees only his own.",
+    summary: "Get an assignment. Labelers see only their own.",
     answer: assignment,
     call: ({ people }, { id }, { labeler }) => ownAssignment(people, id, labeler),
   }),
   get("assignmentJournal", "/assignments/{id}/journal", ["look", "label"], {
-    summary: "All moves of an assignment, in their order. A labeler sees only those of his own.",
+    summary: "List all moves of an assignment, in order. Labelers see only their own.",
     answer: listOf(workMove),
     call: async ({ people }, { id }, { labeler }) => {
       await ownAssignment(people, id, labeler);
@@ -39,28 +39,28 @@ export const deskRoutes = [
     },
   }),
   post("startAssignment", "/assignments/{id}/start", "label", {
-    summary: "Begin: from now on the time runs.",
+    summary: "Start an assignment and its time limit.",
     takes: { labeler, ...repeat },
     needs: ["labeler"],
     answer: assignment,
     call: ({ people }, { id, labeler, ...options }) => people.start(id, labeler, options),
   }),
   post("submitLabel", "/assignments/{id}/submit", "label", {
-    summary: "Hand in a label. After the deadline it is kept as late.",
+    summary: "Submit a label. After the deadline it is kept as late.",
     takes: { label: anything, labeler, ...repeat },
     needs: ["label", "labeler"],
     answer: submitted,
     call: ({ people }, { id, labeler, label, ...options }) => people.submit(id, labeler, label, options),
   }),
   post("skipAssignment", "/assignments/{id}/skip", "label", {
-    summary: "Do not label it; somebody else gets it.",
+    summary: "Skip an assignment; another labeler gets the sample.",
     takes: { reason: text, labeler, ...repeat },
     needs: ["labeler"],
     answer: assignment,
     call: ({ people }, { id, labeler, ...options }) => people.skip(id, labeler, options),
   }),
   post("extendAssignment", "/assignments/{id}/extend", "label", {
-    summary: "Still at it: its time begins again.",
+    summary: "Extend an assignment: its time limit starts again.",
     takes: { labeler, ...repeat },
     needs: ["labeler"],
     answer: assignment,

@@ -11,8 +11,8 @@ const breaker = named(
     name: text,
     state,
     since: orNull(moment),
-    openUntil: about(orNull(moment), "When it lets a first probe through; null unless it is open by itself."),
-    forced: about(orNull(oneOf("open", "closed")), "What an operator has said, until it is released."),
+    openUntil: about(orNull(moment), "When it admits the first probe; null if it is not open or is forced."),
+    forced: about(orNull(oneOf("open", "closed")), "The forced state, until it is released."),
     reason: orNull(text),
     actor: orNull(text),
     calls: shape<BreakerAnswer["calls"]>({ good: whole, failed: whole }),
@@ -24,7 +24,7 @@ const breaker = named(
 const flip = named(
   "BreakerFlip",
   shape<FlipAnswer>({
-    flip: about(whole, "The first one is 1."),
+    flip: about(whole, "A counter from 1."),
     from: state,
     to: state,
     cause: oneOf("failures", "rested", "probe_failed", "probes_passed", "forced", "released"),
@@ -41,25 +41,25 @@ const { get, post } = routesOf("Breakers");
 
 export const breakerRoutes = [
   get("breakers", "/breakers", "look", {
-    summary: "How the breakers of outside dependencies stand, over all processes.",
+    summary: "List breakers with their states, shared by all processes.",
     answer: listOf(breaker),
     call: (pawl) => pawl.breakers.list(),
   }),
   get("breakerFlips", "/breakers/{breaker}/flips", "look", {
-    summary: "When and why a breaker opened and closed, newest first.",
+    summary: "List when and why a breaker opened and closed, newest first.",
     takes: { limit: whole },
     answer: listOf(flip),
     call: (pawl, { breaker, limit }) => pawl.breakers.history(breaker, { limit }),
   }),
   post("forceBreaker", "/breakers/{breaker}/force", "operate", {
-    summary: "Hold a breaker open or closed in all processes, until it is released.",
+    summary: "Force a breaker open or closed in all processes, until it is released.",
     takes: { to: oneOf("open", "closed"), ...cause },
     needs: ["to", "reason"],
     answer: breaker,
     call: (pawl, { breaker, to, ...cause }) => pawl.breakers.force(breaker, to, cause),
   }),
   post("releaseBreaker", "/breakers/{breaker}/release", "operate", {
-    summary: "Let a breaker find its own way again.",
+    summary: "End the forced state of a breaker.",
     takes: cause,
     answer: breaker,
     call: (pawl, { breaker, ...cause }) => pawl.breakers.force(breaker, null, cause),

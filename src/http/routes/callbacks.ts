@@ -15,7 +15,7 @@ export const callback = named(
     instance: id,
     key: orNull(text),
     event: text,
-    dedupeKey: about(text, "What its sender calls it."),
+    dedupeKey: about(text, "The sender's id for it."),
     source: oneOf("call", "token", "step"),
     actor: orNull(text),
     payload: anything,
@@ -24,16 +24,16 @@ export const callback = named(
     isLate: flag,
     status: callbackStatus,
     reason: orNull(text),
-    version: about(orNull(whole), "The move that it made."),
+    version: about(orNull(whole), "The move that it caused."),
     settledAt: orNull(moment),
   }),
 );
 
 export const received = shape<ReceivedAnswer>({
   id,
-  accepted: about(flag, "It counts, or may: it was applied, waits for its instance, or was kept as late."),
+  accepted: about(flag, "Stored: it was applied, waits for its instance, or was kept as late."),
   late: flag,
-  duplicate: about(flag, "It was there already: this is the answer that it got at first."),
+  duplicate: about(flag, "A duplicate: the first response again."),
   status: callbackStatus,
   reason: orNull(text),
   receivedAt: moment,
@@ -43,21 +43,20 @@ const { get, post } = routesOf("Callbacks");
 
 export const callbackRoutes = [
   get("callbacks", "/callbacks", "look", {
-    summary: "What came in from outside, newest first, by pages.",
+    summary: "List callbacks, newest first, by page.",
     takes: { lifecycle: text, status: callbackStatus, late: flag, ...page },
     answer: listOf(callback),
     call: (pawl, { lifecycle, after: last, ...filter }) =>
       pawl.callbacks.list({ ...filter, lifecycle: lifecycleIfNamed(pawl, lifecycle), after: after(last) }),
   }),
   get("callback", "/callbacks/{id}", "look", {
-    summary: "One callback.",
+    summary: "Get a callback.",
     answer: callback,
     call: async (pawl, { id }) =>
-      (await pawl.callbacks.get(id)) ??
-      unknown("callback_unknown", `There is no callback with the id ${id}.`, { callback: id }),
+      (await pawl.callbacks.get(id)) ?? unknown("callback_unknown", `Callback ${id} does not exist.`, { callback: id }),
   }),
   post("acceptLate", "/callbacks/{id}/accept", "operate", {
-    summary: "Accept a result that came after the deadline and was kept.",
+    summary: "Accept a late callback.",
     takes: cause,
     answer: instance,
     call: (pawl, { id, ...cause }) => pawl.callbacks.acceptLate(id, cause),

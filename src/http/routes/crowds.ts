@@ -9,67 +9,67 @@ const { get, post } = routesOf("Crowds");
 
 export const crowdRoutes = [
   get("crowds", "/crowds", "look", {
-    summary: "The crowds, their marketplaces, and how many jobs and submissions stand where.",
+    summary: "List crowds with their marketplaces and counts of jobs and submissions by state.",
     answer: listOf(crowd),
     call: ({ crowd }) => Promise.all(crowd.list().map(async (one) => ({ ...one, ...(await crowd.counts(one.name)) }))),
   }),
   post("askCrowd", "/crowds/{crowd}/jobs", "send", {
-    summary: "Ask a crowd. A key that is taken gives back the job that has it.",
+    summary: "Publish a job for a crowd. An existing key returns its job.",
     takes: { content: anything, key: text, ...cause },
     needs: ["content"],
     answer: withMore(job, { created: flag }),
     call: (pawl, { crowd, ...question }) => pawl.crowd.ask(crowd, question),
   }),
   get("crowdJobs", "/crowds/{crowd}/jobs", "look", {
-    summary: "The jobs of a crowd, newest first, by pages.",
+    summary: "List the jobs of a crowd, newest first, by page.",
     takes: { state: listOf(jobState), ...page },
     answer: listOf(job),
     call: (pawl, { crowd, after: last, ...filter }) => pawl.crowd.jobs(crowd, { ...filter, after: after(last) }),
   }),
   get("crowdJobByKey", "/crowds/{crowd}/keys/{key}", "look", {
-    summary: "One crowd job, by the key that it was asked with.",
+    summary: "Get a crowd job by its key.",
     answer: job,
     call: async (pawl, which) =>
       (await pawl.crowd.job(which)) ??
       unknown(
         "instance_unknown",
-        `The crowd \`${which.crowd}\` was not asked with the key \`${which.key}\`. A job that a state asked for is named by its id.`,
+        `Crowd \`${which.crowd}\` has no job with the key \`${which.key}\`. A job that a state created is found by its id.`,
         which,
       ),
   }),
   get("crowdJob", "/crowd-jobs/{id}", "look", {
-    summary: "One crowd job.",
+    summary: "Get a crowd job.",
     answer: job,
     call: async ({ crowd }, { id }) =>
-      (await crowd.job(id)) ?? unknown("instance_unknown", `There is no crowd job ${id}.`, { id }),
+      (await crowd.job(id)) ?? unknown("instance_unknown", `Crowd job ${id} does not exist.`, { id }),
   }),
   get("submissionsOfJob", "/crowd-jobs/{id}/submissions", "look", {
-    summary: "What was submitted to one crowd job, newest first, by pages.",
+    summary: "List the submissions of a crowd job, newest first, by page.",
     takes: { state: listOf(submissionState), ...page },
     answer: listOf(submission),
     call: ({ crowd }, { id, after: last, ...filter }) =>
       crowd.submissions({ job: id }, { ...filter, after: after(last) }),
   }),
   post("lookAtCrowdJob", "/crowd-jobs/{id}/look", "operate", {
-    summary: "Let a job look at the marketplace now.",
+    summary: "Sync a job with its marketplace now.",
     takes: cause,
     answer: job,
     call: ({ crowd }, { id, ...cause }) => crowd.sync(id, cause),
   }),
   post("closeCrowdJob", "/crowd-jobs/{id}/close", "operate", {
-    summary: "Take a job back: nobody new may begin, and what was begun is decided and paid.",
+    summary: "Close a job to new workers; work in progress is still decided and paid.",
     takes: cause,
     answer: job,
     call: ({ crowd }, { id, ...cause }) => crowd.close(id, cause),
   }),
   post("discardCrowdJob", "/crowd-jobs/{id}/discard", "operate", {
-    summary: "End a job for good, also one that was never published. What was submitted to it stays undecided.",
+    summary: "End a job permanently, published or not. Its submissions stay undecided.",
     takes: cause,
     answer: job,
     call: ({ crowd }, { id, ...cause }) => crowd.discard(id, cause),
   }),
   get("submissions", "/submissions", "look", {
-    summary: "What was submitted, to one crowd or to all, newest first, by pages.",
+    summary: "List submissions of one crowd or of all, newest first, by page.",
     takes: { crowd: text, state: listOf(submissionState), ...page },
     answer: listOf(submission),
     call: async (pawl, { crowd, after: last, ...filter }) => {
@@ -84,35 +84,35 @@ export const crowdRoutes = [
     },
   }),
   get("submission", "/submissions/{id}", "look", {
-    summary: "One submission.",
+    summary: "Get a submission.",
     answer: submission,
     call: async ({ crowd }, { id }) =>
-      (await crowd.submission(id)) ?? unknown("instance_unknown", `There is no submission ${id}.`, { id }),
+      (await crowd.submission(id)) ?? unknown("instance_unknown", `Submission ${id} does not exist.`, { id }),
   }),
   post("approveSubmission", "/submissions/{id}/approve", "operate", {
-    summary: "Approve what waits for a decision; the marketplace is told next.",
+    summary: "Approve a submission; the marketplace is updated next.",
     takes: { feedback: text, ...cause },
     answer: submission,
     call: ({ crowd }, { id, ...decision }) => crowd.approve(id, decision),
   }),
   post("rejectSubmission", "/submissions/{id}/reject", "operate", {
-    summary: "Reject it. Its worker is told why.",
+    summary: "Reject a submission. Its worker receives the feedback.",
     takes: { feedback: text, ...cause },
     needs: ["feedback"],
     answer: submission,
     call: ({ crowd }, { id, ...decision }) => crowd.reject(id, decision),
   }),
   post("retrySubmission", "/submissions/{id}/retry", "operate", {
-    summary: "Let the crowd's own check look once more.",
+    summary: "Run the crowd's check again.",
     takes: cause,
     answer: submission,
     call: ({ crowd }, { id, ...cause }) => crowd.retry(id, cause),
   }),
   post("payBonus", "/submissions/{id}/bonus", "operate", {
-    summary: "Pay the worker of a submission more: once, unless it is given another key.",
+    summary: "Pay the worker of a submission a bonus, once per key.",
     takes: {
       amount: about(text, "Such as 0.50."),
-      reason: about(text, "What the worker is told."),
+      reason: about(text, "The message to the worker."),
       key: text,
       ...actor,
     },
@@ -121,19 +121,22 @@ export const crowdRoutes = [
     call: ({ crowd }, { id, ...bonus }) => crowd.bonus(id, bonus),
   }),
   get("marketplaceBalance", "/marketplaces/{marketplace}/balance", "look", {
-    summary: "What is left to pay the workers of a marketplace with.",
-    answer: shape<BalanceAnswer>({ marketplace: text, balance: about(orNull(text), "Null where nothing is paid.") }),
+    summary: "Get the balance of a marketplace.",
+    answer: shape<BalanceAnswer>({
+      marketplace: text,
+      balance: about(orNull(text), "Null for a marketplace without payments."),
+    }),
     call: async ({ crowd }, { marketplace }) => ({ marketplace, balance: await crowd.balance(marketplace) }),
   }),
   post("reconcileCrowds", "/marketplaces/{marketplace}/reconcile", "operate", {
-    summary: "Compare a marketplace with what Pawl knows; with `repair`, put right what went astray.",
+    summary: "Compare a marketplace with the stored jobs; with `repair`, fix the discrepancies.",
     takes: { repair: flag },
     isSlow: true,
     answer: listOf(astray),
     call: ({ crowd }, { marketplace, repair }) => crowd.reconcile({ marketplace, repair }),
   }),
   post("noticePosting", "/marketplaces/{marketplace}/notice", "send", {
-    summary: "Tell that something may have happened to a posting.",
+    summary: "Report that a posting may have changed.",
     takes: { posting: text },
     needs: ["posting"],
     answer: shape<NoticeAnswer>({ ours: flag }),

@@ -38,14 +38,14 @@ const filter = {
   id: listOf(id),
   lifecycle: text,
   kind,
-  origin: about(text, "The state, event, type of message or broker's queue where it was given up."),
-  because: about(text, "The reason for which it was given up."),
+  origin: about(text, "The state, event, type of message or broker's queue where it failed."),
+  because: about(text, "The reason of the failure."),
   fingerprint: text,
   from: moment,
   to: moment,
   all: flag,
 };
-const rate = about(number, "So many a second at the most.");
+const rate = about(number, "The maximum number per second.");
 
 const letter = named(
   "DeadLetter",
@@ -53,9 +53,9 @@ const letter = named(
     id,
     instance: orNull(id),
     key: orNull(text),
-    lifecycle: about(text, "The lifecycle, or what a message is about."),
+    lifecycle: about(text, "The lifecycle, or the aggregate type of a message."),
     kind,
-    origin: about(text, "The state, the event of an after-effect, the type of a message, or a broker's queue."),
+    origin: about(text, "The state, the event of an `after` function, the type of a message, or a broker's queue."),
     reason: text,
     error: orNull(shape<NonNullable<DeadLetterAnswer["error"]>>({ name: text, message: text, stack: text }, ["stack"])),
     attempts: whole,
@@ -77,12 +77,12 @@ const group = named(
     lifecycle: text,
     kind,
     origin: text,
-    pattern: about(text, "Their error without what differs from case to case."),
+    pattern: about(text, "Their common error, without ids and values."),
     reasons: listOf(text),
     letters: whole,
     firstAt: moment,
     lastAt: moment,
-    newest: about(id, "The newest, as an example."),
+    newest: about(id, "The newest dead letter of the group."),
   }),
 );
 
@@ -114,11 +114,11 @@ const { get, post } = routesOf("Dead letters");
 
 export const deadRoutes = [
   get("deadLetters", "/dead-letters", "look", {
-    summary: "What was given up, newest first, by pages; what waits for a decision unless told otherwise.",
+    summary: "List dead letters, newest first, by page. Defaults to open ones.",
     takes: {
       lifecycle: text,
       status: letterStatus,
-      fingerprint: about(text, "Of those that are open, those of one group."),
+      fingerprint: about(text, "Only the open dead letters of this group."),
       ...page,
     },
     answer: listOf(letter),
@@ -126,26 +126,26 @@ export const deadRoutes = [
       pawl.deadLetters.list({ lifecycle: lifecycleIfNamed(pawl, lifecycle), ...filter, after: after(last) }),
   }),
   get("deadLetter", "/dead-letters/{id}", "look", {
-    summary: "One dead letter.",
+    summary: "Get a dead letter.",
     answer: letter,
     call: async (pawl, { id }) =>
       (await pawl.deadLetters.get(id)) ??
-      unknown("dead_letter_unknown", `There is no dead letter with the id ${id}.`, { deadLetter: id }),
+      unknown("dead_letter_unknown", `Dead letter ${id} does not exist.`, { deadLetter: id }),
   }),
   post("requeue", "/dead-letters/{id}/requeue", "operate", {
-    summary: "Take up again what a dead letter is about, if wanted with other data.",
-    takes: { data: record, restart: about(flag, "Begin anew, instead of where it failed."), ...cause },
+    summary: "Retry a dead letter, optionally with changed data.",
+    takes: { data: record, restart: about(flag, "Start over instead of resuming where it failed."), ...cause },
     answer: letter,
     call: (pawl, { id, ...options }) => pawl.deadLetters.requeue(id, options),
   }),
   post("discardDeadLetter", "/dead-letters/{id}/discard", "operate", {
-    summary: "Decide that nothing more is to be done about a dead letter.",
+    summary: "Discard a dead letter without retrying it.",
     takes: cause,
     answer: letter,
     call: (pawl, { id, ...cause }) => pawl.deadLetters.discard(id, cause),
   }),
   get("deadGroups", "/dead-groups", "look", {
-    summary: "Open dead letters by what they have in common, the largest group first.",
+    summary: "Group open dead letters by cause, largest group first.",
     takes: { ...filter, limit: whole },
     answer: listOf(group),
     call: (pawl, { limit, ...filter }) =>
@@ -155,40 +155,40 @@ export const deadRoutes = [
       ),
   }),
   post("previewDeadLetters", "/dead-letters/preview", "look", {
-    summary: "What a decision about many would come to, as things are. Nothing is changed.",
+    summary: "Preview a bulk operation. Nothing is changed.",
     takes: { decision: oneOf("requeue", "discard"), restart: flag, ...filter },
     needs: ["decision"],
     answer: preview,
     call: (pawl, { decision, restart, ...filter }) => pawl.deadLetters.preview(decision, filterOf(filter), { restart }),
   }),
   post("requeueDeadLetters", "/dead-letters/requeue", "operate", {
-    summary: "Take up many again; it becomes an operation, which the workers carry out.",
+    summary: "Requeue many dead letters: starts a bulk operation, which the workers carry out.",
     takes: { ...filter, restart: flag, rate, ...cause },
     answer: operation,
     call: (pawl, { rate, restart, reason, actor, ...filter }) =>
       pawl.deadLetters.requeueMany(filterOf(filter), { rate, restart, reason, actor }),
   }),
   post("discardDeadLetters", "/dead-letters/discard", "operate", {
-    summary: "Discard many; it becomes an operation, which the workers carry out.",
+    summary: "Discard many dead letters: starts a bulk operation, which the workers carry out.",
     takes: { ...filter, rate, ...cause },
     answer: operation,
     call: (pawl, { rate, reason, actor, ...filter }) =>
       pawl.deadLetters.discardMany(filterOf(filter), { rate, reason, actor }),
   }),
   post("archiveDeadLetters", "/dead-letters/archive", "operate", {
-    summary: "Archive what is old.",
+    summary: "Archive old dead letters now.",
     takes: { olderThan: duration },
     answer: shape<ArchivedAnswer>({ letters: whole, files: whole }),
     call: (pawl, options) => pawl.deadLetters.archive(options),
   }),
   get("archives", "/archives", "look", {
-    summary: "The files of archived dead letters, newest first.",
+    summary: "List the files of archived dead letters, newest first.",
     takes: { limit: whole },
     answer: listOf(archive),
     call: (pawl, options) => pawl.deadLetters.archives(options),
   }),
   post("restoreDeadLetters", "/archives/restore", "operate", {
-    summary: "Bring archived dead letters back: some, those of files, or all.",
+    summary: "Restore archived dead letters: by id, by file, or all.",
     takes: { file: listOf(text), id: listOf(id), all: flag },
     answer: shape<RestoredAnswer>({ files: whole, restored: whole, there: whole, gone: whole }),
     call: (pawl, which) => pawl.deadLetters.restore(which as Parameters<Pawl["deadLetters"]["restore"]>[0]),

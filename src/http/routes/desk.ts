@@ -17,7 +17,7 @@ import {
 import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
 import { assignment } from "./answers/people-answer.ts";
 
-const labeler = about(text, "For whom; a labeler is always himself.");
+const labeler = about(text, "The labeler. A labeler's own token sets it.");
 
 const queue = named(
   "DeskQueue",
@@ -25,18 +25,21 @@ const queue = named(
     name: text,
     active: flag,
     instructions: orNull(text),
-    labelSchema: about(record, "What is filled in, as JSON Schema."),
+    labelSchema: about(record, "The JSON Schema of a label."),
     finishWithinMs: whole,
     graceMs: whole,
     skipRequiresReason: flag,
     skipUnstarted: flag,
     concurrency: whole,
-    waiting: about(whole, "Samples that the labeler can be given; with `waitsMore` there are more than were counted."),
+    waiting: about(
+      whole,
+      "Samples that can be assigned to the labeler; with `waitsMore` there are more than were counted.",
+    ),
     waitsMore: flag,
     inHand: listOf(assignment),
     done: whole,
     skipped: whole,
-    medianSeconds: about(orNull(number), "How long a label took him."),
+    medianSeconds: about(orNull(number), "The average time that the labeler needed for a label."),
   }),
 );
 
@@ -47,17 +50,17 @@ const { get, put } = routesOf("Desk");
 
 export const ownWorkRoutes = [
   get("desk", "/desk", "label", {
-    summary: "The queues in which a labeler may work: what waits, what is in hand, what was done today and how fast.",
+    summary: "List the queues of a labeler with waiting samples, current assignments, and today's work.",
     takes: {
       labeler,
-      since: about(moment, "From when on to count what was done; from midnight, by UTC, unless given."),
+      since: about(moment, "Count the work since this time. Defaults to midnight, UTC."),
     },
     needs: ["labeler"],
     answer: shape<DeskAnswer>({ labeler: text, now: moment, queues: listOf(queue) }),
     call: ({ people }, { labeler, since }) => people.desk(labeler, { since }),
   }),
   get("deskWork", "/desk/assignments/{id}", "label", {
-    summary: "An assignment of one's own with its sample, what was entered so far, and what it is to correct.",
+    summary: "Get one of the labeler's assignments with its sample, draft, and the label to correct.",
     takes: { labeler },
     needs: ["labeler"],
     answer: shape<DeskWorkAnswer>({
@@ -76,15 +79,15 @@ export const ownWorkRoutes = [
     call: ({ people }, { id, labeler }) => people.deskWork(id, labeler),
   }),
   get("draft", "/assignments/{id}/draft", "label", {
-    summary: "What its labeler has entered and not handed in; null where that is nothing.",
+    summary: "The labeler's unsubmitted draft; null if there is none.",
     takes: { labeler },
     needs: ["labeler"],
     answer: orNull(draft),
     call: ({ people }, { id, labeler }) => people.draft(id, labeler),
   }),
   put("keepDraft", "/assignments/{id}/draft", "label", {
-    summary: "Keep what was entered so far, while the assignment is in hand. It goes with the label.",
-    takes: { draft: about(anything, "Any JSON; the desk keeps its form in it."), labeler },
+    summary: "Save the draft of an assignment. Submitting the label deletes it.",
+    takes: { draft: about(anything, "Any JSON; the desk stores its form values in it."), labeler },
     needs: ["draft", "labeler"],
     answer: draft,
     call: ({ people }, { id, labeler, draft }) => people.saveDraft(id, labeler, draft),

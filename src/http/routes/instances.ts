@@ -12,7 +12,7 @@ import { callback, callbackStatus, received } from "./callbacks.ts";
 
 const sending = {
   payload: anything,
-  expectedVersion: about(whole, "Refuse it unless the instance is at this version."),
+  expectedVersion: about(whole, "Fail if the instance is not at this version."),
   after: duration,
   at: moment,
 };
@@ -59,14 +59,14 @@ interface Untyped {
 
 export const instanceRoutes = [
   post("start", "/lifecycles/{lifecycle}/instances", "send", {
-    summary: "Start an instance. The same key again answers with the instance that has it.",
+    summary: "Start an instance. An existing key returns its instance.",
     takes: { key: text, data: record, ...cause },
     answer: started,
     call: (pawl, { lifecycle, ...options }) =>
       (pawl as unknown as Untyped).start(lifecycleNamed(pawl, lifecycle), options),
   }),
   get("find", "/lifecycles/{lifecycle}/instances", "look", {
-    summary: "The instances of a lifecycle, newest first, by pages.",
+    summary: "List the instances of a lifecycle, newest first, by page.",
     takes: { state: listOf(text), parent: id, failure: text, ...page },
     answer: listOf(instance),
     call: (pawl, { lifecycle: name, state, parent, after: last, ...filter }) => {
@@ -80,39 +80,39 @@ export const instanceRoutes = [
     },
   }),
   ...ofInstance("get", "get", "", "look", {
-    summary: "One instance.",
+    summary: "Get an instance.",
     answer: instance,
     call: (pawl, { lifecycle, ref }) => pawl.get(lifecycle, ref),
   }),
   ...ofInstance("get", "journal", "/journal", "look", {
-    summary: "The moves of an instance, in their order.",
+    summary: "List the moves of an instance, in order.",
     answer: journal,
     call: (pawl, { lifecycle, ref }) => pawl.journal(lifecycle, ref),
   }),
   ...ofInstance("get", "history", "/history", "look", {
-    summary: "The moves of an instance and every attempt, in the order of time.",
+    summary: "List the moves and all attempts of an instance, in order of time.",
     answer: history,
     call: (pawl, { lifecycle, ref }) => pawl.history(lifecycle, ref),
   }),
   ...ofInstance("get", "permitted", "/permitted", "look", {
-    summary: "What may be sent now: yes, no with the reasons, or it depends on the payload.",
+    summary: "List the events of the current state: allowed, refused with reasons, or dependent on the payload.",
     takes: actor,
     answer: listOf(permitted),
     call: (pawl, { lifecycle, ref }, { actor }) => pawl.allowedEvents(lifecycle, ref, { actor }),
   }),
   ...ofInstance("get", "children", "/children", "look", {
-    summary: "How many children of its present run stand how, and the first of them.",
+    summary: "Count the children of the current run by outcome, and list the first of them.",
     takes: { limit: whole },
     answer: children,
     call: (pawl, { lifecycle, ref }, { limit }) => pawl.children(lifecycle, ref, { limit }),
   }),
   ...ofInstance("get", "explain", "/explain", "look", {
-    summary: "Why an instance does not move: what it waits for, what happens next, and whether it is stuck.",
+    summary: "Explain what an instance waits for, what happens next, and whether it is stuck.",
     answer: explanation,
     call: (pawl, { lifecycle, ref }) => pawl.explain(lifecycle, ref),
   }),
   ...ofInstance("get", "wait", "/wait", "look", {
-    summary: "Answers when the instance stands in one of these states, or has ended when none is named.",
+    summary: "Wait until the instance is in one of these states; without states, until it has ended.",
     takes: { until: listOf(text), timeout: duration },
     waits: true,
     answer: instance,
@@ -120,14 +120,14 @@ export const instanceRoutes = [
       pawl.wait(lifecycle, ref, { until: statesOf(lifecycle, until), timeout, signal }),
   }),
   ...ofInstance("get", "callbacksOfInstance", "/callbacks", "look", {
-    summary: "What came in from outside for one instance, newest first, by pages.",
+    summary: "List the callbacks of an instance, newest first, by page.",
     takes: { status: callbackStatus, late: flag, ...page },
     answer: listOf(callback),
     call: (pawl, { lifecycle, ref }, { after: last, ...filter }) =>
       pawl.callbacks.list({ ...filter, lifecycle, instance: ref, after: after(last) }),
   }),
   ...ofInstance("post", "send", "/events/{event}", "send", {
-    summary: "Send an event.",
+    summary: "Send an event to an instance.",
     reserved: { name: "event", values: builtInEvents, right: "operate" },
     takes: { ...sending, ...cause, ...repeat },
     answer: instance,
@@ -135,12 +135,11 @@ export const instanceRoutes = [
       (pawl as unknown as Untyped).send(lifecycle, ref, event, payload, options),
   }),
   ...ofInstance("post", "receive", "/callbacks/{event}", "send", {
-    summary:
-      "Bring a result from outside, or the word that it failed. It is stored first, and the same one twice counts once.",
+    summary: "Receive a result or an error from an external system. It is stored first; duplicates are applied once.",
     takes: {
       payload: anything,
       error: record,
-      dedupeKey: about(text, "What its sender calls it; or as `Idempotency-Key`."),
+      dedupeKey: about(text, "The sender's id for it; or send `Idempotency-Key`."),
       ...actor,
     },
     needs: ["dedupeKey"],

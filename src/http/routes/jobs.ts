@@ -27,9 +27,9 @@ const job = named(
     key: orNull(text),
     job: text,
     status: jobStatus,
-    attempt: about(orNull(whole), "Attempts so far; null once it has ended."),
+    attempt: about(orNull(whole), "Attempts so far; null after it has ended."),
     enqueuedAt: moment,
-    runsAt: about(orNull(moment), "When it runs next, if that is later."),
+    runsAt: about(orNull(moment), "When it runs next, if in the future."),
     endedAt: orNull(moment),
   }),
 );
@@ -38,28 +38,28 @@ const { get, post } = routesOf("Jobs");
 
 export const jobRoutes = [
   get("jobs", "/jobs", "look", {
-    summary: "Jobs, newest first, by pages.",
+    summary: "List jobs, newest first, by page.",
     takes: { job: text, status: jobStatus, ...page },
     answer: listOf(job),
     call: (pawl, { job, after: last, ...filter }) =>
       pawl.jobs.list({ ...filter, job: job === undefined ? undefined : jobNamed(pawl, job), after: after(last) }),
   }),
   get("job", "/jobs/{job}/{id}", "look", {
-    summary: "One job.",
+    summary: "Get a job.",
     answer: job,
     call: (pawl, { job, id }) => pawl.jobs.get(jobNamed(pawl, job), { id }),
   }),
   get("jobByKey", "/jobs/{job}/keys/{key}", "look", {
-    summary: "One job, by its key.",
+    summary: "Get a job by its key.",
     answer: job,
     call: (pawl, { job, key }) => pawl.jobs.get(jobNamed(pawl, job), key),
   }),
   post("enqueue", "/jobs/{job}", "send", {
-    summary: "Enqueue a job. The same key again answers with the open one that has it.",
+    summary: "Enqueue a job. The key of an open job returns that job.",
     takes: {
       payload: anything,
       key: text,
-      priority: about(whole, "Lower runs sooner."),
+      priority: about(whole, "Lower runs first."),
       after: duration,
       at: moment,
       ...cause,

@@ -26,14 +26,14 @@ import type { LaneAnswer, WorkerAnswer } from "../contract.ts";
 const lane = named(
   "Lane",
   shape<LaneAnswer>({
-    lane: about(text, "As in `essay@1/grading`, or `essay@1:after`."),
+    lane: about(text, "Such as `essay@1/grading` or `essay@1:after`."),
     lifecycle: text,
     version: whole,
-    state: about(orNull(text), "Null for after-effects and for letters."),
+    state: about(orNull(text), "Null for `after` functions and for deliveries."),
     ready: whole,
     scheduled: whole,
     running: whole,
-    oldestMs: about(orNull(number), "How long the one that has waited longest has been ready."),
+    oldestMs: about(orNull(number), "How long the oldest ready task has waited."),
     limit: orNull(whole),
     rate: orNull(text),
     closed: orNull(
@@ -50,19 +50,19 @@ const lane = named(
 const worker = named(
   "Worker",
   shape<WorkerAnswer>({
-    id: about(text, "New at each start."),
+    id: about(text, "A new id at each start."),
     host: text,
     pid: whole,
-    pawl: about(text, "The version of Pawl that it runs."),
+    pawl: about(text, "Its version of Pawl."),
     startedAt: moment,
     heartbeatAt: moment,
-    silent: about(flag, "It has given no sign of life for fifteen seconds."),
+    silent: about(flag, "Its last heartbeat is more than 15 seconds old."),
     stopping: flag,
     state: text,
-    slots: about(mapOf(whole), "How many of its slots are in each of their states."),
+    slots: about(mapOf(whole), "Counts of its slots by state."),
     concurrency: whole,
-    stuck: about(whole, "How many steps go on though their signal was aborted a while ago."),
-    tasks: about(mapOf(whole), "How many tasks of which lanes it has in hand."),
+    stuck: about(whole, "The number of steps that still run although their signal was aborted."),
+    tasks: about(mapOf(whole), "Counts of its claimed tasks by lane."),
     lanes: listOf(text),
   }),
 );
@@ -71,27 +71,27 @@ const { get, post } = routesOf("Workers");
 
 export const laneRoutes = [
   get("lanes", "/lanes", "look", {
-    summary: "The lanes in which work waits: how much there is in each, and what holds it back.",
-    takes: { internal: about(flag, "Also the empty ones of Pawl's own lifecycles.") },
+    summary: "List lanes with their backlog, limits and pauses.",
+    takes: { internal: about(flag, "Include empty lanes of Pawl's internal lifecycles.") },
     answer: listOf(lane),
     call: (pawl, { internal }) => pawl.lanes.list({ internal }),
   }),
   post("pause", "/lanes/{lane}/pause", "operate", {
-    summary: "Let nothing more be claimed from a lane: `lifecycle`, `lifecycle/state` or `lifecycle:after`.",
+    summary: "Pause a lane: `lifecycle`, `lifecycle/state` or `lifecycle:after`. Running steps finish.",
     takes: cause,
     needs: ["reason"],
     answer: nothing,
     call: (pawl, { lane: name, ...cause }) => pawl.lanes.pause(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
   }),
   post("resume", "/lanes/{lane}/resume", "operate", {
-    summary: "Let work go on; tells whether it was paused.",
+    summary: "Resume a lane; returns whether it was paused.",
     takes: cause,
     answer: flag,
     call: (pawl, { lane: name, ...cause }) =>
       pawl.lanes.resume(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
   }),
   get("workers", "/workers", "look", {
-    summary: "The workers of all processes, as they were at their last sign of life.",
+    summary: "List the workers of all processes, as of their last heartbeat.",
     answer: listOf(worker),
     call: (pawl) => pawl.workers.list(),
   }),
@@ -103,7 +103,7 @@ function laneNamed(name: string): { readonly lifecycle: string; readonly part: s
   if (read !== undefined) return read;
   throw new PawlError(
     "option_invalid",
-    `"${name.slice(0, 200)}" names no lane. Write lifecycle, lifecycle/state or lifecycle:after.`,
+    `"${name.slice(0, 200)}" is not the name of a lane. Write lifecycle, lifecycle/state or lifecycle:after.`,
   );
 }
 
@@ -117,7 +117,7 @@ function lanesIn(lane: string): LanesOptions<AnyLifecycle> {
   if (part === ":send") {
     throw new PawlError(
       "option_invalid",
-      `What is sent to \`${lifecycle}\` waits when all of it is paused: write ${lifecycle}.`,
+      `Deliveries to \`${lifecycle}\` have no lane to pause. Pause the whole lifecycle: ${lifecycle}.`,
     );
   }
   return part === ":after" ? { effects: true } : { state: part.slice(1) };

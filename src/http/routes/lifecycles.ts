@@ -13,19 +13,19 @@ const state = named(
     final: orNull(oneOf("success", "failure", "discarded")),
     instances: whole,
     asks: orNull(shape<NonNullable<StateAnswer["asks"]>>({ whom: oneOf("people", "crowd"), name: text })),
-    lane: about(orNull(text), "The lane of its work, as it is paused and resumed."),
+    lane: about(orNull(text), "The lane of its steps, by the name used to pause and resume it."),
     timeouts: listOf(
       shape<StateAnswer["timeouts"][number]>({
-        after: about(orNull(text), "Null where it depends on the data."),
+        after: about(orNull(text), "Null if it depends on the data."),
         send: text,
       }),
     ),
-    maxAttempts: about(orNull(whole), "All attempts of its work; null where the standard holds."),
-    uses: about(orNull(text), "Its breaker."),
+    maxAttempts: about(orNull(whole), "Its retry policy; null for the default."),
+    uses: about(orNull(text), "The breaker that it uses."),
     limit: orNull(whole),
     rate: orNull(text),
     checkpoint: orNull(text),
-    events: about(listOf(text), "What may be sent to an instance that stands in it."),
+    events: about(listOf(text), "Events that an instance in this state accepts."),
   }),
 );
 
@@ -38,18 +38,18 @@ const { get } = routesOf("Lifecycles");
 
 export const lifecycleRoutes = [
   get("lifecycles", "/lifecycles", "look", {
-    summary: "The lifecycles that this process declares, with how many instances stand in each state.",
-    takes: { internal: about(flag, "Also Pawl's own lifecycles: samples, assignments, and what crowds are asked.") },
+    summary: "List the lifecycles that this process registers, with instance counts by state.",
+    takes: { internal: about(flag, "Include Pawl's internal lifecycles: samples, assignments, and crowd jobs.") },
     answer: listOf(lifecycle),
     call: (pawl, { internal }) => lifecyclesOf(pawl, internal === true),
   }),
   get("counts", "/lifecycles/{lifecycle}/counts", "look", {
-    summary: "How many instances stand in each state.",
+    summary: "Get the instance counts by state.",
     answer: mapOf(whole),
     call: (pawl, { lifecycle }) => pawl.inspect.counts(lifecycleNamed(pawl, lifecycle)),
   }),
   get("diagram", "/lifecycles/{lifecycle}/diagram", "look", {
-    summary: "The lifecycle as a drawing, or as the source of one.",
+    summary: "Get the diagram of a lifecycle as SVG, Mermaid or DOT.",
     takes: { format: oneOf("svg", "mermaid", "dot"), builtIns: flag },
     answer: text,
     call: (pawl, { lifecycle: name, format = "mermaid", builtIns }) => {

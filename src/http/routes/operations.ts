@@ -28,10 +28,10 @@ export const operation = named(
     restart: flag,
     actor: orNull(text),
     reason: orNull(text),
-    rate: about(orNull(number), "So many letters a second at the most."),
+    rate: about(orNull(number), "The maximum number of dead letters per second."),
     status: oneOf("running", "done", "aborted"),
-    letters: about(whole, "How many it is about."),
-    done: about(whole, "Of how many it is known what became of them."),
+    letters: about(whole, "The number of its dead letters."),
+    done: about(whole, "The number of processed dead letters."),
     outcomes: mapOf(whole),
     refusals: listOf(shape<OperationAnswer["refusals"][number]>({ letter: id, outcome: text, note: orNull(text) })),
     createdAt: moment,
@@ -44,7 +44,7 @@ export const operation = named(
 const ticket = named(
   "Ticket",
   shape<TicketAnswer>({
-    id: about(id, "That of its dead letter."),
+    id: about(id, "The id of the dead letter."),
     status: oneOf("open", "taken", "resolved"),
     lifecycle: text,
     kind: oneOf("instance", "effect", "message", "broker"),
@@ -65,43 +65,43 @@ const { get, post } = routesOf("Operations");
 
 export const operationRoutes = [
   get("operations", "/operations", "look", {
-    summary: "Decisions about many dead letters, newest first, and how far they are.",
+    summary: "List bulk operations with their progress, newest first.",
     takes: { limit: whole },
     answer: listOf(operation),
     call: (pawl, options) => pawl.operations.list(options),
   }),
   get("operation", "/operations/{id}", "look", {
-    summary: "One operation.",
+    summary: "Get a bulk operation.",
     answer: operation,
     call: (pawl, { id }) => pawl.operations.get(id),
   }),
   post("abortOperation", "/operations/{id}/abort", "operate", {
-    summary: "Begin nothing more of an operation. What it has done stays done.",
+    summary: "Abort a bulk operation. Completed changes are kept.",
     takes: cause,
     answer: operation,
     call: (pawl, { id, ...cause }) => pawl.operations.abort(id, cause),
   }),
   post("carryOnOperation", "/operations/{id}/carry-on", "operate", {
-    summary: "Do the next batch of an operation now, if its pace allows.",
+    summary: "Run the next batch of a bulk operation now, if its rate allows it.",
     answer: operation,
     call: (pawl, { id }) => pawl.operations.runBatch(id),
   }),
   get("tickets", "/tickets", "look", {
-    summary: "Dead letters that want somebody, the oldest first.",
+    summary: "List tickets of dead letters that need a person, oldest first.",
     takes: { status: oneOf("open", "taken", "resolved"), takenBy: text, ...page },
     answer: listOf(ticket),
     call: (pawl, { after: last, ...filter }) =>
       pawl.deadLetters.tickets.list(last === undefined ? filter : { ...filter, after: { id: last } }),
   }),
   post("takeTicket", "/tickets/{id}/take", "operate", {
-    summary: "Look after a ticket. One that another has taken is refused.",
+    summary: "Assign a ticket. Fails if it is assigned to another person.",
     takes: actor,
     needs: ["actor"],
     answer: ticket,
     call: (pawl, { id, actor }) => pawl.deadLetters.tickets.assign(id, { to: actor }),
   }),
   post("resolveTicket", "/tickets/{id}/resolve", "operate", {
-    summary: "Nothing is left to be looked at; the dead letter itself stays as it is.",
+    summary: "Resolve a ticket. Its dead letter is left as it is.",
     takes: cause,
     needs: ["reason", "actor"],
     answer: ticket,

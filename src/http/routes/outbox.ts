@@ -23,16 +23,16 @@ const status = oneOf("pending", "published", "dead", "discarded");
 
 const outbox = shape<OutboxAnswer>({
   lag: shape<OutboxAnswer["lag"]>({
-    pending: about(whole, "Messages that are to be sent; a hundred thousand at most are counted."),
-    dead: about(whole, "Messages that were given up and wait for a decision."),
-    unrouted: about(whole, "Messages of types that no broker takes; they count as no lag."),
+    pending: about(whole, "Pending messages; at most 100,000 are counted."),
+    dead: about(whole, "Dead messages that await a decision."),
+    unrouted: about(whole, "Messages of types that no broker accepts; they are not part of the lag."),
     oldestPendingMs: orNull(number),
   }),
   types: listOf(
     shape<OutboxAnswer["types"][number]>({
       type: text,
       pending: whole,
-      held: about(whole, "Of those pending: failed and resting, or waiting behind one that is."),
+      held: about(whole, "Pending messages that failed and back off, or wait behind one that does."),
       dead: whole,
       oldestPendingAt: orNull(moment),
     }),
@@ -52,11 +52,11 @@ const message = named(
     retryCount: about(whole, "Attempts that failed."),
     error: orNull(text),
     nextAttemptAt: orNull(moment),
-    behind: about(flag, "It waits for an earlier one of its aggregate that is held up."),
+    behind: about(flag, "It waits for an earlier message of its aggregate."),
   }),
 );
 
-const decided = shape<DecidedMessagesAnswer>({ messages: about(whole, "How many.") });
+const decided = shape<DecidedMessagesAnswer>({ messages: about(whole, "The number of messages.") });
 
 type DeadMessages = Parameters<Pawl["outbox"]["requeue"]>[0];
 
@@ -64,24 +64,24 @@ const { get, post } = routesOf("Outbox");
 
 export const outboxRoutes = [
   get("outbox", "/outbox", "look", {
-    summary: "How far behind the relays are, in all and by type of message.",
+    summary: "Get the lag of the outbox, in total and by type of message.",
     answer: outbox,
     call: async ({ outbox: all }) => ({ lag: await all.lag(), types: await all.status() }),
   }),
   get("messages", "/messages", "look", {
-    summary: "Messages, the oldest first: those that are to be sent and the dead ones unless told otherwise.",
+    summary: "List messages, oldest first. Defaults to pending and dead ones.",
     takes: { status: listOf(status), type: text, limit: whole },
     answer: listOf(message),
     call: ({ outbox: all }, filter) => all.messages(filter),
   }),
   post("requeueMessages", "/messages/requeue", "operate", {
-    summary: "Let dead messages be tried anew, in their old place.",
+    summary: "Retry dead messages, in their original order.",
     takes: dead,
     answer: decided,
     call: async ({ outbox: all }, which) => ({ messages: await all.requeue(which as DeadMessages) }),
   }),
   post("discardMessages", "/messages/discard", "operate", {
-    summary: "Give dead messages up for good, so that those behind them go on.",
+    summary: "Discard dead messages, so that the messages behind them are sent.",
     takes: dead,
     answer: decided,
     call: async ({ outbox: all }, which) => ({ messages: await all.discard(which as DeadMessages) }),

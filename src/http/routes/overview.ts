@@ -8,17 +8,17 @@ const need = shape<OverviewAnswer["needs"][number]>({
   what: oneOf("stuck", "breakers", "dead_letters", "workers", "lanes", "schedules", "outbox", "alerts", "waiting"),
   level: oneOf("bad", "warn"),
   text,
-  page: about(text, "The page of the console that tells more."),
+  page: about(text, "The page of the console with details."),
 });
 
 const overview = shape<OverviewAnswer>({
   at: moment,
   inFlight: whole,
   done: whole,
-  failed: about(whole, "Ended in a failure, or failed and not recovered yet."),
+  failed: about(whole, "Ended in failure, or failed and not yet recovered."),
   discarded: whole,
   deadLetters: whole,
-  oldestReadyMs: about(orNull(number), "How long the longest waiting task has been ready."),
+  oldestReadyMs: about(orNull(number), "How long the oldest ready task has waited."),
   openBreakers: whole,
   peopleWaiting: about(whole, "Samples that wait in queues."),
   workers: shape<OverviewAnswer["workers"]>({ alive: whole, silent: whole }),
@@ -43,18 +43,18 @@ const stuck = named(
       "definition_fault",
     ),
     lifecycle: text,
-    lane: about(orNull(text), "The lane of the tasks that wait; null where no task does."),
-    state: about(orNull(text), "The state of the instances; null for after-effects and deliveries."),
-    queue: about(orNull(text), "The queue of the samples that wait; null where none do."),
-    count: about(whole, "Not counted beyond 10,000."),
-    more: about(flag, "Whether there may be more than were counted."),
-    since: about(moment, "Since when the first of them is stuck."),
+    lane: about(orNull(text), "The lane of the waiting tasks; null if no task waits."),
+    state: about(orNull(text), "The state of the instances; null for `after` functions and deliveries."),
+    queue: about(orNull(text), "The queue of the waiting samples; null if none wait."),
+    count: about(whole, "At most 10,000 are counted."),
+    more: about(flag, "Whether there may be more than the count."),
+    since: about(moment, "Since when the oldest of them is stuck."),
     sentence: about(text, "What waits, why, and what to do."),
     instances: about(
       listOf(
         shape<StuckAnswer["instances"][number]>({ id, lifecycle: text, key: orNull(text), state: text, since: moment }),
       ),
-      "Those that have waited longest.",
+      "The oldest of them.",
     ),
   }),
 );
@@ -63,24 +63,24 @@ const { get } = routesOf("Instances");
 
 export const overviewRoutes = [
   routesOf("Lifecycles").get("overview", "/overview", "look", {
-    summary: "How everything stands, in a few numbers, and what somebody should look at.",
+    summary: "Get the key figures and what needs attention.",
     answer: overview,
     call: (pawl) => pawl.inspect.overview(),
   }),
   get("stuck", "/stuck", "look", {
-    summary: "All instances that are stuck, grouped by the reason and the place, with what to do.",
-    takes: { limit: about(whole, "How many instances of each group are listed; 10 unless given.") },
+    summary: "List stuck instances by reason and place, with remedies.",
+    takes: { limit: about(whole, "The number of instances listed per group. Defaults to 10.") },
     answer: listOf(stuck),
     call: (pawl, { limit }) => pawl.inspect.stuck({ limit }),
   }),
   get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "look", {
-    summary: "Of the instances that stand in a state, those that were started first.",
+    summary: "List the oldest instances of a state.",
     takes: { limit: whole },
     answer: listOf(instance),
     call: (pawl, { lifecycle, state, limit }) => pawl.inspect.oldest(lifecycleNamed(pawl, lifecycle), state, { limit }),
   }),
   get("search", "/search", "look", {
-    summary: "The instance that has this id, or those of all lifecycles whose key begins so.",
+    summary: "Find the instance with this id, or instances of all lifecycles whose key starts with it.",
     takes: { text, limit: whole },
     needs: ["text"],
     answer: listOf(instance),

@@ -11,49 +11,49 @@ const { get, post, put } = routesOf("People");
 
 export const queueRoutes = [
   get("queues", "/queues", "look", {
-    summary: "All queues, by name, with their settings.",
+    summary: "List queues with their settings, by name.",
     answer: listOf(queue),
     call: ({ people }) => people.queues(),
   }),
   get("queueLoads", "/queue-loads", "look", {
-    summary: "How much lies in each queue now, and how its work has gone so far.",
+    summary: "List the backlog and the metrics of each queue.",
     answer: listOf(queueLoad),
     call: ({ people }) => people.queueStats(),
   }),
   post("createQueue", "/queues", "operate", {
-    summary: "Make a queue for all processes; its labels are described by JSON Schema.",
+    summary: "Create a queue for all processes; a JSON Schema describes its labels.",
     takes: { queue: text, definition: record },
     needs: ["queue", "definition"],
     answer: queue,
     call: ({ people }, { queue, definition }) => people.createQueue(queue, definition as unknown as NewQueue),
   }),
   get("queue", "/queues/{queue}", "look", {
-    summary: "A queue with its settings.",
+    summary: "Get a queue with its settings.",
     answer: queue,
     call: ({ people }, { queue }) => people.queue(queue),
   }),
   post("activateQueue", "/queues/{queue}/activate", "operate", {
-    summary: "Let an inactive queue hand out samples again.",
+    summary: "Activate a queue.",
     answer: queue,
     call: ({ people }, { queue }) => people.activateQueue(queue),
   }),
   post("deactivateQueue", "/queues/{queue}/deactivate", "operate", {
-    summary: "Hand out nothing new. What is in hand can be finished.",
+    summary: "Deactivate a queue: no new assignments; existing ones can be finished.",
     answer: queue,
     call: ({ people }, { queue }) => people.deactivateQueue(queue),
   }),
   post("checkExpired", "/queues/{queue}/check-expired", "operate", {
-    summary: "Let everything in a queue expire whose time is over.",
+    summary: "Expire overdue assignments of a queue.",
     answer: listOf(assignment),
     call: ({ people }, { queue }) => people.checkExpired(queue),
   }),
   get("quality", "/queues/{queue}/quality", "look", {
-    summary: "How far the labels of a queue agree, by field and by labeler, and who is right on gold.",
+    summary: "Get the agreement of a queue's labels, by field and labeler, and the accuracy on gold samples.",
     answer: quality,
     call: ({ people }, { queue }) => people.quality(queue),
   }),
   get("queueMetrics", "/queues/{queue}/metrics", "look", {
-    summary: "How the work in a queue goes: over all of it, for each labeler, or for each hour.",
+    summary: "Get the metrics of a queue: in total, by labeler, or by hour.",
     takes: { labeler: text, from: moment, to: moment, by: oneOf("labeler", "hour") },
     answer: anyOf(metrics, listOf(withMore(metrics, { labeler: text })), listOf(withMore(metrics, { hour: moment }))),
     call: ({ people }, { queue, by, ...span }) => {
@@ -62,10 +62,10 @@ export const queueRoutes = [
     },
   }),
   get("exportLabels", "/queues/{queue}/export", "look", {
-    summary: "The labels of a queue that count, with their samples: sample by sample, the oldest first, by pages.",
+    summary: "List the accepted labels of a queue with their samples, oldest sample first, by page.",
     takes: {
-      late: about(flag, "Also labels that came late."),
-      skipped: about(flag, "Also skips, as rows without a label."),
+      late: about(flag, "Include late labels."),
+      skipped: about(flag, "Include skips, as rows without a label."),
       ...page,
     },
     answer: listOf(exportedLabel),
@@ -79,12 +79,12 @@ export const queueRoutes = [
     },
   }),
   get("labelers", "/labelers", "look", {
-    summary: "Everybody who was added as a labeler.",
+    summary: "List labelers.",
     answer: listOf(labeler),
     call: ({ people }) => people.labelers(),
   }),
   put("putLabeler", "/labelers/{id}", "operate", {
-    summary: "Add a labeler, or change what is known of one: what is left out stays as it was.",
+    summary: "Add or update a labeler. Omitted fields keep their values.",
     takes: { name: text, skills: listOf(text), active: flag },
     answer: labeler,
     call: ({ people }, labeler) => people.upsertLabeler(labeler),

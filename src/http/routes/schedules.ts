@@ -31,23 +31,23 @@ const { get, post } = routesOf("Schedules");
 
 export const scheduleRoutes = [
   get("schedules", "/schedules", "look", {
-    summary: "The schedules that are declared or have been kept.",
+    summary: "List schedules.",
     answer: listOf(schedule),
     call: (pawl) => pawl.schedules.list(),
   }),
   post("pauseSchedule", "/schedules/{schedule}/pause", "operate", {
-    summary: "Let a schedule start nothing more.",
+    summary: "Pause a schedule.",
     takes: cause,
     answer: nothing,
     call: (pawl, { schedule: name, ...cause }) => pawl.schedules.pause(name, cause),
   }),
   post("resumeSchedule", "/schedules/{schedule}/resume", "operate", {
-    summary: "Let a schedule go on, with its next tick from now.",
+    summary: "Resume a schedule. Missed runs are skipped.",
     answer: nothing,
     call: (pawl, { schedule: name }) => pawl.schedules.resume(name),
   }),
   post("runScheduleNow", "/schedules/{schedule}/run", "operate", {
-    summary: "Start at once what a schedule starts, beside its ticks.",
+    summary: "Run a schedule now, in addition to its planned runs.",
     answer: started,
     call: (pawl, { schedule: name }) => pawl.schedules.runNow(name),
   }),

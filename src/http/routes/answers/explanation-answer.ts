@@ -58,12 +58,12 @@ const recovery = named(
         error: orNull(text),
       }),
     ),
-    failures: about(whole, "Failures that count against its budget."),
+    failures: about(whole, "Failures that count towards its budget."),
     maxFailures: orNull(whole),
     scope: oneOf("restart", "state", "lifetime"),
-    next: about(nextRecovery, "How its failure is dealt with."),
+    next: about(nextRecovery, "How its failure is handled."),
     retry: about(orNull(retry), "What a recovery would do now."),
-    sentences: about(listOf(text), "All of it in plain English."),
+    sentences: about(listOf(text), "The whole explanation in plain English."),
   }),
 );
 
@@ -96,15 +96,15 @@ const notClaimed = named(
 
 const base = {
   since: moment,
-  until: about(orNull(moment), "When something happens without a person or an outside event; null when nothing does."),
-  by: about(oneOf("worker", "clock", "person", "outside"), "Who or what ends the wait."),
+  until: about(orNull(moment), "When something happens without a person or an external event; null if nothing does."),
+  by: about(oneOf("worker", "clock", "person", "outside"), "The person or process that ends the wait."),
   sentence: about(text, "The wait in plain English."),
 };
 
 const ofLane = {
   ...base,
   lane: text,
-  attempt: about(whole, "The attempt that runs, or that comes next; from 1."),
+  attempt: about(whole, "The current or next attempt, from 1."),
   maxAttempts: orNull(whole),
   error: about(orNull(text), "The error of the last attempt, or why it ended without a result."),
 };
@@ -161,13 +161,13 @@ const waits: { readonly [K in Kind]: Schema<WaitOf<K>> } = {
     ...base,
     kind: oneOf("delayed_event"),
     event: text,
-    failures: about(whole, "How often its delivery failed."),
+    failures: about(whole, "The number of failed deliveries."),
   }),
   release: shape<WaitOf<"release">>({
     ...base,
     kind: oneOf("release"),
     event: orNull(text),
-    failures: about(whole, "How often it was refused or failed."),
+    failures: about(whole, "The number of times it was refused or failed."),
     lastFailure: orNull(
       shape<NonNullable<WaitOf<"release">["lastFailure"]>>({ what: oneOf("refused", "failed"), reason: text }),
     ),
@@ -175,7 +175,7 @@ const waits: { readonly [K in Kind]: Schema<WaitOf<K>> } = {
   children: shape<WaitOf<"children">>({
     ...base,
     kind: oneOf("children"),
-    open: about(whole, "Not counted beyond 10,000."),
+    open: about(whole, "At most 10,000 are counted."),
     failed: whole,
     first: listOf(
       shape<WaitOf<"children">["first"][number]>({ id, lifecycle: text, key: orNull(text), state: text, outcome }),
@@ -189,8 +189,8 @@ const waits: { readonly [K in Kind]: Schema<WaitOf<K>> } = {
     sample: id,
     wanted: whole,
     given: whole,
-    heldBy: about(listOf(text), "Labelers to whom it is assigned."),
-    labelers: about(orNull(listOf(text)), "Who may label it; null: every labeler with the skills."),
+    heldBy: about(listOf(text), "Labelers that have it assigned."),
+    labelers: about(orNull(listOf(text)), "Labelers that may label it; null for every labeler with the skills."),
     skills: listOf(text),
   }),
   crowd_job: shape<WaitOf<"crowd_job">>({ ...base, kind: oneOf("crowd_job"), lifecycle: text, job: id, state: text }),
@@ -244,11 +244,8 @@ export const explanation = named(
     state: text,
     outcome,
     since: about(moment, "When it entered its state."),
-    at: about(moment, "The time of the database when it was read."),
-    waitingFor: about(
-      listOf(named("Wait", anyOf(...Object.values(waits)))),
-      "Empty only for an instance that has ended.",
-    ),
+    at: about(moment, "The database's time of this explanation."),
+    waitingFor: about(listOf(named("Wait", anyOf(...Object.values(waits)))), "Empty only for an ended instance."),
     next: about(
       orNull(
         shape<Automatic>({
@@ -257,7 +254,7 @@ export const explanation = named(
           sentence: text,
         }),
       ),
-      "What happens next without a person or an event from outside.",
+      "What happens next without a person or an external event.",
     ),
     idle: about(orNull(text), "What has to happen first, while nothing happens by itself; null while something does."),
     stuck: about(
@@ -269,9 +266,9 @@ export const explanation = named(
           remedy: about(text, "What to do about it."),
         }),
       ),
-      "Why nothing will move it until somebody acts; null while something will.",
+      "Why nothing moves it until a person acts; null if it is not stuck.",
     ),
-    recovery: about(orNull(recovery), "Null where only a newer definition than that of this process decides it."),
-    sentences: about(listOf(text), "All of it in plain English."),
+    recovery: about(orNull(recovery), "Null if only a definition that is newer than that of this process can tell."),
+    sentences: about(listOf(text), "The whole explanation in plain English."),
   }),
 );

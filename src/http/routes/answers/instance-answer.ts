@@ -35,14 +35,14 @@ export const instance = named(
       ),
       definition: about(whole, "The version of the definition that moved it last."),
       state: text,
-      version: about(whole, "How many moves it has made."),
+      version: about(whole, "The number of its moves."),
       data: record,
       outcome: about(outcome, "How it ended; null while it is open."),
       createdAt: moment,
       movedAt: moment,
       closedAt: orNull(moment),
       deadlineAt: orNull(moment),
-      timedOutAt: about(orNull(moment), "When its deadline struck, while it stands failed by it."),
+      timedOutAt: about(orNull(moment), "When its deadline passed, while it is failed because of it."),
       failure: about(
         orNull(
           shape<NonNullable<InstanceAnswer["failure"]>>({
@@ -52,7 +52,7 @@ export const instance = named(
             state: about(text, "The state in which it failed."),
           }),
         ),
-        "What it failed of last, while it is failed or when it has ended so.",
+        "Its last failure, while it is failed or after it ended in failure.",
       ),
       progress: shape<NonNullable<InstanceAnswer["progress"]>>({ fraction: number, note: orNull(text), at: moment }),
     },
@@ -60,7 +60,10 @@ export const instance = named(
   ),
 );
 
-export const started = named("Started", withMore(instance, { created: about(flag, "False when its key was taken.") }));
+export const started = named(
+  "Started",
+  withMore(instance, { created: about(flag, "False if the key already existed.") }),
+);
 
 const move = named(
   "Move",
@@ -75,8 +78,8 @@ const move = named(
     actor: orNull(text),
     reason: orNull(text),
     payload: anything,
-    patch: about(orNull(record), "What it changed in the data."),
-    cleared: about(orNull(listOf(text)), "Which keys of the data it removed."),
+    patch: about(orNull(record), "Changed keys of the data."),
+    cleared: about(orNull(listOf(text)), "Removed keys of the data."),
     definition: whole,
   }),
 );
@@ -92,7 +95,7 @@ const attempt = named(
     worker: orNull(text),
     detail: anything,
     endedAt: about(orNull(moment), "When a claimed attempt ended; null while it runs."),
-    outcome: about(orNull(text), "The event that a claimed attempt led to, or failed, lapsed, released or deferred."),
+    outcome: about(orNull(text), "The event that the attempt caused, or failed, lapsed, released or deferred."),
   }),
 );
 

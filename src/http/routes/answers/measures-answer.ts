@@ -31,7 +31,7 @@ export const metrics = named(
     }),
     expired: about(
       shape<MetricsAnswer["expired"]>({ neverStarted: whole, unfinished: whole, released: whole }),
-      "Those expired, by how: never started in time, started and not finished in time, released by a lead.",
+      "The expired ones by cause: not started in time, not finished in time, released by a lead.",
     ),
     ...rates,
     ofClosed: shape<MetricsAnswer["ofClosed"]>(rates),
@@ -47,9 +47,9 @@ export const queueLoad = named(
   "QueueLoad",
   shape<QueueLoadAnswer>({
     queue: text,
-    waiting: about(whole, "Labels that somebody could begin; a hundred thousand at most are counted."),
-    inHand: about(whole, "Assignments that lie on somebody's desk."),
-    late: about(whole, "Labels that came late and wait for a lead's word."),
+    waiting: about(whole, "Labels that can be assigned now; at most 100,000 are counted."),
+    inHand: about(whole, "Assignments that labelers hold."),
+    late: about(whole, "Late labels that await a lead's decision."),
     metrics,
   }),
 );
@@ -70,7 +70,7 @@ export const quality = named(
       fields: mapOf(field),
       agreement: share,
       alpha: share,
-      weakest: about(orNull(text), "The field with the lowest alpha: where the question is unclear."),
+      weakest: about(orNull(text), "The field with the lowest alpha; its question may be unclear."),
     }),
     labelers: listOf(shape<QualityAnswer["labelers"][number]>({ labeler: text, labels: whole, agreement: share })),
     gold: listOf(
