@@ -26,7 +26,7 @@ const mostText = 512 * 1024;
 function answerOf({ state, data, labels }: EndedSample): QuestionAnswer {
   const { consensus, agreement, reason } = data as SampleData;
   const values = (labels ?? []).map((label) => label.value);
-  // Where they are too large to be sent, they are still to be found with the sample.
+  // Labels that are too large to send are still available with the sample.
   const told = JSON.stringify(values).length > mostText ? [] : values;
   if (state === "agreed") return { event: "answered", payload: { consensus, labels: told, agreement }, reason: null };
   const why = reason ?? "The sample was closed.";

@@ -15,49 +15,49 @@ import { mostSlotsSeen, readDeskSums } from "./views/desk.ts";
 import { findLabelsFor } from "./views/labels.ts";
 import type { Work } from "./work.ts";
 
-/** A queue as a labeler meets it at his desk. */
+/** A queue on a labeler's desk. */
 export interface DeskQueue
   extends Pick<
     QueueSettings,
     "instructions" | "finishWithinMs" | "graceMs" | "skipRequiresReason" | "skipUnstarted" | "concurrency"
   > {
   readonly name: string;
-  /** An inactive queue is on the desk only as long as something of it is in hand. */
+  /** An inactive queue is listed only while the labeler has open assignments in it. */
   readonly active: boolean;
-  /** What he fills in, as JSON Schema. */
+  /** The JSON Schema of a label. */
   readonly labelSchema: JsonSchema;
-  /** Samples that he can be given. With `waitsMore` there are more than were counted. */
+  /** Samples that can be assigned to the labeler. With `waitsMore` there are more than were counted. */
   readonly waiting: number;
   readonly waitsMore: boolean;
-  /** What lies on his desk, oldest first. */
+  /** Open assignments, oldest first. */
   readonly inHand: readonly Assignment[];
-  /** What he labeled and skipped since, by whole hours. */
+  /** Labels and skips since `since`, in whole hours. */
   readonly done: number;
   readonly skipped: number;
-  /** How long a label took him, in seconds; null where he gave none since. */
+  /** The median time per label, in seconds; null without labels. */
   readonly medianSeconds: number | null;
 }
 
-/** What a labeler finds at his desk. */
+/** A labeler's desk. */
 export interface LabelersDesk {
   readonly labeler: string;
-  /** By the clock that counts, which need not be that of his own machine. */
+  /** The database's time, which may differ from that of the labeler's machine. */
   readonly now: Date;
   readonly queues: readonly DeskQueue[];
 }
 
-/** What somebody has entered and not handed in. */
+/** An unsubmitted draft. */
 export interface Draft {
   readonly value: unknown;
   readonly at: Date;
 }
 
-/** An assignment with all that its labeler needs for it. */
+/** An assignment with everything that its labeler needs. */
 export interface DeskWork {
   readonly assignment: Assignment;
   readonly sample: SampleInfo;
   readonly draft: Draft | null;
-  /** Where it corrects an earlier label: what that said, and what a lead said of it. */
+  /** For a correction: the earlier label, and the lead's review of it. */
   readonly revises: Pick<Label, "value" | "comment" | "reviewedBy"> | null;
   readonly now: Date;
 }
@@ -65,7 +65,7 @@ export interface DeskWork {
 const longestDraft = 256 * 1024;
 const dayMs = 86_400_000;
 
-/** The desk of one labeler: where he may work, what he has in hand, and what he has entered so far. */
+/** The desk of one labeler: queues, open assignments, and drafts. */
 export class Desk {
   readonly #kernel: Kernel;
   readonly #queues: Queues;
@@ -110,7 +110,7 @@ export class Desk {
     return { labeler, now, queues };
   }
 
-  /** What was given to him, in hand or not any more. Of what others do he sees nothing. */
+  /** Returns an assignment of the labeler, open or ended; assignments of others are unknown. */
   async work(id: string, labeler: string): Promise<DeskWork> {
     const { db } = this.#kernel;
     const assignment = await this.#own(id, labeler);
@@ -135,13 +135,13 @@ export class Desk {
   async keepDraft(id: string, labeler: string, value: unknown): Promise<Draft> {
     const valueText = storableText(value, "The draft");
     if (valueText.length > longestDraft) {
-      const message = `The draft has ${valueText.length} characters; ${longestDraft} is the most.`;
+      const message = `The draft has ${valueText.length} characters; the maximum is ${longestDraft}.`;
       throw new PawlError("value_not_serializable", message, { assignment: id });
     }
     const kept = await putDraft(this.#kernel.db, { assignmentId: id, labeler, valueText });
     if (kept !== undefined) return draftOf(kept)!;
     const { status } = await this.#own(id, labeler);
-    const message = `Assignment ${id} is ${status}: a draft is kept only for what is in hand.`;
+    const message = `Assignment ${id} is ${status}: drafts are saved only for open assignments.`;
     throw new PawlError("invalid_transition", message, { assignment: id, from: status });
   }
 

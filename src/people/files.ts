@@ -19,22 +19,25 @@ import { sampleKeyOf } from "./lifecycle/sample-key.ts";
 import type { NewSample } from "./samples.ts";
 import { type ExportedLabel, readExportedLabels, readSampleOfRow } from "./views/labels.ts";
 
-/** What became of an import. */
+/** The result of an import. */
 export interface Imported {
   readonly added: number;
-  /** Samples whose keys were there already. */
+  /** Samples whose keys already existed. */
   readonly known: number;
-  /** Lines that could not be used, with what is wrong with them; the first thousand. */
+  /** Invalid lines with their faults; at most 1,000. */
   readonly bad: readonly { readonly line: number; readonly problem: string; readonly remedy: string }[];
   readonly badLines: number;
-  /** Where it stands: given back with `after`, an import goes on behind it. */
+  /** The position: pass it as `after` to continue the import. */
   readonly cursor: ImportCursor | null;
 }
 
 const mostSamples = 500;
 const mostTold = 1_000;
 
-/** Adds samples as they are read, in batches. A bad line, or a sample that its queue refuses, is reported and does not end it. */
+/**
+ * Adds samples in batches. An invalid line, or a sample that its queue refuses, is reported and does not stop the
+ * import.
+ */
 export async function importSamples(
   lines: AsyncIterable<ImportedLine>,
   add: (samples: readonly NewSample[]) => Promise<readonly { readonly created: boolean }[]>,
@@ -76,7 +79,7 @@ export async function importSamples(
 const pageSize = 200;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-/** Everything that was labeled or skipped in a queue, sample by sample. */
+/** Lists all labels and skips of a queue, sample by sample. */
 async function* labelsOf(db: Executor, queue: string, first = firstId): AsyncGenerator<ExportedLabel> {
   for (let afterSampleId = first; ; ) {
     const page = await readExportedLabels(db, { queue, afterSampleId, limit: pageSize });
@@ -86,11 +89,11 @@ async function* labelsOf(db: Executor, queue: string, first = firstId): AsyncGen
   }
 }
 
-/** Those from the one behind `afterId` on, which is a label or a skipped assignment. */
+/** Continues after `afterId`, a label or a skipped assignment. */
 async function* labelsAfter(db: Executor, queue: string, afterId: string): AsyncGenerator<ExportedLabel> {
   const sampleId = await readSampleOfRow(db, afterId);
   if (sampleId === undefined) {
-    const message = `There is no label ${afterId} to go on behind. Give the last row of the page before.`;
+    const message = `\`after\` names label ${afterId}, which does not exist. Pass the last row of the previous page.`;
     throw new PawlError("option_invalid", message);
   }
   for await (const one of labelsOf(db, queue, before(sampleId))) {
@@ -98,7 +101,7 @@ async function* labelsAfter(db: Executor, queue: string, afterId: string): Async
   }
 }
 
-/** The id that comes before another in the order of ids. */
+/** Returns the id that precedes another one. */
 function before(id: string): string {
   const number = BigInt(`0x${id.replaceAll("-", "")}`) - 1n;
   return number
@@ -108,14 +111,14 @@ function before(id: string): string {
 }
 
 export interface ExportOptions {
-  /** Also labels that came late and that no lead has accepted. One that was accepted counts, and is exported as such. */
+  /** Include late labels that no lead has accepted. Accepted late labels are always included. */
   readonly late: boolean;
-  /** Also skips, as rows without a label. */
+  /** Include skips, as rows without a label. */
   readonly skipped: boolean;
   readonly afterId: string | undefined;
 }
 
-/** The labels of a queue that count, with what they are about, sample by sample, the oldest first. */
+/** Lists the accepted labels of a queue with their samples, sample by sample, oldest first. */
 export async function* exportLabels(db: Executor, queue: string, options: ExportOptions): AsyncGenerator<LabelRow> {
   const { late, skipped, afterId } = options;
   for await (const one of afterId === undefined ? labelsOf(db, queue) : labelsAfter(db, queue, afterId)) {
@@ -134,14 +137,14 @@ export async function* exportLabels(db: Executor, queue: string, options: Export
   }
 }
 
-/** How good the labels of a queue are. */
+/** Returns the agreement and accuracy of a queue's labels. */
 export interface Quality {
   readonly agreement: Agreement;
   readonly labelers: readonly LabelerAgreement[];
   readonly gold: readonly GoldAccuracy[];
 }
 
-/** Measured over all labels that count, read by the form that they were given in. */
+/** Measured over all accepted labels, read by the form that was in force when they were submitted. */
 export async function qualityOf(
   db: Executor,
   queue: { readonly name: string; readonly labelSchema: JsonSchema },

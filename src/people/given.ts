@@ -10,41 +10,41 @@ import type { Doing } from "./work.ts";
 /** A queue, or its name. */
 export type QueueRef = AnyQueue | string;
 
-/** Which sample is meant: by its id, or by its key within its queue. */
+/** Names a sample: by its id, or by its key within its queue. */
 export type SampleRef = string | { readonly queue: QueueRef; readonly key: string };
 
 export interface PeopleCallOptions {
-  /** A repeated call with the same key and content gets the first answer and changes nothing. */
+  /** A repeated call with the same key and content returns the first result and changes nothing. */
   readonly idempotencyKey?: string;
 }
 
-/** Who decides, and why. */
+/** The actor of a decision, and the reason. */
 export interface LeadOptions {
   readonly actor: string;
   readonly reason?: string;
 }
 
 export interface ReviewOptions {
-  /** The lead, who is not the labeler. */
+  /** The lead, who must not be the labeler. */
   readonly actor: string;
   readonly comment?: string;
 }
 
 export interface AddOptions {
-  /** Your own transaction: the samples are part of it, and come true when you commit. */
+  /** Your own transaction: the samples exist once you commit it. */
   readonly tx?: unknown;
   readonly actor?: string;
   readonly reason?: string;
 }
 
 export interface PageOptions {
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /** The maximum number of items, up to 1,000. Defaults to 100. */
   readonly limit?: number;
-  /** Go on after the last one of the page before. */
+  /** The last item of the previous page. */
   readonly after?: { readonly id: string };
 }
 
-/** Whose work is measured, and of which time: whole hours. */
+/** The labeler and the time span of metrics, in whole hours. */
 export interface MetricsOptions {
   readonly labeler?: string;
   readonly from?: Date;
@@ -61,7 +61,7 @@ export function momentOf(given: unknown): number | null {
 export function nameOf(queue: unknown): string {
   const name = typeof queue === "string" ? queue : (queue as { name?: unknown } | null | undefined)?.name;
   if (typeof name === "string" && name !== "") return cleanText(name, 200);
-  throw new PawlError("option_invalid", "Say which queue is meant: what queue() returned, or its name.");
+  throw new PawlError("option_invalid", "Name the queue: pass the return value of queue(), or its name.");
 }
 
 export function labelerOf(given: unknown): string {
@@ -71,7 +71,7 @@ export function labelerOf(given: unknown): string {
 export function doingOf(actor: unknown, options: { reason?: string; idempotencyKey?: string } = {}): Doing {
   const { reason, idempotencyKey } = options;
   return {
-    actor: checkedText(actor, "Who does it"),
+    actor: checkedText(actor, "The labeler"),
     reason: textOrNull(reason, "The reason"),
     idempotencyKey: idempotencyKey === undefined ? undefined : checkedText(idempotencyKey, "The idempotency key"),
   };
@@ -81,26 +81,26 @@ const longestComment = 5_000;
 
 export function sayingOf(options: ReviewOptions | undefined, call: string): Saying {
   const { actor, comment } = checkedOptions<Partial<ReviewOptions>>(options, ["actor", "comment"], call);
-  if (comment === undefined || comment === null) return { actor: checkedText(actor, "Who reviews it"), comment: null };
+  if (comment === undefined || comment === null) return { actor: checkedText(actor, "The actor"), comment: null };
   if (typeof comment !== "string" || comment.length > longestComment) {
-    throw new PawlError("option_invalid", `A comment must be a text of at most ${longestComment} characters.`);
+    throw new PawlError("option_invalid", `A comment must be a string of at most ${longestComment} characters.`);
   }
   storableText(comment, "The comment");
-  return { actor: checkedText(actor, "Who reviews it"), comment };
+  return { actor: checkedText(actor, "The actor"), comment };
 }
 
-/** Where a page begins, newest first unless its list goes the other way; and how long it is. */
+/** The start of a page, newest first unless the list has another order, and its length. */
 export function pageOf(options: PageOptions): { beforeId: string | null; limit: number } {
   const { limit = 100, after } = options;
   checkedLimit(limit);
   if (after === undefined) return { beforeId: null, limit };
   const id = after?.id?.toLowerCase();
   if (!isId(id))
-    throw new PawlError("option_invalid", "`after` must be the last one of the page before, or its { id }.");
+    throw new PawlError("option_invalid", "`after` must be the last item of the previous page, or its { id }.");
   return { beforeId: id, limit };
 }
 
-/** One of a few words, or null when none was given. */
+/** Validates a value of an enumeration; null if it is not set. */
 export function oneOf<Word extends string>(given: Word | undefined, words: readonly Word[], what: string): Word | null {
   if (given === undefined) return null;
   if (words.includes(given)) return given;

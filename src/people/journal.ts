@@ -2,8 +2,8 @@ import type { Executor } from "../store/port/db.ts";
 import { type MoveRow, readMoves } from "../views/move/history.ts";
 
 /**
- * A move of an assignment or a sample. What it carried is not told: that of a label says whether a gold sample was answered
- * right, which its labeler is not to know.
+ * A move of an assignment or a sample, without its payload: that of a label reveals whether a gold sample was labeled
+ * correctly, which its labeler must not know.
  */
 export interface WorkMove {
   readonly version: number;
@@ -12,7 +12,7 @@ export interface WorkMove {
   readonly from: string | null;
   readonly to: string;
   readonly at: Date;
-  /** By whom it came: a `call`, a `worker`, a `timer`, a `callback`, or `pawl` itself. */
+  /** The source: a `call`, a `worker`, a `timer`, a `callback`, or `pawl` itself. */
   readonly source: MoveRow["source"];
   readonly actor: string | null;
   readonly reason: string | null;
@@ -20,7 +20,7 @@ export interface WorkMove {
 
 const mostMoves = 100_000;
 
-/** All moves of an assignment or a sample, in their order. */
+/** Lists all moves of an assignment or a sample, in order. */
 export async function readJournal(db: Executor, id: string): Promise<WorkMove[]> {
   const moves = await readMoves(db, id, 0, mostMoves);
   return moves.map(({ version, event, from_state, to_state, at_ms, source, actor, reason }) => ({

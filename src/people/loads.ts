@@ -3,14 +3,14 @@ import { type Metrics, metricsOf } from "./metrics.ts";
 import { sumOfQueue } from "./views/labeler-hours.ts";
 import { readQueueLoads } from "./views/queue-loads.ts";
 
-/** How much lies in a queue, and how its work has gone so far. */
+/** The backlog and the metrics of a queue. */
 export interface QueueLoad {
   readonly queue: string;
-  /** Labels that somebody could begin; a hundred thousand at most are counted. */
+  /** Labels that can be assigned now; at most 100,000 are counted. */
   readonly waiting: number;
-  /** Assignments that lie on somebody's desk. */
+  /** Open assignments. */
   readonly inHand: number;
-  /** Labels that came late and wait for a lead's word. */
+  /** Late labels that await a lead's decision. */
   readonly late: number;
   readonly metrics: Metrics;
 }

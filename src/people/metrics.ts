@@ -1,10 +1,10 @@
 import type { Earlier, Sums } from "./views/labeler-hours.ts";
 
-/** How the assignments of a queue, of a labeler or of a time stand. Rates are null where there is nothing to count. */
+/** Metrics of the assignments of a queue, a labeler or a time span. Rates are null if there is nothing to count. */
 export interface Metrics {
-  /** Assignments given; in the metrics of a time also those that were open when it began. */
+  /** Assignments; for a time span, including those that were open at its start. */
   readonly total: number;
-  /** How they stand, or stood when the time ended. */
+  /** Counts by status, as of now or of the end of the time span. */
   readonly byStatus: {
     readonly pending: number;
     readonly in_progress: number;
@@ -12,13 +12,13 @@ export interface Metrics {
     readonly expired: number;
     readonly skipped: number;
   };
-  /** Those expired, by how: never started in time, started and not finished in time, released by a lead. */
+  /** The expired ones by cause: not started in time, not finished in time, released by a lead. */
   readonly expired: { readonly neverStarted: number; readonly unfinished: number; readonly released: number };
   /** Shares of all assignments. */
   readonly completionRate: number | null;
   readonly skipRate: number | null;
   readonly expireRate: number | null;
-  /** The same as shares of those that have ended: what is in hand does not count against anybody. */
+  /** Shares of the ended assignments, without open ones. */
   readonly ofClosed: {
     readonly completionRate: number | null;
     readonly skipRate: number | null;
@@ -26,18 +26,18 @@ export interface Metrics {
   };
   /** The mean time from start to label, in seconds. */
   readonly avgTimeToComplete: number | null;
-  /** How often, on average, a labeler had begun the sample. */
+  /** The average number of starts of a sample by a labeler. */
   readonly avgAttempts: number | null;
-  /** Labels that came too late, and labels that a lead rejected. */
+  /** Late labels, and labels that a lead rejected. */
   readonly late: number;
   readonly rejected: number;
-  /** Labels of gold samples, how many of them were right, and which share that is. */
+  /** Labels of gold samples, the number of correct ones, and their share. */
   readonly gold: { readonly labels: number; readonly right: number; readonly accuracy: number | null };
 }
 
 const none: Earlier = { given: 0, started: 0, unstarted: 0, completed: 0, skipped: 0, expired: 0 };
 
-/** Metrics of a time, from its sums and from those of all time before it. */
+/** Computes the metrics of a time span from its sums and those of all time before it. */
 export function metricsOf(sums: Sums, before: Earlier = none): Metrics {
   const { completed, skipped, expired } = sums;
   const closed = closedOf(sums);

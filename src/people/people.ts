@@ -59,37 +59,37 @@ import { findLabels, findLabelsFor, findLateLabels } from "./views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "./views/samples.ts";
 import { type Submitted, Work } from "./work.ts";
 
-/** Somebody who labels. */
+/** A labeler. */
 export interface Labeler {
   readonly id: string;
   readonly name: string | null;
   readonly skills: readonly string[];
-  /** Whoever is inactive is given nothing. */
+  /** An inactive labeler gets no assignments. */
   readonly active: boolean;
   readonly createdAt: Date;
 }
 
-/** A sample that was added; `created` is false when its key was there already. */
+/** An added sample; `created` is false if its key already existed. */
 export interface AddedSample {
   readonly id: string;
   readonly key: string | null;
   readonly created: boolean;
 }
 
-/** A sample with all that was done about it. */
+/** A sample with its assignments and labels. */
 export interface SampleHistory extends Sample {
   readonly assignments: readonly Assignment[];
-  /** Also those that do not count: rejected, or late. */
+  /** Including rejected and late labels. */
   readonly labels: readonly Label[];
 }
 
-/** Makes queues and lifecycles known to the database, where there are any. */
+/** Registers queues and their lifecycles in the database, if there are any. */
 export let openPeople: (people: People) => Promise<void>;
-/** Whether there are queues: only then are samples and assignments lifecycles like all others. */
+/** Whether there are queues: only then are samples and assignments registered as lifecycles. */
 export let isPeopleInUse: (people: People) => boolean;
 
 /**
- * People who label: queues hand out samples, labelers work on them, leads look after it. `pawl.people`.
+ * Manages labeling: queues assign samples, labelers label them, leads review the labels. `pawl.people`.
  *
  * ```ts
  * const pawl = await createPawl({ lifecycles: [], queues: [essays] });
@@ -138,7 +138,7 @@ export class People {
   }
 
   /**
-   * Makes a queue at run time, for all processes; its labels are described by JSON Schema.
+   * Creates a queue at run time, for all processes; a JSON Schema describes its labels.
    *
    * ```ts
    * await pawl.people.createQueue("receipts", { label: { type: "object", properties: { total: { type: "number" } } }, overlap: 3 });
@@ -150,34 +150,34 @@ export class People {
     return this.#queues.create(db, name, definition);
   }
 
-  /** Changes some settings of a queue that was made at run time, for what is added and handed out from then on. */
+  /** Changes settings of a queue that was created at run time, for later samples and assignments. */
   async updateQueue(queue: QueueRef, changes: Partial<RunTimeQueue>): Promise<QueueInfo> {
     const changed = await this.#queues.update(this.#db("updateQueue"), nameOf(queue), changes);
     await this.#recheck();
     return changed;
   }
 
-  /** Lets an inactive queue hand out samples again. */
+  /** Activates an inactive queue. */
   async activateQueue(queue: QueueRef): Promise<QueueInfo> {
     return this.#queues.setActive(this.#db("activateQueue"), nameOf(queue), true);
   }
 
-  /** Hands out nothing new from now on. What is in hand can be finished: no work is cancelled. */
+  /** Deactivates a queue: it makes no new assignments. Open assignments are not cancelled and can be finished. */
   async deactivateQueue(queue: QueueRef): Promise<QueueInfo> {
     return this.#queues.setActive(this.#db("deactivateQueue"), nameOf(queue), false);
   }
 
-  /** A queue with its settings. */
+  /** Returns a queue with its settings. */
   async queue(queue: QueueRef): Promise<QueueInfo> {
     return this.#queues.get(this.#db("queue"), nameOf(queue));
   }
 
-  /** All queues, by name. */
+  /** Lists all queues, by name. */
   async queues(): Promise<QueueInfo[]> {
     return this.#queues.list(this.#db("queues"));
   }
 
-  /** How much lies in each queue now, and how its work has gone so far. */
+  /** Lists the backlog and the metrics of each queue. */
   async queueStats(): Promise<QueueLoad[]> {
     const db = this.#db("queueStats");
     return loadsOf(
@@ -186,7 +186,7 @@ export class People {
     );
   }
 
-  /** Adds a labeler, or changes what is known of one: what is left out stays as it was. */
+  /** Adds or updates a labeler. Omitted fields keep their values. */
   async upsertLabeler(labeler: {
     readonly id: string;
     readonly name?: string;
@@ -197,7 +197,7 @@ export class People {
     const keys = ["id", "name", "skills", "active"];
     const { id, name, skills = null, active = null } = checkedOptions(labeler, keys, "people.upsertLabeler");
     if (skills !== null && !Array.isArray(skills)) {
-      throw new PawlError("option_invalid", "`skills` must be a list of texts.");
+      throw new PawlError("option_invalid", "`skills` must be a list of strings.");
     }
     if (active !== null && typeof active !== "boolean") {
       throw new PawlError("option_invalid", "`active` must be true or false.");
@@ -212,18 +212,18 @@ export class People {
     return labelerShown(row);
   }
 
-  /** All labelers that were added. Whoever works on a queue that is open to anyone need not be. */
+  /** Lists the labelers that were added. Labelers of a queue that is open to anyone need not be added. */
   async labelers(): Promise<Labeler[]> {
     return (await readAllLabelers(this.#db("labelers"))).map(labelerShown);
   }
 
-  /** Adds a sample to a queue. A key that is there already gives back that sample, with `created: false`. */
+  /** Adds a sample to a queue. An existing key returns its sample, with `created: false`. */
   async add(queue: QueueRef, given: NewSample, options: AddOptions = {}): Promise<AddedSample> {
     const [added] = await this.addMany(queue, [given], options);
     return added!;
   }
 
-  /** Adds many; all of them are checked before any is written. With `tx` they are part of your own transaction. */
+  /** Adds many samples; all are validated before any is written. With `tx`, they are part of your own transaction. */
   async addMany(queue: QueueRef, given: readonly NewSample[], options: AddOptions = {}): Promise<AddedSample[]> {
     const { tx, ...by } = checkedOptions(options, addKeys, "people.add");
     return this.#verbs.inTurn(tx, async () => {
@@ -240,15 +240,15 @@ export class People {
   }
 
   /**
-   * The next piece of work for a labeler: what lies on his desk already, else the best sample that he can have. When there
-   * is none, the answer says why: `{ assignment: null, why: { sentence: "… 4 are held by others, 2 you have done." } }`.
+   * Returns the labeler's next assignment: an open one, or a new one for the best available sample. If there is none,
+   * the result says why: `{ assignment: null, why: { sentence: "… 4 are assigned to others, 2 you have done." } }`.
    */
   async next(queue: QueueRef, labeler: string): Promise<Next> {
     this.#db("next");
     return this.#handOut.next(nameOf(queue), labelerOf(labeler));
   }
 
-  /** The labeler begins: from now on the time runs, until the `deadline` of the answer. */
+  /** Starts an assignment: its time limit runs until the `deadline` of the result. */
   async start(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("start");
     return this.#work.start(
@@ -258,9 +258,9 @@ export class People {
   }
 
   /**
-   * The labeler hands in a label. One that its queue does not take is refused with `label_invalid` and all that is wrong
-   * with it, and the assignment stays in progress. After the deadline it is kept, with `late: true`, for a lead to accept.
-   * The same label a second time gets the first answer.
+   * Submits a label. An invalid label is refused with `label_invalid` and all its faults, and the assignment stays in
+   * progress. After the deadline the label is kept, with `late: true`, for a lead to accept. A repeated submission of
+   * the same label returns the first result.
    */
   async submit(
     assignmentId: string,
@@ -276,7 +276,7 @@ export class People {
     );
   }
 
-  /** The labeler does not label it; somebody else gets it. */
+  /** Skips an assignment; another labeler gets the sample. */
   async skip(
     assignmentId: string,
     labeler: string,
@@ -290,7 +290,7 @@ export class People {
     );
   }
 
-  /** The labeler is still at it: its time begins again. */
+  /** Extends an assignment: its time limit starts again. */
   async extend(assignmentId: string, labeler: string, options: PeopleCallOptions = {}): Promise<Assignment> {
     this.#db("extend");
     return this.#work.extend(
@@ -300,35 +300,35 @@ export class People {
   }
 
   /**
-   * What a labeler finds at his desk: the queues in which he may work, what waits there, what he has in hand, and what he
-   * did `since` (the beginning of the day, by UTC, unless given).
+   * Returns a labeler's desk: queues with waiting samples, open assignments, and the work since `since` (default:
+   * midnight, UTC).
    */
   async desk(labeler: string, options: { readonly since?: Date } = {}): Promise<LabelersDesk> {
     this.#db("desk");
     return this.#desk.look(labelerOf(labeler), momentOf(checkedOptions(options, ["since"], "people.desk").since));
   }
 
-  /** An assignment of his own with its sample and all that he needs for it. */
+  /** Returns one of the labeler's assignments with its sample and everything to label it. */
   async deskWork(assignmentId: string, labeler: string): Promise<DeskWork> {
     this.#db("deskWork");
     return this.#desk.work(checkedId(assignmentId, "assignment"), labelerOf(labeler));
   }
 
-  /** What the labeler has entered so far; null where that is nothing, or was handed in. */
+  /** Returns the labeler's draft; null if there is none, or it was submitted. */
   async draft(assignmentId: string, labeler: string): Promise<Draft | null> {
     this.#db("draft");
     return this.#desk.draft(checkedId(assignmentId, "assignment"), labelerOf(labeler));
   }
 
-  /** Keeps what the labeler has entered so far, in whichever form, until he hands it in. Only while it is in his hands. */
+  /** Saves the labeler's draft, in any form, while the assignment is open. */
   async saveDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
     this.#db("saveDraft");
     return this.#desk.keepDraft(checkedId(assignmentId, "assignment"), labelerOf(labeler), value);
   }
 
   /**
-   * A lead gives a sample to a named labeler, who finds it on the desk with the next call of `next`. The labeler must be
-   * eligible, have room on the desk, and not be through with the sample.
+   * Assigns a sample to a labeler, as a lead; the labeler's next call of `next` returns it. The labeler must be
+   * eligible, have room for another assignment, and not have finished the sample.
    *
    * @throws `not_allowed` with the reason where the labeler cannot be given it.
    *
@@ -342,37 +342,37 @@ export class People {
     return assignSample(this.#kernel, id, labelerOf(to), doingOf(by.actor, by));
   }
 
-  /** A lead takes an assignment back: it expires now, and costs neither its labeler nor its sample a try. */
+  /** Releases an assignment, as a lead: it expires now, and spends no try of its labeler or its sample. */
   async release(assignmentId: string, options: LeadOptions & PeopleCallOptions): Promise<Assignment> {
     this.#db("release");
     const by = checkedOptions(options, [...leadKeys, ...callKeys], "people.release");
     return this.#work.giveBack(checkedId(assignmentId, "assignment"), "release", doingOf(by.actor, by));
   }
 
-  /** Lets everything in a queue expire whose time is over, and gives back what did. Happens by itself every second, too. */
+  /** Expires overdue assignments of a queue and returns them. Maintenance does so every second, too. */
   async checkExpired(queue: QueueRef): Promise<Assignment[]> {
     const { name } = await this.#queues.get(this.#db("checkExpired"), nameOf(queue));
     return expireDue(this.#kernel, name);
   }
 
   /**
-   * A lead accepts a label. Where its queue is reviewed, a sample is settled once all its labels are accepted. A label that
-   * came late takes an open slot of its sample, and counts from then on.
+   * Accepts a label, as a lead. In a reviewed queue, a sample is settled once all its labels are accepted. An accepted
+   * late label takes an open slot of its sample and is used from then on.
    */
   async accept(labelId: string, options: ReviewOptions): Promise<Label> {
     this.#db("accept");
     return this.#reviews.accept(checkedId(labelId, "label"), sayingOf(options, "people.accept"));
   }
 
-  /** A lead rejects a label: it counts no more, and its labeler finds the sample on his desk again, as a revision. */
+  /** Rejects a label, as a lead: it is not used, and its labeler gets the sample again, as a revision. */
   async reject(labelId: string, options: ReviewOptions): Promise<Rejected> {
     this.#db("reject");
     return this.#reviews.reject(checkedId(labelId, "label"), sayingOf(options, "people.reject"));
   }
 
   /**
-   * A lead hands out a sample again that was given up: `attempts` times more, for the slots that have no label; where the
-   * labels did not agree, for so many labels more.
+   * Reopens a sample that ended without a result, as a lead: for `attempts` more attempts at the slots without a label
+   * or, if the labels did not agree, for that many more labels.
    */
   async reopen(sampleRef: SampleRef, options: LeadOptions & { readonly attempts?: number }): Promise<Sample> {
     const { attempts, ...by } = checkedOptions(options, ["attempts", ...leadKeys], "people.reopen");
@@ -381,7 +381,7 @@ export class People {
     return this.sample(id);
   }
 
-  /** A lead takes a sample out of its queue for good. Whoever has it in hand loses it. */
+  /** Closes a sample permanently, as a lead. Its open assignments end. */
   async close(sampleRef: SampleRef, options: LeadOptions): Promise<Sample> {
     const by = checkedOptions(options, leadKeys, "people.close");
     const { id } = await this.#sample(this.#db("close"), sampleRef);
@@ -389,14 +389,14 @@ export class People {
     return this.sample(id);
   }
 
-  /** An assignment as it stands. */
+  /** Returns an assignment. */
   async assignment(assignmentId: string): Promise<Assignment> {
     this.#db("assignment");
     return this.#work.read(checkedId(assignmentId, "assignment"));
   }
 
   /**
-   * All moves of an assignment, in their order: when it was given, started, extended, handed in or expired, and by whom.
+   * Lists all moves of an assignment, in order, with their actors.
    *
    * @throws `assignment_unknown`
    */
@@ -406,7 +406,7 @@ export class People {
     return readJournal(db, id);
   }
 
-  /** The assignments of a queue, newest first; those of one labeler or in one state, if asked. */
+  /** Lists the assignments of a queue, newest first, optionally of one labeler or in one state. */
   async assignments(
     queue: QueueRef,
     options: PageOptions & { readonly labeler?: string; readonly status?: Assignment["status"] } = {},
@@ -421,7 +421,7 @@ export class People {
     return (await rows).map(assignmentOf);
   }
 
-  /** A sample as it stands, with every assignment and label. */
+  /** Returns a sample with all assignments and labels. */
   async sample(sampleRef: SampleRef): Promise<SampleHistory> {
     const db = this.#db("sample");
     const found = await this.#sample(db, sampleRef);
@@ -430,7 +430,7 @@ export class People {
   }
 
   /**
-   * All moves of a sample, in their order: each label that counts, and how it was agreed on or given up.
+   * Lists all moves of a sample, in order: each accepted label, and its result.
    *
    * @throws `sample_unknown`
    */
@@ -440,7 +440,7 @@ export class People {
     return readJournal(db, id);
   }
 
-  /** The samples of a queue, newest first; those in one state, if asked. */
+  /** Lists the samples of a queue, newest first, optionally in one state. */
   async samples(queue: QueueRef, options: PageOptions & { readonly state?: SampleState } = {}): Promise<Sample[]> {
     const db = this.#db("samples");
     checkedOptions(options, [...pageKeys, "state"], "people.samples");
@@ -450,7 +450,7 @@ export class People {
     return (await (state === null ? readSamples(db, page) : readSamplesIn(db, state, page))).map(sampleView);
   }
 
-  /** The labels of a queue, newest first; with `late: true` those that came late and wait for a lead's word. */
+  /** Lists the labels of a queue, newest first; with `late: true`, late labels that await a lead's decision. */
   async labels(queue: QueueRef, options: PageOptions & { readonly late?: boolean } = {}): Promise<Label[]> {
     const db = this.#db("labels");
     checkedOptions(options, [...pageKeys, "late"], "people.labels");
@@ -460,7 +460,7 @@ export class People {
   }
 
   /**
-   * How the work in a queue goes, from sums that are kept as it happens: over all of it, one labeler's, or that of a time.
+   * Returns the metrics of a queue, optionally of one labeler or of a time span. They are maintained incrementally.
    *
    * ```ts
    * const { completionRate, avgTimeToComplete } = await pawl.people.metrics(essays, { labeler: "ada", from: monday });
@@ -476,7 +476,7 @@ export class People {
     return metricsOf(await sumOfQueue(db, span), before);
   }
 
-  /** The same for each labeler. */
+  /** Returns the metrics of a queue by labeler. */
   async metricsByLabeler(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { labeler: string })[]> {
     const db = this.#db("metricsByLabeler");
     const span = await this.#span(db, queue, checkedOptions(options, spanKeys, "people.metricsByLabeler"));
@@ -486,8 +486,8 @@ export class People {
   }
 
   /**
-   * The same for each hour in which anything was done, by its beginning. `total` of an hour includes what was open when it
-   * began, and `byStatus` is what it was when the hour ended, so that rates are never above 1.
+   * Returns the metrics of a queue by hour, for hours with any work. `total` of an hour includes assignments that were
+   * open at its start, and `byStatus` is that of its end, so that rates never exceed 1.
    */
   async metricsByHour(queue: QueueRef, options: MetricsOptions = {}): Promise<(Metrics & { hour: Date })[]> {
     const db = this.#db("metricsByHour");
@@ -503,9 +503,9 @@ export class People {
   }
 
   /**
-   * Adds the samples of a file. A bad line, or a gold label that its queue refuses, is reported with its line number and does
-   * not end it; the same key a second time adds nothing, so an
-   * import that broke off can simply be repeated, or go on behind its `cursor`.
+   * Adds the samples of a file. An invalid line, or a gold label that its queue refuses, is reported with its line
+   * number and does not stop the import. Existing keys are skipped, so you can repeat an interrupted import, or
+   * continue it from its `cursor`.
    *
    * ```ts
    * await pawl.people.importSamples(essays, samplesFromJsonl(createReadStream("essays.jsonl"), { key: "id" }));
@@ -521,9 +521,9 @@ export class People {
   }
 
   /**
-   * The labels of a queue that count, with their samples, one at a time: sample by sample, the oldest first, so that all labels
-   * of a sample follow each other. With `late: true` also those that came late, and with `skipped: true` also skips, as rows
-   * without a label.
+   * Exports the accepted labels of a queue with their samples, one at a time: sample by sample, oldest first, so that
+   * all labels of a sample are adjacent. With `late: true`, includes late labels; with `skipped: true`, includes skips
+   * as rows without a label.
    *
    * ```ts
    * for await (const text of labelsToCsv(pawl.people.exportLabels(essays))) file.write(text);
@@ -541,7 +541,10 @@ export class People {
     yield* exportLabels(db, name, { late, skipped, afterId: afterId ?? undefined });
   }
 
-  /** How far the labels of a queue agree, field by field; each labeler's agreement with the others; who is right on gold. */
+  /**
+   * Returns the agreement of a queue's labels by field, each labeler's agreement with the others, and the accuracy on
+   * gold samples.
+   */
   async quality(queue: QueueRef): Promise<Quality> {
     const db = this.#db("quality");
     return qualityOf(db, await this.#queues.get(db, nameOf(queue)));
@@ -561,7 +564,7 @@ export class People {
     return sampleView(row);
   }
 
-  /** What cannot be moved now is left to maintenance, which reports it. */
+  /** Failed moves are left to maintenance, which reports them. */
   async #recheck(): Promise<void> {
     await recheckEligibility(this.#kernel);
   }
@@ -572,7 +575,7 @@ export class People {
     this.#isRegistered = true;
   }
 
-  /** The database, for a call that is not made inside a transaction. */
+  /** The database connection for calls outside of transactions. */
   #db(verb: string): Executor {
     refuseInside(this.#kernel, `people.${verb}`);
     return this.#kernel.db;

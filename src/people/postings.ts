@@ -26,7 +26,7 @@ export interface PostedSample {
   readonly postedBy: string;
   readonly closesAtMs: number;
   readonly slots: number;
-  /** Slots that somebody can have by now, and those in somebody's hands. */
+  /** Free slots, and assigned slots. */
   readonly open: number;
   readonly held: number;
 }
@@ -34,8 +34,8 @@ export interface PostedSample {
 const manyRounds = 20;
 
 /**
- * Samples that crowds post to queues of their own. Labelers work on them as on all others; but whether labels hold, how many
- * there are to be, and when a sample has ended is for the crowd to say, so that nothing settles them by itself.
+ * Samples that crowds post to Pawl's own queues. Labelers work on them like on all others, but the crowd decides
+ * whether labels are accepted, how many it needs, and when a sample ends, so nothing settles them automatically.
  */
 export class Postings {
   readonly #kernel: Kernel;
@@ -50,7 +50,7 @@ export class Postings {
     this.#reviews = new Reviews(kernel, verbs, this.#queues);
   }
 
-  /** Adds a sample; the same key a second time adds nothing. */
+  /** Adds a sample; an existing key adds nothing. */
   async post(
     queue: string,
     given: {
@@ -78,7 +78,7 @@ export class Postings {
     return row && this.#shown(row);
   }
 
-  /** Those in one state, newest first, from the place where the last page ended. */
+  /** Lists the samples in one state, newest first, from the end of the previous page. */
   async list(
     state: "open" | "withdrawn",
     page: { readonly queue: string; readonly beforeId: string | null; readonly limit: number },
@@ -86,7 +86,7 @@ export class Postings {
     return (await readSamplesIn(this.#kernel.db, state, page)).map((row) => this.#shown(row));
   }
 
-  /** The labels of a sample that came in time: what came late is no answer until a lead accepts it. */
+  /** Lists the labels of a sample that arrived in time; late labels are excluded until a lead accepts them. */
   async labels(id: string): Promise<Label[]> {
     return (await findLabelsFor(this.#kernel.db, id)).filter((row) => !row.late).map(labelOf);
   }
@@ -96,7 +96,7 @@ export class Postings {
     return row === undefined || row.late ? undefined : labelOf(row);
   }
 
-  /** Accepts what nobody has reviewed for too long. Nobody waits beside a label: it is done when somebody looks. */
+  /** Accepts labels that were not reviewed in time. There is no timer: it happens when they are read. */
   async acceptOverdue(id: string): Promise<void> {
     const row = await this.#read(id);
     if (row === undefined || hasEnded(row)) return;
@@ -104,7 +104,7 @@ export class Postings {
     const overdue = (await this.labels(id)).filter((one) => one.review === null && one.at.getTime() <= beforeMs);
     for (const one of overdue) {
       await this.accept(one.id, { actor: row.queue, comment: null }).catch((error) => {
-        if (!isPawlError(error, "not_allowed")) throw error; // A lead has said something else meanwhile.
+        if (!isPawlError(error, "not_allowed")) throw error; // A lead decided differently in the meantime.
       });
     }
   }
@@ -113,12 +113,12 @@ export class Postings {
     return this.#reviews.accept(label, saying);
   }
 
-  /** The labeler finds it on his desk again, to correct it; if he lets that expire, others are given it. */
+  /** The labeler gets it again to correct it; if that expires, other labelers get it. */
   async reject(label: string, saying: Saying): Promise<Label> {
     return (await this.#reviews.reject(label, saying)).label;
   }
 
-  /** Gives it so many slots in all, and time; a key that was used before changes nothing. */
+  /** Sets its total number of slots and extends its time; a repeated key changes nothing. */
   async enlarge(
     id: string,
     wanted: { readonly key: string; readonly slots: number; readonly untilMs: number | null },
@@ -129,26 +129,26 @@ export class Postings {
       if (row === undefined) throw sampleUnknown(id);
       const slots = Math.max(wanted.slots - row.needs, 0);
       const closesAtMs = Math.max(dataOf(row).closesAtMs, wanted.untilMs ?? 0);
-      // Enough for all that may be open again after it.
+      // Enough for all slots that may be open after it.
       const attempts = slots + row.spent + row.held_slots;
       const event = { event: "enlarge", payload: { slots, attempts, closesAtMs }, actor: row.queue, idempotency };
-      const isStale = await this.#send(row, event, "it has ended, and gets no labels any more");
+      const isStale = await this.#send(row, event, "it has ended and accepts no more labels");
       if (!isStale) return this.#get(id);
     }
-    throw new PawlError("busy", `Sample ${id} changes too often to be enlarged. Try again.`, { sample: id });
+    throw new PawlError("busy", `Contention on sample ${id}. Try again.`, { sample: id });
   }
 
-  /** Hands it out to nobody new. Who has it in hand may still label it. */
+  /** Stops new assignments. Open ones can be finished. */
   async withdraw(id: string): Promise<void> {
     const row = await this.#read(id);
     if (row?.state !== "open") return;
     const send = eventFor(this.#kernel, { lifecycle: sample, id, event: "withdraw", actor: row.queue });
     const sent = await this.#verbs.send(send, undefined);
-    // Its time was over meanwhile, or it was closed.
+    // Its time expired in the meantime, or it was closed.
     if (!sent.ok && !isPawlError(sent.error, "transition_refused")) throw sent.error;
   }
 
-  /** Ends it: agreed on where the labels that were accepted say one thing, closed otherwise. */
+  /** Ends it: agreed if the accepted labels agree, closed otherwise. */
   async retire(id: string): Promise<void> {
     const row = await this.#read(id);
     if (row === undefined || hasEnded(row)) return;
@@ -168,11 +168,11 @@ export class Postings {
       consensus === undefined
         ? { event: "close", payload: undefined, actor: row.queue }
         : { event: "agree", payload: { consensus, agreement, changes: null }, actor: row.queue };
-    const isStale = await this.#send(row, event, "it has ended already");
-    if (isStale) throw new PawlError("busy", `Sample ${id} was changed while it was ended. Try again.`, { sample: id });
+    const isStale = await this.#send(row, event, "it has already ended");
+    if (isStale) throw new PawlError("busy", `Contention on sample ${id}. Try again.`, { sample: id });
   }
 
-  /** Sends an event to a sample as it was read; true when somebody has moved it since. */
+  /** Sends an event to a sample as it was read; true if it has moved since. */
   async #send(
     { id, version: expectedVersion }: SampleRow,
     event: Pick<Parameters<typeof eventFor>[1], "event" | "payload" | "actor" | "idempotency">,

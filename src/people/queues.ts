@@ -17,23 +17,23 @@ import {
   readQueues,
 } from "./store/queues.ts";
 
-/** A queue as it stands. */
+/** A queue. */
 export interface QueueInfo extends QueueSettings {
   readonly name: string;
-  /** An inactive queue hands out nothing new; what is in hand can be finished. */
+  /** An inactive queue makes no new assignments; open ones can be finished. */
   readonly active: boolean;
-  /** Declared in code, or made at run time. */
+  /** Declared in code, or created at run time. */
   readonly source: "code" | "run_time";
-  /** What a labeler fills in, as JSON Schema. */
+  /** The JSON Schema of a label. */
   readonly labelSchema: JsonSchema;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A queue made at run time: what `queue()` takes, with a JSON Schema for its labels. */
+/** A queue to create at run time: the options of `queue()`, with a JSON Schema for its labels. */
 export type RunTimeQueue = QueueDefinition<JsonSchema>;
 
-/** The queues that this process declares, and what is stored of all of them. */
+/** The queues of this process, and all stored queues. */
 export class Queues {
   readonly #declared: ReadonlyMap<string, AnyQueue>;
   readonly #rows: Batcher<string, QueueRow | undefined>;
@@ -48,7 +48,7 @@ export class Queues {
     return [...this.#declared.values()];
   }
 
-  /** Stores what the code says. Safe when many processes start at once. */
+  /** Stores the queues declared in code. Safe if many processes start at once. */
   async store(db: Executor): Promise<void> {
     for (const one of this.declared) await putQueue(db, storedOf(one, "code"));
   }
@@ -59,21 +59,21 @@ export class Queues {
     if (!(await insertQueue(db, storedOf(made, "run_time")))) {
       throw new PawlError(
         "queue_exists",
-        `There is a queue \`${name}\` already. Change it with pawl.people.updateQueue(), or choose another name.`,
+        `Queue \`${name}\` already exists. Change it with pawl.people.updateQueue(), or choose another name.`,
         { queue: name },
       );
     }
     return this.get(db, name);
   }
 
-  /** Changes some settings, for what is handed out and added from now on. */
+  /** Changes settings, for later assignments and samples. */
   async update(db: Executor, name: string, changes: Partial<RunTimeQueue>): Promise<QueueInfo> {
     const [row] = await readQueues(db, [name]);
     if (row === undefined) throw queueUnknown(name);
     if (row.source === "code" || this.#declared.has(name)) {
       throw new PawlError(
         "not_allowed",
-        `The queue \`${name}\` is declared in code: change it there. Whether it is active can be changed here.`,
+        `Queue \`${name}\` is declared in code; change it there. Only \`active\` can be changed at run time.`,
         { queue: name },
       );
     }
@@ -94,7 +94,7 @@ export class Queues {
     return shownOf(row);
   }
 
-  /** How a queue hands out its samples at present. */
+  /** Returns the current settings of a queue. */
   async settings(db: Executor, name: string): Promise<QueueSettings> {
     const [row] = await readQueues(db, [name]);
     if (row === undefined) throw queueUnknown(name);
@@ -106,8 +106,8 @@ export class Queues {
   }
 
   /**
-   * A queue with what its labels are held against: as the code declares it, else as it is stored. Calls that come at the
-   * same time are answered by one statement, unless they are made in a transaction.
+   * Returns a queue with its label validation: as declared in code, else as stored. Concurrent calls share one
+   * statement, unless they run in a transaction.
    */
   async known(name: string, tx?: Executor): Promise<AnyQueue> {
     const declared = this.#declared.get(name);
@@ -117,12 +117,12 @@ export class Queues {
     if (!row.label_code) return this.#rebuilt(row);
     throw new PawlError(
       "queue_unknown",
-      `The labels of \`${name}\` are checked by code that this process does not have. Pass the queue to createPawl({ queues: […] }).`,
+      `Labels of queue \`${name}\` are validated by code that is not registered in this process. Pass the queue to createPawl({ queues: […] }).`,
       { queue: name },
     );
   }
 
-  /** The same value as long as nothing changes: what is made of its schema is made once. */
+  /** Returns the same object until the queue changes, so that its schema is compiled once. */
   #rebuilt(row: QueueRow): AnyQueue {
     const from = JSON.stringify([row.settings, row.label_schema]);
     const made = this.#made.get(row.name);
@@ -145,13 +145,16 @@ function storedOf(one: AnyQueue, source: NewQueue["source"]): NewQueue {
   return { name, source, settingsText: JSON.stringify(settings), labelSchemaText, labelCode };
 }
 
-/** A queue made at run time. It was checked when it was stored: what is refused by now must not stop work on it. */
+/**
+ * A queue that was created at run time. It was validated when it was stored; what would be refused today must not stop
+ * its work.
+ */
 function asStored({ name, settings, label_schema: form }: QueueRow): AnyQueue {
   const functions = { rules: {}, validate: undefined, rank: undefined };
   return { kind: "queue", name, label: form, form, ...functions, ...(settings as unknown as QueueSettings) };
 }
 
-/** What `queue()` would have been given for a queue as it is stored. */
+/** Converts a stored queue to the options of `queue()`. */
 function definitionOf({ settings, label_schema }: QueueRow): Record<string, unknown> {
   const { finishWithinMs, startWithinMs, graceMs, labelers, agreement, instructions, ...rest } =
     settings as unknown as QueueSettings;
@@ -171,7 +174,7 @@ function refuseCodeSchema({ label, name, rules, validate, rank }: AnyQueue): voi
   if (!isSchema(label) && validate === undefined && rank === undefined && Object.keys(rules).length === 0) return;
   throw new PawlError(
     "option_invalid",
-    `The queue \`${name}\` is made at run time, for all processes: give its label schema as JSON Schema, and no functions. A schema of a library, rules, checks and an order of your own belong in code, with queue() and createPawl({ queues: […] }).`,
+    `Queue \`${name}\` is created at run time, for all processes: its label must be a JSON Schema, and it cannot have functions. Declare a queue with library schemas, rules, checks or its own order in code, with queue() and createPawl({ queues: […] }).`,
   );
 }
 
@@ -181,7 +184,7 @@ function shownOf({ name, active, source, settings, label_schema, created_ms, upd
     active,
     source,
     ...(settings as unknown as QueueSettings),
-    // Queues were stored before there were these settings.
+    // Queues that were stored before these settings existed.
     instructions: (settings.instructions as string | undefined) ?? null,
     maxExtensions: (settings.maxExtensions as number | undefined) ?? 10,
     labelSchema: label_schema,

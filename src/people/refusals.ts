@@ -6,7 +6,7 @@ import type { AssignmentStatus } from "./store/assignments.ts";
 export function queueUnknown(name: string): PawlError {
   return new PawlError(
     "queue_unknown",
-    `There is no queue \`${name}\`. Pass it to createPawl({ queues: […] }), or make it with pawl.people.createQueue().`,
+    `Queue \`${name}\` does not exist. Pass it to createPawl({ queues: […] }), or create it with pawl.people.createQueue().`,
     { queue: name },
   );
 }
@@ -16,16 +16,16 @@ export function assignmentUnknown(id: string): PawlError {
 }
 
 export function sampleUnknown(id: string): PawlError {
-  return new PawlError("sample_unknown", `There is no sample ${id}.`, { sample: id });
+  return new PawlError("sample_unknown", `Sample ${id} does not exist.`, { sample: id });
 }
 
 export function labelUnknown(id: string): PawlError {
-  return new PawlError("label_unknown", `There is no label ${id}.`, { label: id });
+  return new PawlError("label_unknown", `Label ${id} does not exist.`, { label: id });
 }
 
-/** A sample takes a lead's word only where it stands open for it. */
+/** A lead can decide on a sample only in certain states. */
 export function sampleRefuses(id: string, state: string, what: string): PawlError {
-  const remedy = state === "exhausted" || state === "unassignable" ? " Open it again first." : "";
+  const remedy = state === "exhausted" || state === "unassignable" ? " Reopen it first." : "";
   return new PawlError("invalid_transition", `Sample ${id} is ${state}: ${what}.${remedy}`, {
     sample: id,
     from: state,
@@ -33,22 +33,22 @@ export function sampleRefuses(id: string, state: string, what: string): PawlErro
 }
 
 export function notTheAssignee(id: string, labeler: string): PawlError {
-  return new PawlError("not_the_assignee", `Assignment ${id} was not given to \`${labeler}\`: ${onlyTheAssignee}.`, {
+  return new PawlError("not_the_assignee", `Assignment ${id} is not assigned to \`${labeler}\`.`, {
     assignment: id,
     labeler,
   });
 }
 
-/** A verb that an assignment does not take where it stands. */
+/** The assignment does not allow this call in its state. */
 function invalidTransition(id: string, from: string, to: AssignmentStatus): PawlError {
-  return new PawlError(
-    "invalid_transition",
-    `Assignment ${id} is ${shown(from)}, and cannot become ${shown(to)} from there.`,
-    { assignment: id, from, to },
-  );
+  return new PawlError("invalid_transition", `Assignment ${id} is ${shown(from)} and cannot become ${shown(to)}.`, {
+    assignment: id,
+    from,
+    to,
+  });
 }
 
-/** What the kernel refused, in the words of labeling. */
+/** Translates refusals of the kernel to the terms of labeling. */
 export function refusalOf(error: PawlError, id: string, labeler: string | null, to: AssignmentStatus): PawlError {
   if (error.code === "instance_unknown") return assignmentUnknown(id);
   if (error.code !== "transition_refused") return error;
@@ -56,7 +56,7 @@ export function refusalOf(error: PawlError, id: string, labeler: string | null, 
   const reasons = blockers.map((blocker) => blocker.reason);
   if (reasons.includes(onlyTheAssignee)) return notTheAssignee(id, labeler ?? "nobody");
   if (reasons.includes(reasonMissing)) {
-    return new PawlError("option_invalid", `Say why assignment ${id} is skipped: ${reasonMissing}.`, {
+    return new PawlError("option_invalid", `Give a reason to skip assignment ${id}: ${reasonMissing}.`, {
       assignment: id,
     });
   }
@@ -67,7 +67,7 @@ export function refusalOf(error: PawlError, id: string, labeler: string | null, 
   return invalidTransition(id, state, to);
 }
 
-/** Where an assignment stood that refused a verb; undefined when it was not refused for that. */
+/** Returns the state in which an assignment refused the call; undefined if it was refused for another reason. */
 export function refusedFrom(error: PawlError): string | undefined {
   return error.code === "invalid_transition" ? (error.details.from as string) : undefined;
 }

@@ -12,30 +12,30 @@ import { checkLabel, labelInvalid } from "./labels/check-label.ts";
 import { type SampleData, sample } from "./lifecycle/sample.ts";
 import { instanceKeyOf } from "./lifecycle/sample-key.ts";
 
-/** Something to be labeled. */
+/** A sample to label. */
 export interface NewSample {
-  /** What a labeler is shown. */
+  /** What the labeler sees. */
   readonly data: unknown;
-  /** A name of your own, unique within the queue: adding it twice adds it once. */
+  /** Your own name for it, unique within the queue: adding it twice adds it once. */
   readonly key?: string;
-  /** Its place in a queue ordered by `priority`: the lower, the sooner. 0 unless given. */
+  /** Its priority in a queue ordered by `priority`: lower is handed out first. Defaults to 0. */
   readonly priority?: number;
-  /** How many labelers label it; the queue's `overlap` unless given. */
+  /** The number of labelers. Defaults to the queue's `overlap`. */
   readonly overlap?: number;
-  /** The label that is known to be right: its labelers are measured by it. */
+  /** The known correct label, which measures its labelers. */
   readonly gold?: unknown;
 }
 
 const keys = ["data", "key", "priority", "overlap", "gold"];
 
-/** Samples on their way into a queue: all of them are checked before any is written. */
+/** Adds samples to a queue: all are validated before any is written. */
 export async function newSamples(
   kernel: Kernel,
   queue: AnyQueue,
   given: readonly NewSample[],
   cause: { readonly actor: string | null; readonly reason: string | null },
 ): Promise<Start[]> {
-  if (!Array.isArray(given)) throw new PawlError("option_invalid", "A list of samples is needed.");
+  if (!Array.isArray(given)) throw new PawlError("option_invalid", "`samples` must be a list.");
   const starts: Start[] = [];
   for (const [index, one] of (given as readonly NewSample[]).entries()) {
     try {
@@ -49,7 +49,7 @@ export async function newSamples(
   return starts;
 }
 
-/** A label that is known beforehand is one that could be given. */
+/** A gold label must be a valid label. */
 async function goldOf(queue: AnyQueue, { gold, data }: NewSample): Promise<Json> {
   const checked = await checkLabel(queue, { label: gold, sample: data, labeler: "gold" });
   if (checked.faults !== undefined) throw labelInvalid(queue, checked.faults);
@@ -67,7 +67,7 @@ function startOf(
   if (!(Number.isInteger(overlap) && overlap >= 1 && overlap <= queue.maxAttemptsTotal)) {
     throw new PawlError(
       "option_invalid",
-      `\`overlap\` must be a whole number from 1 to ${queue.maxAttemptsTotal}, as often as \`${queue.name}\` lets a sample be worked on.`,
+      `\`overlap\` must be a whole number from 1 to ${queue.maxAttemptsTotal}, the \`maxAttemptsTotal\` of queue \`${queue.name}\`.`,
     );
   }
   if (queue.labelers !== null && overlap > queue.labelers.length) {
@@ -78,9 +78,9 @@ function startOf(
   }
   const rank = given.priority ?? 0;
   if (typeof rank !== "number" || !Number.isFinite(rank)) {
-    throw new PawlError("option_invalid", "`priority` must be a number; the lower, the sooner.");
+    throw new PawlError("option_invalid", "`priority` must be a number; lower is handed out first.");
   }
-  if (given.data === undefined) throw new PawlError("option_invalid", "A sample needs `data` that labelers are shown.");
+  if (given.data === undefined) throw new PawlError("option_invalid", "A sample needs `data` to show to labelers.");
   storableText(given.data, "The data of a sample");
   const isGold = given.gold !== undefined;
   const key = given.key === undefined ? null : checkedText(given.key, "The key", "key_invalid");
@@ -94,7 +94,7 @@ function startOf(
   };
 }
 
-/** What a sample keeps of its queue, and what it is about. */
+/** The settings of the queue that a sample stores, and its content. */
 export function sampleDataOf(
   queue: AnyQueue,
   given: Pick<SampleData, "content" | "overlap" | "gold" | "isGold"> & {
@@ -123,16 +123,19 @@ function rankOf({ name, rank }: AnyQueue, sample: RankedSample): number {
   if (typeof number === "number" && Number.isFinite(number)) return number;
   throw new PawlError(
     "option_invalid",
-    `The \`order\` of the queue \`${name}\` must give each sample a number; for ${sample.key ?? "this one"} it gave ${shown(number)}.`,
+    `The \`order\` of the queue \`${name}\` must return a number for each sample; for ${sample.key ?? "this one"} it returned ${shown(number)}.`,
     { queue: name },
   );
 }
 
 function checkKeys(given: NewSample): void {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new PawlError("option_invalid", "A sample is written { data, key?, priority?, overlap?, gold? }.");
+    throw new PawlError("option_invalid", "A sample must be { data, key?, priority?, overlap?, gold? }.");
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray === undefined) return;
-  throw new PawlError("option_invalid", `A sample has no \`${stray.slice(0, 100)}\`; it has ${keys.join(", ")}.`);
+  throw new PawlError(
+    "option_invalid",
+    `A sample has no \`${stray.slice(0, 100)}\`. Known fields: ${keys.join(", ")}.`,
+  );
 }

@@ -5,7 +5,7 @@ import type { LabelRow } from "./store/labels.ts";
 import type { SampleContent } from "./store/samples.ts";
 import type { SampleRow } from "./views/samples.ts";
 
-/** One labeler's work on one sample, as it stood when it was read. */
+/** One labeler's work on one sample, as of the time of the read. */
 export interface Assignment {
   readonly id: string;
   readonly sampleId: string;
@@ -13,9 +13,9 @@ export interface Assignment {
   /** The name of its queue. */
   readonly queueId: string;
   readonly status: AssignmentStatus;
-  /** When it expires unless it is labeled by then; null until it was started. */
+  /** When it expires if it is not labeled; null until it is started. */
   readonly deadline: Date | null;
-  /** How often its labeler has begun this sample. */
+  /** The number of times its labeler started this sample. */
   readonly attempts: number;
   readonly labelId: string | null;
   readonly skipReason: string | null;
@@ -24,9 +24,9 @@ export interface Assignment {
   readonly completedAt: Date | null;
   readonly expiredAt: Date | null;
   readonly skippedAt: Date | null;
-  /** When it expires unless it is started by then; null where there is no such limit. */
+  /** When it expires if it is not started; null if there is no such limit. */
   readonly startBy: Date | null;
-  /** How often its labeler has been given this sample, this time included. */
+  /** The number of times its labeler was assigned this sample, including this one. */
   readonly try: number;
   /** The assignment that it corrects. */
   readonly revisionOf: string | null;
@@ -58,7 +58,7 @@ function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-/** What a labeler is shown of a sample. */
+/** The part of a sample that labelers see. */
 export interface SampleInfo {
   readonly id: string;
   /** Its key within its queue. */
@@ -71,31 +71,31 @@ export function sampleOf(row: SampleContent): SampleInfo {
 }
 
 /**
- * Where a sample stands: waiting for labels, agreed on, given up for lack of tries or of people, or taken out; or, when a
- * crowd has posted it, handed out to nobody new.
+ * The state of a sample: open for labels, agreed, ended for lack of tries or of eligible labelers, or closed; a posted
+ * sample can also be open without new assignments.
  */
 export type SampleState = "open" | "agreed" | "exhausted" | "unassignable" | "withdrawn" | "closed";
 
-/** A sample as it stands. */
+/** A sample. */
 export interface Sample extends SampleInfo {
   /** The name of its queue. */
   readonly queueId: string;
   readonly state: SampleState;
-  /** How many labels it needs, and how many it has that count. */
+  /** The number of labels it needs, and of accepted labels. */
   readonly needs: number;
   readonly labeled: number;
-  /** Slots that can be had, and slots in somebody's hands. */
+  /** Free slots, and assigned slots. */
   readonly open: number;
   readonly held: number;
-  /** How often it may still be handed out once more. */
+  /** The remaining number of reassignments. */
   readonly spare: number;
-  /** The label that is known to be right; undefined where none is. */
+  /** The known correct label, if any. */
   readonly gold: unknown;
-  /** What its labels say together, once it is agreed on. */
+  /** The agreed result of its labels. */
   readonly consensus: unknown;
-  /** How far its labels agree, from 0 to 1. */
+  /** The agreement of its labels, from 0 to 1. */
   readonly agreement: number | null;
-  /** Why it was given up, or that its labels contradict the gold label. */
+  /** Why it ended without a result, or that its labels contradict the gold label. */
   readonly reason: string | null;
   readonly createdAt: Date;
   readonly movedAt: Date;
@@ -123,7 +123,7 @@ export function sampleView(row: SampleRow): Sample {
   };
 }
 
-/** What a labeler answered. */
+/** A label. */
 export interface Label {
   readonly id: string;
   readonly assignmentId: string;
@@ -133,13 +133,13 @@ export interface Label {
   readonly labelerId: string;
   readonly value: unknown;
   readonly at: Date;
-  /** It came after its assignment had expired, and counts only if a lead accepts it. */
+  /** It arrived after its assignment had expired, and is used only if a lead accepts it. */
   readonly late: boolean;
-  /** What a lead said of it, if one did. */
+  /** The review of a lead, if any. */
   readonly review: "accepted" | "rejected" | null;
   readonly reviewedBy: string | null;
   readonly comment: string | null;
-  /** Whether it is the answer that was known beforehand; null where none was. */
+  /** Whether it equals the gold label; null for a sample without one. */
   readonly isRight: boolean | null;
 }
 

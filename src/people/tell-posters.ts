@@ -6,8 +6,8 @@ import { eventFor } from "./lifecycle/sends.ts";
 import { markSettled, type UnsettledSample } from "./store/samples.ts";
 
 /**
- * Tells the crowd jobs that have posted these samples that something was done about them, and then notes that they were
- * told. What belongs to a crowd that this process does not declare is left to one that does.
+ * Notifies the crowd jobs that posted these samples about a change, then marks them as notified. Samples of a crowd
+ * that is not registered in this process are left to a process that registers it.
  */
 export async function tellPosters(
   kernel: Kernel,
@@ -26,7 +26,7 @@ export async function tellPosters(
   const failures: { id: string; error: unknown }[] = [];
   for (const [index, { one }] of ours.entries()) {
     const answer = sent[index]!;
-    // A job that does not take it has ended, or is about to look anyway.
+    // A job that refuses it has ended, or is about to sync anyway.
     if (answer.ok || answer.error.fault === "request") told.push(one);
     else failures.push({ id: one.id, error: answer.error });
   }
@@ -38,5 +38,5 @@ function noticeOf(kernel: Kernel, { data }: UnsettledSample): Send | undefined {
   const { lifecycle: name, id } = (data as SampleData).postedBy!;
   const lifecycle = kernel.lifecycles.get(name);
   if (lifecycle === undefined) return undefined;
-  return eventFor(kernel, { lifecycle, id, event: "notice", reason: "Something was done about it.", source: "pawl" });
+  return eventFor(kernel, { lifecycle, id, event: "notice", reason: "An operator decided on it.", source: "pawl" });
 }

@@ -20,18 +20,18 @@ import { type AssignmentRow, type AssignmentStatus, readAssignments } from "./st
 import { keepLateLabel, readLabelLike } from "./store/labels.ts";
 import { readContents } from "./store/samples.ts";
 
-/** Who does it, and with which key the call can be repeated. */
+/** The actor, and the idempotency key of the call. */
 export interface Doing {
   readonly actor: string;
   readonly reason: string | null;
   readonly idempotencyKey: string | undefined;
 }
 
-/** What became of a label that was handed in. */
+/** The result of a submission. */
 export interface Submitted {
   readonly assignment: Assignment;
   readonly label: Pick<Label, "id" | "value" | "at">;
-  /** It came after the deadline: it is kept, and counts only if a lead accepts it. */
+  /** It arrived after the deadline: it is kept, and used only if a lead accepts it. */
   readonly late: boolean;
 }
 
@@ -47,7 +47,7 @@ const targets = {
 
 const pageSize = 500;
 
-/** What labelers and leads do with assignments, each as an event of the assignment's lifecycle. */
+/** Actions of labelers and leads on assignments, each an event of the assignment's lifecycle. */
 export class Work {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -81,7 +81,7 @@ export class Work {
     return this.read(id);
   }
 
-  /** Ends an assignment without a label: its labeler skips it, or a lead takes it back. */
+  /** Ends an assignment without a label: a skip by its labeler, or a release by a lead. */
   async giveBack(id: string, event: "skip" | "release", doing: Doing): Promise<Assignment> {
     const sent = await this.#send(id, event, event === "skip" ? { reason: doing.reason } : undefined, doing);
     await this.#settling.add(id);
@@ -102,13 +102,13 @@ export class Work {
     if (sent instanceof PawlError) return this.#submitAgain(id, sent, labelId, value);
     const { model, movedAtMs } = sent;
     const label = { id: (model.data as AssignmentData).labelId!, value, at: new Date(movedAtMs) };
-    // Started meanwhile: when, only the row knows.
+    // It was started in the meantime; only the row has the time.
     const before = row.status === "in_progress" ? assignmentOf(row) : await this.read(id);
     const done = { status: "completed", labelId: label.id, completedAt: label.at } as const;
     return { assignment: { ...before, ...done }, label, late: false };
   }
 
-  /** A label as it is to be kept, once its queue has nothing against it. */
+  /** Validates a label and returns what to store. */
   async #checked(queue: AnyQueue, row: AssignmentRow, label: unknown): Promise<Json> {
     const isSeen = queue.validate !== undefined || Object.keys(queue.rules).length > 0;
     const [sample] = isSeen ? await readContents(this.#kernel.db, [row.sample_id]) : [];
@@ -117,7 +117,7 @@ export class Work {
     return checked.label;
   }
 
-  /** A label for what is not in progress any more: the same one as before, or one that came too late. */
+  /** Handles a label for an assignment that is not in progress: a repetition, or a late label. */
   async #submitAgain(id: string, refusal: PawlError, labelId: string, value: Json): Promise<Submitted> {
     const from = refusedFrom(refusal);
     if (from !== "completed" && from !== "expired") throw refusal;
@@ -129,7 +129,7 @@ export class Work {
     return { assignment: await this.read(id), label, late: kept.late };
   }
 
-  /** Where the time was over, the sample may have to be looked at before anybody hears of it. */
+  /** If the time has expired, the sample may have to be settled before the caller gets the result. */
   async #expiredFirst(id: string, refusal: PawlError): Promise<PawlError> {
     if (refusedFrom(refusal) === "expired") await this.#settling.add(id);
     return refusal;
@@ -143,7 +143,7 @@ export class Work {
     if (sent.ok) return sent.instance;
     const refusal = refusalOf(sent.error, id, actor, targets[event]);
     if (event === "release" || refusedFrom(refusal) === undefined) return refusal;
-    // In which state an assignment is, is told to its labeler alone.
+    // Only its labeler learns the state of an assignment.
     return (await this.#rows.add(id))?.labeler === actor ? refusal : notTheAssignee(id, actor);
   }
 
@@ -158,7 +158,7 @@ export class Work {
   }
 }
 
-/** What we add to what was asked is no part of it: the id of a label is made anew with each call. */
+/** Added values, such as the new id of the label, are not part of the request hash. */
 function idempotencyOf(event: string, payload: unknown, { idempotencyKey: key }: Doing): Send["idempotency"] {
   if (key === undefined) return undefined;
   const { labelId: _labelId, isRight: _isRight, ...asked } = (payload ?? {}) as { labelId?: string; isRight?: unknown };

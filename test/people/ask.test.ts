@@ -141,7 +141,7 @@ eachStore((store) => {
     await t.maintain();
     expect(await t.pawl.get(essay, "e2")).toMatchObject({
       state: "unscored",
-      data: { why: "It was worked on as often as its queue allows, and has 1 of 2 labels." },
+      data: { why: "It reached the maximum of attempts of its queue, with 1 of 2 labels." },
     });
     await t.maintain();
     expect(await t.pawl.people.sample(one.sampleId)).toMatchObject({ state: "closed" });

@@ -65,13 +65,13 @@ eachStore((store) => {
     const empty = await newQueue(t, { samples: 0 });
     expect(await whyNothing(t, empty, "ada")).toMatchObject({
       code: "nothing_waits",
-      sentence: `No sample waits in \`${empty}\`.`,
+      sentence: `No samples are waiting in queue \`${empty}\`.`,
     });
 
     const few = await newQueue(t, { labelers: ["ada"] });
     expect(await whyNothing(t, few, "ben")).toMatchObject({
       code: "not_eligible",
-      sentence: `\`ben\` is not among the labelers of \`${few}\`.`,
+      sentence: `\`ben\` is not a labeler of queue \`${few}\`.`,
     });
     const skilled = await newQueue(t, { skills: ["latin", "greek"] });
     await t.pawl.people.upsertLabeler({ id: "cem", skills: ["latin"] });
@@ -233,7 +233,7 @@ eachStore((store) => {
     await t.maintain();
     expect(await whyNothing(t, name, "ada")).toMatchObject({
       tooOften: 1,
-      sentence: `Nothing in \`${name}\` is for you now: 1 was given to you too often.`,
+      sentence: `Queue \`${name}\` has no sample for you now: 1 was assigned to you too often.`,
     });
     expect(await given(t, name, "ben")).toMatchObject({ sampleId: first.sampleId, attempts: 0, try: 1 });
   });

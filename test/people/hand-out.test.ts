@@ -52,7 +52,7 @@ eachStore((store) => {
     await t.pawl.people.skip(id, "c");
     expect(await whyNothing(t, name, "c")).toEqual({
       code: "nothing_for_you",
-      sentence: `Nothing in \`${name}\` is for you now: 2 are held by others, 2 you have done, 1 you have skipped.`,
+      sentence: `Queue \`${name}\` has no sample for you now: 2 are assigned to others, 2 you have done, 1 you have skipped.`,
       heldByOthers: 2,
       done: 2,
       skipped: 1,
@@ -149,7 +149,7 @@ eachStore((store) => {
     await t.maintain();
     expect(await sampleOf(t, name, "s1")).toMatchObject({
       state: "exhausted",
-      data: { reason: "It was worked on as often as its queue allows, and has 1 of 2 labels." },
+      data: { reason: "It reached the maximum of attempts of its queue, with 1 of 2 labels." },
     });
     expect(await whyNothing(t, name, "d")).toMatchObject({ code: "nothing_waits" });
   });

@@ -65,9 +65,9 @@ eachStore((store) => {
     expect(await people.assign(second, { to: "ada", ...lead })).toMatchObject({ id: assigned.id });
     expect(await people.next(name, "ada")).toMatchObject({ assignment: { id: assigned.id }, resumed: true });
     const refusals = [
-      [{ queue: name, key: "s1" }, "ada", "is full"],
-      [{ queue: name, key: "s1" }, "cem", "not among the labelers"],
-      [second, "ben", "None of its slots is free"],
+      [{ queue: name, key: "s1" }, "ada", "already has"],
+      [{ queue: name, key: "s1" }, "cem", "not a labeler of"],
+      [second, "ben", "It has no free slot"],
     ] as const;
     for (const [sample, to, why] of refusals) {
       await expect(people.assign(sample, { to, ...lead })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ eachStore((store) => {
     await people.start(assigned.id, "ada");
     await people.skip(assigned.id, "ada");
     await expect(people.assign(second, { to: "ada", ...lead })).rejects.toMatchObject({
-      message: expect.stringContaining("is through with it"),
+      message: expect.stringContaining("already worked on it"),
     });
     await given(t, name, "ben");
     await t.advance("10m"); // What ben has let expire takes no room, and counts.
@@ -172,7 +172,7 @@ eachStore((store) => {
     const other = await started(t, name, "ben");
     await expect(t.pawl.people.accept(label.id, { actor: "lea" })).rejects.toMatchObject({
       code: "not_allowed",
-      message: expect.stringContaining(`no slot is open: \`ben\` (assignment ${other.id}) has it in hand`),
+      message: expect.stringContaining(`no slot is free: it is assigned to \`ben\` (assignment ${other.id})`),
     });
     await t.pawl.people.submit(other.id, "ben", dog);
     await expect(t.pawl.people.accept(label.id, { actor: "lea" })).rejects.toMatchObject({
@@ -196,7 +196,7 @@ eachStore((store) => {
     await t.pawl.people.submit(second.id, "ada", cat);
     await expect(t.pawl.people.accept(first.id, { actor: "lea" })).rejects.toMatchObject({
       code: "not_allowed",
-      message: expect.stringContaining(`\`ada\` has labeled the sample meanwhile, in assignment ${second.id}`),
+      message: expect.stringContaining(`\`ada\` has labeled the sample in the meantime, in assignment ${second.id}`),
     });
     const late = await lateLabel("ben");
     await t.pawl.people.accept(late.id, { actor: "lea" });
@@ -313,7 +313,7 @@ eachStore((store) => {
       state: "exhausted",
       needs: 3,
       labeled: 3,
-      reason: "The labels agree to 33 %, and 60 % is wanted.",
+      reason: "The labels agree to 33 %; 60 % is required.",
       agreement: 1 / 3,
     });
     const again = await t.pawl.people.reopen({ queue: name, key: "s1" }, { actor: "lea", attempts: 2 });

@@ -69,7 +69,7 @@ eachStore((store) => {
     expect(await people.queue(shortest)).toMatchObject({ order: "number" });
     await expect(people.add(shortest, { key: "odd", data: { text: "" } })).rejects.toMatchObject({
       code: "option_invalid",
-      message: expect.stringContaining("must give each sample a number; for odd it gave"),
+      message: expect.stringContaining("must return a number for each sample; for odd it returned"),
     });
     await expect(people.createQueue("own", { label: {}, order: () => 1 })).rejects.toMatchObject({
       code: "option_invalid",
@@ -140,7 +140,7 @@ eachStore((store) => {
       ["a queue that is not there", "queue_unknown", (one) => one.pawl.people.updateQueue("nowhere", {})],
       ["a queue that is not there", "queue_unknown", (one) => one.pawl.people.deactivateQueue("nowhere")],
       ["a queue that is not there", "queue_unknown", (one) => one.pawl.people.checkExpired("nowhere")],
-      ["no queue", "option_invalid", (one) => one.pawl.people.next(undefined as never, "ada")],
+      ["does not exist", "option_invalid", (one) => one.pawl.people.next(undefined as never, "ada")],
       ["no labeler", "option_invalid", (one) => one.pawl.people.next("essays", undefined as never)],
       ["a labeler with a NUL", "option_invalid", (one) => one.pawl.people.next("essays", "a\u0000")],
       ["a labeler without an id", "option_invalid", (one) => one.pawl.people.upsertLabeler({} as never)],

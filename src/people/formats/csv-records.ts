@@ -1,19 +1,19 @@
 import { type ByteStream, type Line, linesOf, maxLineBytes, textOf } from "./lines.ts";
 
-/** A record of a CSV file, or what is wrong with it. It may go over several lines. */
+/** A record of a CSV file, which may span several lines, or its fault. */
 export type CsvRecord = { readonly line: number; readonly end: number } & (
   | { readonly fields: readonly string[] }
   | { readonly fields?: undefined; readonly problem: string; readonly remedy: string }
 );
 
 /**
- * The records of a CSV file as RFC 4180 has them: fields in quotes may hold separators, line ends and, doubled, quotes.
- * Lines may end with LF alone. A record that cannot be read ends with its first line; the lines behind it are read afresh,
- * so that one quote too many costs one record and not the rest of the file.
+ * Reads the records of a CSV file according to RFC 4180: quoted fields may contain separators, line ends and doubled
+ * quotes. Lines may end with LF only. An invalid record ends with its first line, and the lines after it are read
+ * again, so that a stray quote costs one record and not the rest of the file.
  */
 export async function* csvRecords(input: ByteStream, delimiter = ","): AsyncGenerator<CsvRecord> {
   const source = linesOf(input);
-  const again: Line[] = []; // The next one is the last.
+  const again: Line[] = []; // The next line is the last.
   const nextLine = async () => again.pop() ?? ((await source.next()).value as Line | undefined);
   for (let first = await nextLine(); first !== undefined; first = await nextLine()) {
     const record = new RecordReader(delimiter);
@@ -41,7 +41,7 @@ interface Fault {
 }
 
 const unclosed: Fault = {
-  problem: "A quote is opened and never closed.",
+  problem: "A quote is not closed.",
   remedy: 'Close it; a quote within a field is written twice, "".',
 };
 const afterQuote: Fault = {
@@ -49,11 +49,11 @@ const afterQuote: Fault = {
   remedy: 'Put a separator there; a quote within a field is written twice, "".',
 };
 const strayQuote: Fault = {
-  problem: "A quote stands within a field that has none around it.",
+  problem: "A quote appears in a field that is not quoted.",
   remedy: 'Put the field in quotes and write the quote twice, "".',
 };
 
-/** Reads one record, line by line, and never the same character twice. */
+/** Reads one record line by line, and no character twice. */
 class RecordReader {
   readonly fields: string[] = [];
   isComplete = false;
@@ -64,7 +64,7 @@ class RecordReader {
     this.#delimiter = delimiter;
   }
 
-  /** A line without anything in it. */
+  /** An empty line. */
   get isBlank(): boolean {
     return this.fields.length === 1 && this.fields[0] === "";
   }

@@ -2,15 +2,15 @@ import { canonicalJson } from "../../base/canonical-json.ts";
 import { PawlError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 
-/** A label as exports take it, with the sample that it is of. */
+/** A label with its sample, for exports. */
 export interface LabelRow {
   readonly id: string;
   readonly sample: { readonly id: string; readonly key: string | null; readonly data: unknown };
   readonly labeler: string;
-  /** Null where the labeler skipped the sample. */
+  /** Null for a skip. */
   readonly label: unknown;
   readonly skipped?: boolean;
-  /** Came after its time, and was kept. */
+  /** It arrived after the deadline. */
   readonly late?: boolean;
   /** From the start of the assignment to the label. */
   readonly leadMs: number | null;
@@ -19,7 +19,7 @@ export interface LabelRow {
 
 export type LabelRows = AsyncIterable<LabelRow> | Iterable<LabelRow>;
 
-/** Labels as JSON Lines, a line each: for programs. What is not there is null, so every line has the same fields. */
+/** Writes labels as JSON Lines. Missing values are null, so that every line has the same fields. */
 export async function* labelsToJsonl(rows: LabelRows): AsyncGenerator<string> {
   for await (const { id, sample, labeler, label, skipped = false, late = false, leadMs, createdAt } of rows) {
     const ofSample = { sample: sample.id, key: sample.key, data: sample.data ?? null };
@@ -29,19 +29,19 @@ export async function* labelsToJsonl(rows: LabelRows): AsyncGenerator<string> {
 }
 
 export interface CsvExportOptions {
-  /** The fields of the label that get a column each; without them, the label is one column. */
+  /** The fields of the label that become columns; without them, the label is one column. */
   readonly fields?: readonly string[];
-  /** The fields of the sample's data that get a column. */
+  /** The fields of the sample's data that become columns. */
   readonly data?: readonly string[];
-  /** What stands between fields: a comma unless given. */
+  /** The field separator. Defaults to a comma. */
   readonly delimiter?: string;
-  /** Begin with the mark by which spreadsheets know UTF-8. */
+  /** Start with a byte order mark, by which spreadsheets recognize UTF-8. */
   readonly byteOrderMark?: boolean;
 }
 
 /**
- * Labels as CSV, a record each: for spreadsheets. A text that a spreadsheet would run as a formula gets an apostrophe before
- * it; numbers stay numbers, also below zero.
+ * Writes labels as CSV, for spreadsheets. A text that a spreadsheet would run as a formula gets a leading apostrophe;
+ * numbers stay numbers, including negative ones.
  */
 export async function* labelsToCsv(rows: LabelRows, options: CsvExportOptions = {}): AsyncGenerator<string> {
   const { fields, data = [], delimiter = "," } = options;
@@ -67,7 +67,7 @@ function fieldIn(value: unknown, field: string): unknown {
     : undefined;
 }
 
-/** Signs that begin a formula in one spreadsheet or another, also behind blanks, and their full-width forms. */
+/** Characters that start a formula in some spreadsheet, also after spaces, and their full-width forms. */
 const formula = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 
 function csvCell(value: unknown, delimiter: string): string {

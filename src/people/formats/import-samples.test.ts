@@ -47,11 +47,11 @@ describe("samples from JSON Lines", () => {
     ].join("\n");
     expect(await fromJsonl(text, { key: "id" })).toEqual([
       [1, expect.stringMatching(/^The line is not JSON: .+ Write one JSON value/)],
-      [2, 'It is no object. Write an object with named fields, such as {"text":"…"}.'],
-      [3, 'It has no "id", which is to be its key. Give each sample a key of its own.'],
+      [2, 'It is not an object. Write an object with named fields, such as {"text":"…"}.'],
+      [3, 'It has no field "id" for its key. Give each sample a unique key.'],
       [4, expect.stringMatching(/^"id" must be a text of 1 to 500 characters/)],
       [5, expect.stringMatching(/__proto__ is a key that could change the objects of a reader/)],
-      [6, "The line holds a number beyond 2^53, which would lose digits. Write it as a text."],
+      [6, "The line contains a number beyond 2^53, which would lose digits. Write it as a string."],
       [7, expect.stringMatching(/holds a NUL character/)],
       [8, { key: "e", data: {} }],
     ]);
@@ -99,8 +99,8 @@ describe("samples from CSV", () => {
       [3, { key: null, data: { n: -1, b: false }, gold: "" }],
     ]);
     expect(await fromCsv("n,b,j\nx,yes,1\n1,maybe,1\n1,no,{", { columns })).toEqual([
-      [2, 'Column "n" holds "x". Write a number such as 4.5.'],
-      [3, 'Column "b" holds "maybe". Write true or false.'],
+      [2, 'Column "n" contains "x". Write a number such as 4.5.'],
+      [3, 'Column "b" contains "maybe". Write true or false.'],
       [4, expect.stringMatching(/^Column "j" is not JSON/)],
     ]);
   });
@@ -108,28 +108,22 @@ describe("samples from CSV", () => {
   test("that cannot be read are told with their line and what to do; one quote too many costs one record", async () => {
     const text = ["text,n", 'a"b,1', '"a"b,2', "c", '"never closed,3', "d,4", 'e,"5"', '"open at the end,6', "f,7"];
     expect(await fromCsv(text.join("\r\n"))).toEqual([
-      [
-        2,
-        'A quote stands within a field that has none around it. Put the field in quotes and write the quote twice, "".',
-      ],
+      [2, 'A quote appears in a field that is not quoted. Put the field in quotes and write the quote twice, "".'],
       [3, 'Something follows a closing quote. Put a separator there; a quote within a field is written twice, "".'],
-      [
-        4,
-        "It has 1 fields, and the header 2. Give a field for each column; one that holds a separator goes in quotes.",
-      ],
+      [4, "It has 1 fields; the header has 2. Write a field for each column; quote a field that contains a separator."],
       [5, expect.stringMatching(/^Something follows a closing quote/)],
       [6, { key: null, data: { text: "d", n: "4" } }],
       [7, { key: null, data: { text: "e", n: "5" } }],
-      [8, 'A quote is opened and never closed. Close it; a quote within a field is written twice, "".'],
+      [8, 'A quote is not closed. Close it; a quote within a field is written twice, "".'],
       [9, { key: null, data: { text: "f", n: "7" } }],
     ]);
   });
 
   test.each([
-    ["a,a\n1,2", 'Two columns are called "a". Give each a name of its own.'],
+    ["a,a\n1,2", 'Two columns have the name "a". Give each column a unique name.'],
     ["a,,b\n1,2,3", "Column 2 of the header has no name. Name every column."],
-    ['"a\n1,2', "A quote is opened and never closed."],
-    ["a,b\n1,2", 'There is no column "id". Ask for one of "a", "b".'],
+    ['"a\n1,2', "A quote is not closed."],
+    ["a,b\n1,2", 'Column "id" does not exist. Use one of "a", "b".'],
   ])("need a header that can be used: %j", async (text, fault) => {
     expect(await fromCsv(text, { key: "id" })).toEqual([[1, expect.stringContaining(fault)]]);
   });

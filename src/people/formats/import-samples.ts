@@ -4,46 +4,47 @@ import { checkedText } from "../../base/text.ts";
 import { csvRecords } from "./csv-records.ts";
 import { type ByteStream, type ImportCursor, linesOf, textOf } from "./lines.ts";
 
-/** A sample as it comes from a file. */
+/** A sample of a file. */
 export interface SampleRow {
   readonly key: string | null;
   readonly data: Readonly<Record<string, Json>>;
-  /** The label that is known to be right; never shown to labelers. */
+  /** The known correct label; never shown to labelers. */
   readonly gold?: Json;
 }
 
-/** What became of one line or record. `cursor` goes on behind it. */
+/** The result of one line or record. `cursor` continues after it. */
 export type ImportedLine =
   | { readonly ok: true; readonly line: number; readonly cursor: ImportCursor; readonly sample: SampleRow }
   | {
       readonly ok: false;
       readonly line: number;
       readonly cursor: ImportCursor;
-      /** What is wrong with it, and what to do about it. */
+      /** The fault, and how to fix it. */
       readonly problem: string;
       readonly remedy: string;
     };
 
 export interface ImportOptions {
-  /** The field or column that holds the key of a sample: the same key is the same sample. */
+  /** The field or column with the key of a sample: an equal key is the same sample. */
   readonly key?: string;
-  /** The field or column that holds the gold label. It is taken out of the data. */
+  /** The field or column with the gold label. It is removed from the data. */
   readonly gold?: string;
-  /** Go on behind what an earlier import of the same input came to. */
+  /** Continue an earlier import of the same input. */
   readonly after?: ImportCursor;
 }
 
 export type ColumnKind = "text" | "number" | "boolean" | "json";
 
 export interface CsvImportOptions extends ImportOptions {
-  /** Columns that hold something else than text. */
+  /** Columns that are not text. */
   readonly columns?: Readonly<Record<string, ColumnKind>>;
-  /** What stands between fields: a comma unless given; some spreadsheets write ";". */
+  /** The field separator. Defaults to a comma; some spreadsheets write ";". */
   readonly delimiter?: string;
 }
 
 /**
- * Samples from JSON Lines, one object a line, one at a time. A bad line is told with its number and does not end it.
+ * Reads samples from JSON Lines, one object per line. An invalid line is reported with its number and does not stop the
+ * import.
  *
  * ```ts
  * for await (const line of samplesFromJsonl(createReadStream("texts.jsonl"), { key: "id", gold: "answer" })) {
@@ -65,8 +66,8 @@ export async function* samplesFromJsonl(input: ByteStream, options: ImportOption
 }
 
 /**
- * Samples from CSV, one record a sample, one at a time; the first record names the fields. A bad record is told with the
- * number of its first line and does not end it; a header that cannot be used does.
+ * Reads samples from CSV, one record per sample; the first record has the names of the fields. An invalid record is
+ * reported with the number of its first line and does not stop the import; an invalid header does.
  */
 export async function* samplesFromCsv(input: ByteStream, options: CsvImportOptions = {}): AsyncGenerator<ImportedLine> {
   const delimiter = options.delimiter ?? ",";
@@ -96,7 +97,7 @@ export async function* samplesFromCsv(input: ByteStream, options: CsvImportOptio
   }
 }
 
-/** What is wrong with a line, within it. */
+/** The fault of a line. */
 class BadLine extends Error {
   readonly remedy: string;
 
@@ -112,7 +113,7 @@ function imported(place: { line: number; cursor: ImportCursor }, read: () => Sam
   } catch (error) {
     if (error instanceof BadLine) return { ok: false, ...place, problem: error.message, remedy: error.remedy };
     if (isPawlError(error))
-      return { ok: false, ...place, problem: error.message, remedy: "Mend it and import it again." };
+      return { ok: false, ...place, problem: error.message, remedy: "Correct it and import it again." };
     throw error;
   }
 }
@@ -126,13 +127,14 @@ function headerOf(
   const empty = names.findIndex((name) => name.trim() === "");
   if (empty >= 0) throw new BadLine(`Column ${empty + 1} of the header has no name.`, "Name every column.");
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new BadLine(`Two columns are called "${twice}".`, "Give each a name of its own.");
+  if (twice !== undefined)
+    throw new BadLine(`Two columns have the name "${twice}".`, "Give each column a unique name.");
   const asked = [options.key, options.gold, ...Object.keys(options.columns ?? {})];
   const missing = asked.find((name) => name !== undefined && !names.includes(name));
   if (missing === undefined) return names;
   throw new BadLine(
-    `There is no column "${missing}".`,
-    `Ask for one of ${names.map((name) => `"${name}"`).join(", ")}.`,
+    `Column "${missing}" does not exist.`,
+    `Use one of ${names.map((name) => `"${name}"`).join(", ")}.`,
   );
 }
 
@@ -142,8 +144,8 @@ function cellsOf(
   kinds: Readonly<Record<string, ColumnKind>>,
 ): Record<string, Json> {
   if (fields.length !== header.length) {
-    const problem = `It has ${fields.length} fields, and the header ${header.length}.`;
-    throw new BadLine(problem, "Give a field for each column; one that holds a separator goes in quotes.");
+    const problem = `It has ${fields.length} fields; the header has ${header.length}.`;
+    throw new BadLine(problem, "Write a field for each column; quote a field that contains a separator.");
   }
   const entries = header.map(
     (name, index) => [name, cellOf(fields[index]!, name, own(kinds, name) ?? "text")] as const,
@@ -151,7 +153,7 @@ function cellsOf(
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Record<string, Json>;
 }
 
-/** An empty cell that is no text is nothing. */
+/** An empty cell of a column that is not text is omitted. */
 function cellOf(text: string, name: string, kind: ColumnKind): Json | undefined {
   if (kind === "text") return text;
   const trimmed = text.trim();
@@ -161,7 +163,7 @@ function cellOf(text: string, name: string, kind: ColumnKind): Json | undefined 
   const truth = /^(?:(true|yes|1)|(false|no|0))$/i.exec(trimmed);
   if (kind === "boolean" && truth !== null) return truth[1] !== undefined;
   const expected = kind === "number" ? "a number such as 4.5" : "true or false";
-  throw new BadLine(`Column "${name}" holds ${JSON.stringify(trimmed.slice(0, 60))}.`, `Write ${expected}.`);
+  throw new BadLine(`Column "${name}" contains ${JSON.stringify(trimmed.slice(0, 60))}.`, `Write ${expected}.`);
 }
 
 function parsed(text: string, what: string): Json {
@@ -172,7 +174,7 @@ function parsed(text: string, what: string): Json {
     throw new BadLine(`${what} is not JSON: ${messageOf(error)}.`, "Write one JSON value, with its quotes.");
   }
   if (/\d{16}/.test(text) && hasLostDigits(value)) {
-    throw new BadLine(`${what} holds a number beyond 2^53, which would lose digits.`, "Write it as a text.");
+    throw new BadLine(`${what} contains a number beyond 2^53, which would lose digits.`, "Write it as a string.");
   }
   return value;
 }
@@ -184,7 +186,7 @@ function hasLostDigits(value: Json): boolean {
 
 function sampleOf(value: Json, { key, gold }: ImportOptions): SampleRow {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new BadLine("It is no object.", 'Write an object with named fields, such as {"text":"…"}.');
+    throw new BadLine("It is not an object.", 'Write an object with named fields, such as {"text":"…"}.');
   }
   const fields = value as Readonly<Record<string, Json>>;
   storableText(fields, "It");
@@ -197,14 +199,14 @@ function sampleOf(value: Json, { key, gold }: ImportOptions): SampleRow {
   };
 }
 
-/** Never what every object has from birth. */
+/** Only own properties. */
 function own<Value>(values: Readonly<Record<string, Value>>, name: string | undefined): Value | undefined {
   return name !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 function keyOf(value: Json | undefined, name: string): string {
   if (value === undefined || value === null || value === "") {
-    throw new BadLine(`It has no "${name}", which is to be its key.`, "Give each sample a key of its own.");
+    throw new BadLine(`It has no field "${name}" for its key.`, "Give each sample a unique key.");
   }
   return checkedText(typeof value === "number" ? String(value) : value, `"${name}"`, "key_invalid");
 }

@@ -7,25 +7,31 @@ import { labelShape } from "../../policy/agreement/schema-shape.ts";
 import type { LabelRow, LabelRows } from "./export-labels.ts";
 
 export interface LabelStudioOptions {
-  /** The JSON Schema of the labels, `queue.form`: it says which fields are choices, numbers and free text. */
+  /** The JSON Schema of the labels, `queue.form`: it names the fields that are choices, numbers and free text. */
   readonly form?: JsonSchema;
-  /** How labels are to be read, where there is no schema. Without both they are read by their values, and texts are choices. */
+  /** How to read labels without a schema. Without both, labels are read by their values, and strings are choices. */
   readonly shape?: LabelShape;
-  /** The field of the sample's data that the labels are about: the name of the object tag. The first one unless given. */
+  /**
+   * The field of the sample's data that the labels describe: the name of the object tag. Defaults to the first field.
+   */
   readonly shows?: string;
   /** Number fields that are a `<Rating>` and not a `<Number>`. */
   readonly ratings?: readonly string[];
   /** Add the consensus of each sample as a prediction, with its agreement as score. */
   readonly consensus?: boolean;
-  /** Who a labeler is in Label Studio. By e-mail address where the name is one; else whoever imports. */
+  /**
+   * Maps a labeler to Label Studio's user. Defaults to the labeler's name if it is an e-mail address; otherwise, the
+   * importing user.
+   */
   readonly completedBy?: (labeler: string) => number | { readonly email: string } | null;
 }
 
 /**
- * Labels in Label Studio's own JSON, a task for each sample: what its import takes and its export gives. The labels of one
- * sample must follow each other. A field of the label is a control tag of the same name: a choice and several choices are
- * `choices`, a number `number` or `rating`, a text `textarea`, a box `{ x, y, width, height }` in per cent of the image
- * `rectangle`, with a `label` of its own `rectanglelabels`. Ids are numbers there, so ours are kept in `meta.pawl`.
+ * Writes labels as Label Studio's JSON, one task per sample: the format of its import and export. The labels of one
+ * sample must be adjacent. A field of the label is a control tag of the same name: one or several choices are
+ * `choices`, a number is `number` or `rating`, a string is `textarea`, a box `{ x, y, width, height }` in per cent of
+ * the image is `rectangle`, or `rectanglelabels` if it has a `label`. Label Studio's ids are numbers, so Pawl's ids are
+ * in `meta.pawl`.
  */
 export async function* labelsToLabelStudio(rows: LabelRows, given: LabelStudioOptions = {}): AsyncGenerator<string> {
   const options = given.form === undefined ? given : { ...given, shape: labelShape(given.form) };
@@ -38,7 +44,7 @@ export async function* labelsToLabelStudio(rows: LabelRows, given: LabelStudioOp
   yield tasks === 0 ? "[]\n" : "\n]\n";
 }
 
-/** Neighbours that are of one sample. */
+/** Adjacent labels of one sample. */
 async function* samplesOf(rows: LabelRows): AsyncGenerator<readonly LabelRow[]> {
   let labels: LabelRow[] = [];
   for await (const row of rows) {
@@ -83,7 +89,7 @@ function annotationOf(row: LabelRow, id: number, reading: Reading): object {
     completed_by: compute("hook_failed", "`completedBy`", () => (reading.completedBy ?? byEmail)(row.labeler)),
     result: isSkipped ? [] : resultsOf(row.label as Json, `a${id}`, reading),
     was_cancelled: isSkipped,
-    ground_truth: false, // Without it, an import takes every annotation for the truth.
+    ground_truth: false, // Without it, an import treats every annotation as ground truth.
     lead_time: row.leadMs === null ? null : row.leadMs / 1_000,
     created_at: row.createdAt.toISOString(),
   };
@@ -131,7 +137,7 @@ function wordOf(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A box of the label as a region; undefined when the value is none. */
+/** Converts a box of the label to a region; undefined if the value is not a box. */
 function boxOf(value: Json): object | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { x, y, width, height, rotation = 0, label, image_width, image_height } = value as Record<string, Json>;

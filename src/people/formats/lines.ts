@@ -1,18 +1,18 @@
-/** Where an import stands: behind this line and byte of the input. As JSON it can be kept and given back. */
+/** The position of an import: after this line and byte of the input. You can store it as JSON and pass it again. */
 export interface ImportCursor {
   readonly line: number;
   readonly byte: number;
 }
 
-/** Bytes of a file, a request or a socket; whole texts do as well. */
+/** Bytes or strings of a file, a request or a socket. */
 export type ByteStream = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
 
-/** One line of the input, not yet read as text. */
+/** One line of the input, not yet decoded. */
 export interface Line {
   readonly number: number;
-  /** Without its end; undefined when it is longer than anything we take, so that it is not even kept. */
+  /** Without its line end; undefined if it is longer than the maximum, so that it is not even buffered. */
   readonly bytes: Buffer | undefined;
-  /** The byte behind its end. */
+  /** The offset after its end. */
   readonly end: number;
 }
 
@@ -20,7 +20,7 @@ export const maxLineBytes = 2 * 1024 * 1024;
 const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The lines of an input, one at a time, whatever pieces it comes in. */
+/** Reads the lines of an input, whatever its chunks. */
 export async function* linesOf(input: ByteStream): AsyncGenerator<Line> {
   let pieces: Buffer[] = [];
   let [length, number, end] = [0, 0, 0];
@@ -55,10 +55,10 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a line, or what is wrong with it and what to do. */
+/** Decodes a line, or returns its fault with a remedy. */
 export function textOf(line: Line): { readonly text: string } | { readonly problem: string; readonly remedy: string } {
   if (line.bytes === undefined) {
-    const remedy = "Store what is large elsewhere and import a link to it.";
+    const remedy = "Store large content elsewhere and import a link to it.";
     return { problem: `It is longer than ${maxLineBytes} bytes.`, remedy };
   }
   try {
@@ -66,7 +66,7 @@ export function textOf(line: Line): { readonly text: string } | { readonly probl
   } catch {
     return {
       problem: "It is not UTF-8.",
-      remedy: "Save the file as UTF-8; spreadsheets offer it when they save as CSV.",
+      remedy: "Save the file as UTF-8; spreadsheets offer this when they export CSV.",
     };
   }
 }

@@ -3,9 +3,9 @@ import { isPawlError, type PawlError } from "../../base/errors.ts";
 type Added = { readonly created: boolean };
 
 /**
- * Adds a batch in which some samples may be refused, such as by a gold label that its queue does not take: those are reported
- * by their place in the batch, and all others are added. A list is refused at its first bad item with nothing written, so what
- * comes before that item is known to be good.
+ * Adds a batch in which some samples may be refused, for example because of an invalid gold label: those are reported
+ * by their index, and all others are added. A list is refused at its first invalid item with nothing written, so all
+ * items before it are known to be valid.
  */
 export async function addUsable<Sample>(
   batch: readonly Sample[],
@@ -29,7 +29,7 @@ export async function addUsable<Sample>(
   return added;
 }
 
-/** What is wrong with a sample, without what was said about the list that it was part of. */
+/** The fault of a sample, without the text about its list. */
 export function problemOf(error: PawlError): { readonly problem: string; readonly remedy: string } {
   const problem = error.message
     .replace(/^Item \d+ of the list: /, "")

@@ -15,8 +15,8 @@ import { inactiveQueue, whyNotEligible } from "./explain.ts";
 const manyRounds = 5;
 
 /**
- * Gives a sample to one labeler, by the same rules as when that labeler asks for work: eligible, room on the desk, a free slot,
- * and not through with the sample. A sample that already lies on the desk is given back as it is.
+ * Assigns a sample to a labeler, by the same rules as `next`: the labeler is eligible, has room for another assignment,
+ * has not finished the sample, and a slot is free. An existing open assignment is returned as it is.
  */
 export async function assignSample(kernel: Kernel, sampleId: string, to: string, doing: Doing): Promise<Assignment> {
   const { db } = kernel;
@@ -37,16 +37,16 @@ export async function assignSample(kernel: Kernel, sampleId: string, to: string,
       ? whyNotEligible(sample.queue, settings, to, visit!.labeler)
       : inactiveQueue(sample.queue);
     if (why !== undefined) throw refused(sampleId, to, why.sentence);
-    if (sample.state !== "open") throw sampleRefuses(sampleId, sample.state, "it is not handed out");
+    if (sample.state !== "open") throw sampleRefuses(sampleId, sample.state, "it cannot be assigned in this state");
     const placed = desk.filter((row) => row.place !== null);
     if (placed.length >= settings.concurrency) {
       throw refused(
         sampleId,
         to,
-        `The desk of \`${to}\` is full: ${placed.length} of ${settings.concurrency} are in hand.`,
+        `\`${to}\` already has ${placed.length} open assignments, the maximum is ${settings.concurrency}.`,
       );
     }
-    if (sample.open_slot === null) throw refused(sampleId, to, "None of its slots is free; release one first.");
+    if (sample.open_slot === null) throw refused(sampleId, to, "It has no free slot; release an assignment first.");
     const earlier = (await findAssignmentsFor(db, sampleId)).filter((row) => row.labeler === to);
     const places = new Set(desk.map((row) => row.place));
     let place = 1;
@@ -63,12 +63,12 @@ export async function assignSample(kernel: Kernel, sampleId: string, to: string,
     if (started!.error.code !== "busy" && started!.error.code !== "assignment_conflict") throw started!.error;
     const last = earlier.at(-1);
     if (last !== undefined && last.status !== "expired") {
-      throw refused(sampleId, to, `\`${to}\` is through with it: assignment ${last.id} is ${last.status}.`);
+      throw refused(sampleId, to, `\`${to}\` already worked on it: assignment ${last.id} is ${last.status}.`);
     }
     if (last !== undefined && earlier.length >= settings.maxAttemptsPerLabeler) {
-      throw refused(sampleId, to, `\`${to}\` was given it as often as the queue allows.`);
+      throw refused(sampleId, to, `\`${to}\` was assigned it as often as the queue allows.`);
     }
-    // Another process has taken the slot or the place at this moment.
+    // Another process claimed the slot or the place at the same time.
   }
   throw new PawlError("busy", `Sample ${sampleId} could not be assigned: contention on its queue. Try again.`);
 }

@@ -3,7 +3,7 @@ import type { Mark } from "./walk.ts";
 
 const mostKept = 100_000;
 
-/** How far each labeler has come in each queue. */
+/** The scan position of each labeler in each queue. */
 export class Marks {
   readonly #marks = new Map<string, Mark>();
 
@@ -22,9 +22,8 @@ const fewPassed = 2_000;
 const heldMsEach = 0.05;
 
 /**
- * Answers "nothing for you" that took long to find out. They hold for some twenty times as long as that, so that those
- * who ask in vain again and again, in a queue that they have been all through, keep no connection busy. Where few slots
- * had to be looked at, the next one who asks is told what is so then.
+ * Caches "no sample for you" results that took long to compute, for about twenty times as long as that. Labelers who
+ * poll a queue that they have finished therefore keep no connection busy. Results of short scans are not cached.
  */
 export class Empties {
   readonly #empties = new Map<string, { readonly untilMs: number; readonly why: NoWorkReason }>();

@@ -15,9 +15,9 @@ const pageSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Decides again, after labelers or queues have changed, which samples have no eligible labeler left and which have one again.
- * The verbs that change them call it at once; maintenance makes up for what a crash interrupted, and for queues whose
- * declaration in code has changed.
+ * Recomputes, after a change of labelers or queues, which samples have no eligible labeler left and which have one
+ * again. The verbs that make such a change call it; maintenance covers interrupted calls and queues whose declaration
+ * in code has changed.
  */
 export async function recheckEligibility(kernel: Kernel): Promise<Unsettled[]> {
   const unchecked = await readUncheckedQueues(kernel.db);
@@ -30,7 +30,7 @@ export async function recheckEligibility(kernel: Kernel): Promise<Unsettled[]> {
   return failures;
 }
 
-/** What is found is marked first: should the process end here, the next look at unsettled samples finds it. */
+/** The samples are marked first: if the process ends here, the next scan of unsettled samples finds them. */
 async function giveUpStuck(kernel: Kernel, queue: string, settings: QueueSettings): Promise<Unsettled[]> {
   const { labelers, skills } = settings;
   if (labelers === null && skills.length === 0) return [];
@@ -49,7 +49,7 @@ async function giveUpStuck(kernel: Kernel, queue: string, settings: QueueSetting
   }
 }
 
-/** Opens samples again that had no eligible labeler left, where by now there is one. */
+/** Reopens samples that had no eligible labeler and now have one. */
 async function reopenAssignable(kernel: Kernel): Promise<Unsettled[]> {
   const eligible = new Eligible(kernel.db);
   const failures: Unsettled[] = [];

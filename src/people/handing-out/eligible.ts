@@ -4,10 +4,10 @@ import { readEligible } from "../store/labelers.ts";
 import type { QueueRow } from "../store/queues.ts";
 import type { UnsettledSample } from "../store/samples.ts";
 
-/** More than can ever be barred from one sample. */
+/** More than can ever be excluded from one sample. */
 export const mostBarred = 2_001;
 
-/** Who may label in each queue, read once for all samples that are looked at together. */
+/** The eligible labelers of each queue, read once for all samples of a batch. */
 export class Eligible {
   readonly #db: Executor;
   readonly #known = new Map<string, Promise<readonly string[]>>();
@@ -16,7 +16,7 @@ export class Eligible {
     this.#db = db;
   }
 
-  /** Whether there is somebody who may label it and is not through with it. */
+  /** Whether an eligible labeler is left who has not finished it. */
   async canLabel(sample: UnsettledSample, queue: QueueRow): Promise<boolean> {
     const { labelers, skills } = queue.settings as unknown as QueueSettings;
     if (labelers === null && skills.length === 0) return true;

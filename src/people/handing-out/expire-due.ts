@@ -6,7 +6,7 @@ import { readAssignments, readDueAssignments } from "../store/assignments.ts";
 
 const pageSize = 500;
 
-/** Lets everything in a queue expire whose time is over, and gives back what did. */
+/** Expires overdue assignments of a queue and returns them. */
 export async function expireDue(kernel: Kernel, queue: string): Promise<Assignment[]> {
   const expired: Assignment[] = [];
   for (;;) {
@@ -17,6 +17,6 @@ export async function expireDue(kernel: Kernel, queue: string): Promise<Assignme
     const rows = await readAssignments(kernel.db, ids);
     expired.push(...rows.filter((row) => row.status === "expired").map(assignmentOf));
     if (failures.length > 0) throw failures[0]!.error;
-    if (fired === 0) return expired; // Another process has them in hand.
+    if (fired === 0) return expired; // Another process is expiring them.
   }
 }

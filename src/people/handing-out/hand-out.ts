@@ -17,13 +17,13 @@ import { inactiveQueue, mostHeldCounted, type NoWorkReason, nothingFor, whyNotEl
 import { type Found, Walk } from "./walk.ts";
 import { readWindows, type Windows } from "./windows.ts";
 
-/** What a labeler gets who asks for work. */
+/** The result of `next`. */
 export type Next =
   | {
       readonly assignment: Assignment;
-      /** What it is about. */
+      /** The sample. */
       readonly sample: SampleInfo;
-      /** It lay on the labeler's desk already. */
+      /** The labeler already had it assigned. */
       readonly resumed: boolean;
       readonly why?: undefined;
     }
@@ -39,17 +39,17 @@ interface Asking {
   readonly labeler: string;
 }
 
-/** One who asks, and how far the answer has come. */
+/** A request for work, and its progress. */
 class Request {
   readonly asking: Asking;
   readonly name: string;
   walk: Walk;
   settings: QueueSettings | undefined;
   desk: readonly AssignmentRow[] = [];
-  /** What he is to do: on his desk already, or to be given to him. */
+  /** The assignment: an existing one, or a new one. */
   resumes: AssignmentRow | undefined;
   gets: PlannedStart | undefined;
-  /** How often somebody else was quicker. */
+  /** How often another process claimed the slot first. */
   lost = 0;
   answer: Next | PawlError | undefined;
 
@@ -65,7 +65,7 @@ class Request {
     this.gets = undefined;
   }
 
-  /** Nothing new for him; what he has in hand, if anything, is what he is to do. */
+  /** No new assignment; the result is an existing one, if any. */
   end(why: NoWorkReason): void {
     if (this.desk[0] === undefined) this.answer = { assignment: null, why };
     else this.resumes = this.desk[0];
@@ -77,8 +77,8 @@ const mostRounds = 30;
 const fewSlots = 32;
 
 /**
- * Hands out assignments. Calls that come at the same time are one batch: one round reads who asks and what is open, and
- * gives it out in one statement. What another process took meanwhile is looked for anew, a little apart.
+ * Assigns samples. Concurrent calls form a batch: one round reads the labelers and the open slots, and assigns them in
+ * one statement. Calls that lost a slot to another process retry after a short delay.
  */
 export class HandOut {
   readonly #kernel: Kernel;
@@ -109,7 +109,7 @@ export class HandOut {
       await this.#round(open);
       open = open.filter((one) => one.answer === undefined);
     }
-    for (const one of open) one.answer = new PawlError("busy", "Too many ask for the same samples. Ask again.");
+    for (const one of open) one.answer = new PawlError("busy", "Contention on this queue. Try again.");
     return batch.map((asking) => requests.get(nameOf(asking))!.answer!);
   }
 
@@ -132,7 +132,7 @@ export class HandOut {
     await this.#give(requests);
   }
 
-  /** What can be said before anything is looked for. Gives back assignments whose time is over: he asks again without. */
+  /** Handles what needs no scan. Returns overdue assignments, which the call expires before it retries. */
   #meet(request: Request, visit: Visit): string[] {
     const { queue, labeler } = request.asking;
     if (visit.queue === null) {
@@ -155,7 +155,7 @@ export class HandOut {
     return [];
   }
 
-  /** Finds a slot for each: in the windows that were read for all, or by going on alone. */
+  /** Finds a slot for each call: in the windows that were read for all, or in a scan of its own. */
   async #find(requests: readonly Request[], windows: Windows, most: number): Promise<void> {
     const taken = new Set<string>();
     for (const one of requests) {
@@ -163,7 +163,7 @@ export class HandOut {
       let found = walk.look(windows(one), most);
       for (;;) {
         const free = found.filter(({ slot }) => !taken.has(`${slot.sampleId}/${slot.no}`));
-        // Where others were quicker, each takes something else than the first.
+        // After a lost race, each takes another slot than the first.
         const chosen = free[Math.floor(Math.random() * Math.min(free.length, 2 ** one.lost))];
         if (chosen !== undefined) {
           taken.add(`${chosen.slot.sampleId}/${chosen.slot.no}`);
@@ -194,14 +194,14 @@ export class HandOut {
   async #tellEmpty(request: Request): Promise<void> {
     const { asking, walk, name } = request;
     const { held, overdue } = await countHeldByOthers(this.#kernel.db, asking, mostHeldCounted);
-    // Nobody may have swept: before somebody is sent away, what others have let lie is taken back.
+    // Overdue assignments may not have expired yet: they are expired before a labeler gets no sample.
     if (overdue && (await expireDue(this.#kernel, asking.queue)).length > 0) return;
     const why = nothingFor(asking.queue, walk.tally, held);
     this.#empties.set(name, why, walk.passed);
     request.end(why);
   }
 
-  /** Writes what is to be given, in one statement, and reads beside it what it is about. */
+  /** Writes the assignments in one statement, and reads their samples with it. */
   async #give(requests: readonly Request[]): Promise<void> {
     const getting = requests.filter((one) => one.gets !== undefined);
     const resuming = requests.filter((one) => one.resumes !== undefined);

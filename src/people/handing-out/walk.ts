@@ -1,48 +1,48 @@
 import type { OpenSlot, SlotPosition, Strode, Tried } from "../store/slots.ts";
 
 /**
- * How far a labeler has come in the order of a queue. Up to `low` he has been through everything, so what is open there
- * is not for him; `lap` goes over it again bit by bit, since slots do open again. Hints only: they save looking, and
- * nothing is said to be empty that was not looked at from end to end.
+ * The scan position of a labeler in the order of a queue. Up to `low` no open slot was for the labeler; `lap` rescans
+ * that part bit by bit, since slots can reopen. These are hints that save work: a queue is never reported as empty
+ * without a full scan.
  */
 export interface Mark {
   readonly low: SlotPosition;
   readonly lap: SlotPosition | null;
 }
 
-/** What stands in a labeler's way, in samples that could be had by somebody else. */
+/** Counts of open samples that are excluded for the labeler, by reason. */
 export interface Tally {
-  /** He has labeled it, or has it in hand. */
+  /** The labeler labeled it, or has it assigned. */
   readonly done: number;
   readonly skipped: number;
-  /** He was given it as often as his queue allows. */
+  /** It was assigned to the labeler as often as the queue allows. */
   readonly tooOften: number;
 }
 
-/** A slot that was found for a labeler, and how often he has been at its sample. */
+/** A slot for a labeler, and how often the labeler had its sample. */
 export interface Found {
   readonly slot: SlotPosition;
   readonly tries: number;
   readonly attempts: number;
 }
 
-/** A stretch of the queue to be gone through. */
+/** A range of the queue to scan. */
 export interface Stride {
   readonly after: SlotPosition | null;
   readonly upTo: SlotPosition | null;
   readonly most: number;
 }
 
-/** How many open slots that are not for him a labeler passes before it is worth a mark. */
+/** The number of excluded open slots after which the position is recorded. */
 const worthAMark = 16;
 const firstStride = 256;
 const longestStride = 20_000;
 
 /**
- * One labeler's way through the open slots of a queue. At first he looks at the front, where what is wanted most lies, at
- * a bit of what lies behind his mark, and on from there. Where that is not enough he goes on in strides, each longer than
- * the one before: ahead to the end of the queue, then through all that lies behind the mark. What he looks at is read by
- * others; a walk says what it wants next.
+ * The scan of one labeler through the open slots of a queue. It first reads the front of the queue, a part of what
+ * precedes the recorded position, and the slots after it. If that is not enough, it continues in ranges of growing
+ * length: to the end of the queue, then through everything before the recorded position. Others run the reads; this
+ * class decides what to read next.
  */
 export class Walk {
   readonly labeler: string;
@@ -52,7 +52,7 @@ export class Walk {
   #lap: SlotPosition | null;
   #tally: Tally = { done: 0, skipped: 0, tooOften: 0 };
   #strides = 0;
-  /** Up to here nothing is for him; how many open slots that is, and whether something was met that is. */
+  /** Up to this position no open slot is for the labeler: their number, and whether a fitting one was found. */
   #clear: SlotPosition | undefined;
   #cleared = 0;
   #met = false;
@@ -69,23 +69,26 @@ export class Walk {
     return this.#tally;
   }
 
-  /** How many open slots that are not for him he has passed. */
+  /** The number of excluded open slots so far. */
   get passed(): number {
     return this.#passed;
   }
 
-  /** Everything that is open was looked at, and nothing is for him. */
+  /** The scan is complete: no open slot is for the labeler. */
   get isOver(): boolean {
     return this.#phase === "over";
   }
 
-  /** Where the windows begin at which he looks first; null is the front. */
+  /** The start positions of the first windows; null is the front. */
   windows(): (SlotPosition | null)[] {
     if (this.#mark === undefined) return [null];
     return this.#lap === null ? [this.#at, null] : [this.#at, null, this.#lap];
   }
 
-  /** What is for him in those windows, best first; each holds at most `most` slots, and fewer at the end of the queue. */
+  /**
+   * The fitting slots of those windows, best first; each window has at most `most` slots, fewer only at the end of the
+   * queue.
+   */
   look(windows: readonly (readonly OpenSlot[])[], most: number): Found[] {
     const [next = [], front = [], lap = front] = windows;
     const low = this.#mark?.low;
@@ -101,13 +104,13 @@ export class Walk {
     return found;
   }
 
-  /** What he is to go through next. */
+  /** The next range to scan. */
   stride(): Stride {
     const most = Math.min(firstStride * 8 ** this.#strides, longestStride);
     return { after: this.#at, upTo: this.#phase === "behind" ? this.#mark!.low : null, most };
   }
 
-  /** What was for him in a stride, best first. */
+  /** The fitting slots of a range, best first. */
   strode(strode: Strode, most: number): Found[] {
     const { done, skipped, tooOften } = this.#tally;
     const told = { done: done + strode.done, skipped: skipped + strode.skipped, tooOften: tooOften + strode.too_often };
@@ -126,7 +129,7 @@ export class Walk {
     return found;
   }
 
-  /** How far he has come by now. */
+  /** The current scan position. */
   mark(): Mark | undefined {
     const low = this.#mark?.low;
     if (this.#clear !== undefined && (low !== undefined || this.#cleared >= worthAMark)) {
@@ -138,7 +141,7 @@ export class Walk {
   #goOn(isEnd: boolean, last: { sample_id: string; no: number; rank: number } | undefined): void {
     this.#at = isEnd ? null : positionOf(last!);
     if (!isEnd) this.#phase = this.#phase === "behind" ? "behind" : "ahead";
-    // Without a mark the way began at the front: then nothing lies behind.
+    // Without a recorded position, the scan started at the front, so nothing precedes it.
     else this.#phase = this.#phase === "behind" || this.#mark === undefined ? "over" : "behind";
   }
 
@@ -185,7 +188,7 @@ function positionOf(slot: { readonly sample_id: string; readonly no: number; rea
   return { rank: slot.rank, sampleId: slot.sample_id, no: slot.no };
 }
 
-/** Whether a slot comes after a position in the order of its queue. */
+/** Whether a slot follows a position in the order of its queue. */
 function isAfter(slot: OpenSlot, position: SlotPosition): boolean {
   if (slot.rank !== position.rank) return slot.rank > position.rank;
   if (slot.sample_id !== position.sampleId) return slot.sample_id > position.sampleId;

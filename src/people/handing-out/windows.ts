@@ -7,10 +7,10 @@ interface Walker {
   readonly walk: Walk;
 }
 
-/** The windows that a walker asked for, in the order asked. */
+/** The windows that a scan requested, in the order of the request. */
 export type Windows = (walker: Walker) => readonly (readonly OpenSlot[])[];
 
-/** Reads the windows that all of these want, in one statement; those who stand at the same place share one. */
+/** Reads the windows of all scans in one statement; equal windows are read once. */
 export async function readWindows(db: Executor, walkers: readonly Walker[], most: number): Promise<Windows> {
   const places = new Map<string, number>();
   const asked: { queue: string; after: SlotPosition | null }[] = [];

@@ -44,10 +44,10 @@ describe("a label of a JSON Schema", () => {
       "/animal [required] is missing",
       "/box/a~1b [exclusiveMinimum] must be above 0",
       "/code [pattern] must match ^[A-Z]{3}$",
-      "/extra [additionalProperties] is not asked for",
+      "/extra [additionalProperties] is not a known field",
       "/sure [maximum] must be at most 5",
-      "/tags [maxItems] must have at most 3 of them",
-      "/tags [uniqueItems] must not have the same twice",
+      "/tags [maxItems] must have at most 3 items",
+      "/tags [uniqueItems] must not have duplicates",
       "/tags/0 [minLength] must not be empty",
     ]);
     expect(await faultsOf(asJsonSchema, { animal: "cow", sure: 1.5 })).toEqual([
@@ -139,7 +139,7 @@ describe("a label of a JSON Schema", () => {
     const all = Array.from({ length: 1_002 }, () => faultsOf(trap, "a"));
     const outcomes = await Promise.all(all);
     expect(outcomes.filter((faults) => faults.length === 0)).toHaveLength(1_001); // One in work, and those that wait.
-    expect(outcomes.at(-1)![0]).toMatch(/1000 labels that take long wait to be checked/);
+    expect(outcomes.at(-1)![0]).toMatch(/1000 labels are waiting for validation/);
     expect(await faultsOf(short, "b")).toEqual([]);
   });
 });
@@ -232,7 +232,7 @@ describe("rules and the queue's own check", () => {
     expect(await faultsOf(broken, { animal: "cat", sure: true })).toEqual([
       " [throws_failed] could not be checked: The rule `throws` failed: no such list",
       " [promises_failed] could not be checked: The rule `promises` failed: it is asynchronous; that is for `validate`",
-      " [says_nothing] The rule `says_nothing` says no",
+      " [says_nothing] The rule `says_nothing` did not return true",
       " [loops_failed] could not be checked: The rule `loops` failed: It took longer than 1000 ms.",
       " [validate_failed] could not be checked: The check of the queue failed: service down",
     ]);
@@ -244,7 +244,7 @@ describe("rules and the queue's own check", () => {
     const asked = faultsOf(silent, { animal: "cat", sure: true });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await asked).toEqual([
-      " [validate_failed] could not be checked: The check of the queue failed: it did not answer within 10000 ms",
+      " [validate_failed] could not be checked: The check of the queue failed: it did not respond within 10000 ms",
     ]);
   });
 });
@@ -260,7 +260,7 @@ describe("a bad label", () => {
       [circular, /\[not_json\] is nested deeper/],
       [JSON.parse('{ "__proto__": {} }'), /^\/__proto__ \[not_json\]/],
       ["\u0000", /\[not_json\] holds a NUL/],
-      ["x".repeat(300_000), /\[too_large\] has 300002 characters; 262144 is the most/],
+      ["x".repeat(300_000), /\[too_large\] has 300002 characters; the maximum is 262144/],
     ];
     for (const [label, fault] of bad) expect((await faultsOf(asJsonSchema, label))[0]).toMatch(fault);
   });
@@ -288,6 +288,6 @@ describe("a bad label", () => {
     const { faults } = await checkLabel(asJsonSchema, { label: {}, sample: null, labeler: "ada" });
     const error = labelInvalid(asJsonSchema, faults!);
     expect(error).toMatchObject({ code: "label_invalid", fault: "request", details: { queue: "animals", faults } });
-    expect(error.message).toBe("The queue `animals` does not take this label: /animal is missing; /sure is missing.");
+    expect(error.message).toBe("The label is invalid for queue `animals`: /animal is missing; /sure is missing.");
   });
 });

@@ -10,7 +10,7 @@ import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-fa
 import { ThreadValidator } from "./thread-validator.ts";
 import { withinTime } from "./within-time.ts";
 
-/** A label that holds, as it is to be stored; or all that is wrong with it. */
+/** A valid label, as it is stored; or all its faults. */
 export type CheckedLabel =
   | { readonly label: Json; readonly faults?: undefined }
   | { readonly label?: undefined; readonly faults: readonly LabelFault[] };
@@ -18,22 +18,22 @@ export type CheckedLabel =
 const maxLabelLength = 256 * 1024;
 const sayMs = 1_000;
 const askMs = 10_000;
-/** How long a JSON Schema, which an operator may have written at run time, blocks the process. */
+/** How long a JSON Schema, which an operator may create at run time, may block the process. */
 const blockMs = 5;
 
-/** What labels are held against: the schema, and the form that it gives. */
+/** What labels are validated against: the schema and its form. */
 export type LabelForm = Pick<AnyQueue, "label" | "form">;
 
-/** Holds a label against its schema alone: it is JSON of a sensible size, and fits. */
+/** Validates a label against its schema alone: it is JSON within the size limit, and matches. */
 export async function fitsSchema(form: LabelForm, label: unknown): Promise<CheckedLabel> {
   const unstorable = storableFault(label);
   return unstorable === undefined ? againstSchema(form, label) : { faults: [unstorable] };
 }
 
 /**
- * Holds a label against its queue: it is JSON of a sensible size, it fits the schema, every rule says yes, and so does the
- * author's own check. A label that does not fit the schema is not shown to rules, which may rely on it; all that rules and
- * check have against it comes at once. Whatever a label is, it makes no throw.
+ * Validates a label against its queue: it is JSON within the size limit, matches the schema, and passes every rule and
+ * the author's own check. Rules get only labels that match the schema, so they can rely on it. All faults of rules and
+ * check are returned together. No label makes it throw.
  */
 export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<CheckedLabel> {
   const held = await fitsSchema(queue, given.label);
@@ -51,7 +51,7 @@ export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<
   return faults.length === 0 ? held : { faults: faults.slice(0, mostFaults) };
 }
 
-/** A label was given that does not hold. `details.faults` has them all, `{ path, code, message }` each. */
+/** The label is invalid. `details.faults` has all faults, `{ path, code, message }` each. */
 export function labelInvalid(of: AnyQueue | AnyCrowd, faults: readonly LabelFault[]): PawlError {
   const told = faults.slice(0, 5).map(({ path, code, message }) => {
     if (path !== "") return `${path} ${message}`;
@@ -59,7 +59,7 @@ export function labelInvalid(of: AnyQueue | AnyCrowd, faults: readonly LabelFaul
     return isRule ? message : `the label ${message}`;
   });
   const more = faults.length > told.length ? `; and ${faults.length - told.length} more` : "";
-  const text = `The ${of.kind} \`${of.name}\` does not take this label: ${told.join("; ")}${more}.`;
+  const text = `The label is invalid for ${of.kind} \`${of.name}\`: ${told.join("; ")}${more}.`;
   return new PawlError("label_invalid", text, { [of.kind]: of.name, faults });
 }
 
@@ -68,7 +68,7 @@ function storableFault(label: unknown): LabelFault | undefined {
   try {
     const { length } = storableText(label, "");
     if (length <= maxLabelLength) return undefined;
-    return { path: "", code: "too_large", message: `has ${length} characters; ${maxLabelLength} is the most` };
+    return { path: "", code: "too_large", message: `has ${length} characters; the maximum is ${maxLabelLength}` };
   } catch (error) {
     if (!isPawlError(error, "value_not_serializable")) throw error;
     const { place, reason } = error.details as { place: string; reason: string };
@@ -91,20 +91,20 @@ async function againstSchema(queue: LabelForm, label: unknown): Promise<CheckedL
     const schema: StandardSchemaV1 = queue.label;
     const result = await inTime(withinTime(sayMs, () => schema["~standard"].validate(label)));
     if (result.issues !== undefined) return { faults: result.issues.slice(0, mostFaults).map(issueFault) };
-    const unstorable = storableFault(result.value); // What a transform made of it is stored, not what was given.
+    const unstorable = storableFault(result.value); // The output of the schema's transforms is stored, not the input.
     return unstorable === undefined ? { label: result.value as Json } : { faults: [unstorable] };
   } catch (error) {
     return failed(error);
   }
 }
 
-/** Compiled once for each queue or crowd. */
+/** Compiled once per queue or crowd. */
 const validators = new WeakMap<LabelForm, Promise<ValidateFunction>>();
-/** Forms that a label took too long for: their labels are validated in the thread until one of them is quick there. */
+/** Forms whose validation was too slow: their labels are validated in the thread until one of them is fast there. */
 const slow = new WeakSet<LabelForm>();
 const thread = new ThreadValidator();
 
-/** What takes longer than a moment, such as a pattern that backtracks for ever, is validated in a thread. */
+/** Slow validations, such as a pattern with catastrophic backtracking, run in a thread. */
 async function jsonSchemaFaults(form: LabelForm, label: unknown): Promise<readonly LabelFault[]> {
   if (!slow.has(form)) {
     const validator = await validatorOf(form);
@@ -117,7 +117,7 @@ async function jsonSchemaFaults(form: LabelForm, label: unknown): Promise<readon
     }
   }
   const faults = await thread.validate(form.form, label, sayMs);
-  slow.delete(form); // It may have been the process that was slow, or that one label.
+  slow.delete(form); // The process may have been slow, or that one label.
   return faults;
 }
 
@@ -129,7 +129,7 @@ function validatorOf(form: LabelForm): Promise<ValidateFunction> {
   return compiled;
 }
 
-/** Some libraries tell what kind of issue it is; Standard Schema does not ask them to. */
+/** Some libraries report the kind of an issue; Standard Schema does not require it. */
 function issueFault(issue: StandardSchemaV1.Issue & { readonly code?: unknown }): LabelFault {
   const keys = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
   const path = keys.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
@@ -137,7 +137,10 @@ function issueFault(issue: StandardSchemaV1.Issue & { readonly code?: unknown })
   return { path: cleanText(path, 500), code, message: cleanText(issue.message, 500) };
 }
 
-/** What a rule or a check has against a label; if it throws, that: what could not be checked is not taken. */
+/**
+ * The faults that a rule or a check reports; if it throws, the error is a fault, since an unchecked label is not
+ * accepted.
+ */
 async function faultsOf(
   code: string,
   what: string,
@@ -150,7 +153,7 @@ async function faultsOf(
     return complaints.map(({ path, message }) => ({
       path: typeof path === "string" ? cleanText(path, 500) : "",
       code,
-      message: typeof message === "string" && message !== "" ? cleanText(message, 500) : `${what} says no`,
+      message: typeof message === "string" && message !== "" ? cleanText(message, 500) : `${what} did not return true`,
     }));
   } catch (error) {
     const message = cleanText(`could not be checked: ${what} failed: ${messageOf(error)}`, 500);
@@ -158,22 +161,22 @@ async function faultsOf(
   }
 }
 
-/** A rule answers at once; one that gives a promise would be taken for a yes. */
+/** A rule must be synchronous: a promise would be mistaken for true. */
 function settled(verdict: LabelVerdict): LabelVerdict {
   if ((verdict as unknown) instanceof Promise) {
-    (verdict as unknown as Promise<unknown>).catch(() => {}); // Nobody waits for it.
+    (verdict as unknown as Promise<unknown>).catch(() => {}); // No caller awaits it.
     throw new PawlError("schema_async", "it is asynchronous; that is for `validate`");
   }
   return verdict;
 }
 
-/** An answer that may be long in coming, for as long as somebody would wait for it. */
+/** Runs an asynchronous check with a time limit. */
 async function inTime<Answer>(answer: Answer | Promise<Answer>): Promise<Answer> {
   if (!(answer instanceof Promise)) return answer;
-  answer.catch(() => {}); // Should it fail after its time is over.
+  answer.catch(() => {}); // It may reject after the time limit.
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new PawlError("busy", `it did not answer within ${askMs} ms`)), askMs);
+    timer = setTimeout(() => reject(new PawlError("busy", `it did not respond within ${askMs} ms`)), askMs);
   });
   try {
     return await Promise.race([answer, late]);

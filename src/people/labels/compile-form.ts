@@ -1,9 +1,9 @@
 import type { ValidateFunction } from "ajv";
 
-/** The function that validates labels against a JSON Schema; the library is loaded when the first one is compiled. */
+/** Compiles a JSON Schema to a validation function; the library is loaded on first use. */
 export async function compileForm(form: object): Promise<ValidateFunction> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
-  // What is no JSON Schema was refused when the queue was made. A format is shown, not checked, as the dialect has it.
+  // Invalid schemas were refused when the queue was created. A format is shown, not checked, as the dialect specifies.
   const checked = { validateSchema: false, meta: false, strict: false, logger: false } as const;
   return new Ajv2020({ ...checked, allErrors: true, validateFormats: false }).compile(form);
 }

@@ -1,20 +1,22 @@
 import type { ErrorObject } from "ajv";
 import { cleanText } from "../../base/json.ts";
 
-/** One thing that is wrong with a label. */
+/** One fault of a label. */
 export interface LabelFault {
-  /** Where, as a JSON Pointer: `/boxes/2/width`; "" for the label as a whole. */
+  /** The place as a JSON Pointer: `/boxes/2/width`; "" for the whole label. */
   readonly path: string;
-  /** What kind: a keyword of JSON Schema (`required`), a library's own (`too_small`), or the name of a rule. Stable. */
+  /**
+   * The kind: a keyword of JSON Schema (`required`), a code of a library (`too_small`), or the name of a rule. Stable.
+   */
   readonly code: string;
-  /** For the labeler: goes after the name of the field, such as "must be at least 3". */
+  /** The message for the labeler, to follow the name of the field, such as "must be at least 3". */
   readonly message: string;
 }
 
-/** More than anybody reads. */
+/** More faults than a person reads. */
 export const mostFaults = 50;
 
-/** What a JSON Schema has against a label, each only once. */
+/** Returns the faults of a JSON Schema validation without duplicates. */
 export function schemaFaults(errors: readonly ErrorObject[]): LabelFault[] {
   const faults = new Map<string, LabelFault>();
   for (const error of errors) {
@@ -25,7 +27,7 @@ export function schemaFaults(errors: readonly ErrorObject[]): LabelFault[] {
   return [...faults.values()];
 }
 
-/** A missing or an unwanted property is itself the place, not the object around it. */
+/** A missing or an unknown property is the place of its fault, not the object around it. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const name = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
   return cleanText(typeof name === "string" ? `${instancePath}/${escaped(name)}` : instancePath, 500);
@@ -37,7 +39,7 @@ function escaped(name: string): string {
 
 const comparisons: Readonly<Record<string, string>> = { ">=": "at least", "<=": "at most", ">": "above", "<": "below" };
 const kinds: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   integer: "a whole number",
   boolean: "yes or no",
@@ -46,12 +48,12 @@ const kinds: Readonly<Record<string, string>> = {
   null: "empty",
 };
 
-/** In words for a labeler; what is not here is said as the library says it. */
+/** Translates faults for labelers; unknown ones keep the message of the library. */
 const messages: Readonly<Record<string, (params: ErrorObject["params"]) => string>> = {
   required: () => "is missing",
   dependentRequired: () => "is missing",
-  additionalProperties: () => "is not asked for",
-  unevaluatedProperties: () => "is not asked for",
+  additionalProperties: () => "is not a known field",
+  unevaluatedProperties: () => "is not a known field",
   type: ({ type }) =>
     `must be ${[type]
       .flat()
@@ -66,9 +68,9 @@ const messages: Readonly<Record<string, (params: ErrorObject["params"]) => strin
   exclusiveMaximum: inWords,
   minLength: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
-  minItems: ({ limit }) => `must have at least ${limit} of them`,
-  maxItems: ({ limit }) => `must have at most ${limit} of them`,
-  uniqueItems: () => "must not have the same twice",
+  minItems: ({ limit }) => `must have at least ${limit} items`,
+  maxItems: ({ limit }) => `must have at most ${limit} items`,
+  uniqueItems: () => "must not have duplicates",
   pattern: ({ pattern }) => `must match ${pattern}`,
 };
 
@@ -80,7 +82,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
   return cleanText(messages[keyword]?.(params) ?? message ?? `fails ${keyword}`, 500);
 }
 
-/** The place of a value as `storableText` tells it, `.boxes[2].width`, as a JSON Pointer. */
+/** Converts a place of `storableText`, `.boxes[2].width`, to a JSON Pointer. */
 export function pointerOf(place: string): string {
   return place
     .replaceAll("~", "~0")

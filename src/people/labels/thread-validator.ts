@@ -4,7 +4,10 @@ import { threadFile } from "../../store/port/thread-file.ts";
 import type { LabelFault } from "./label-faults.ts";
 import type { FromThread, ToThread } from "./validation-messages.ts";
 
-/** How many labels may wait for the thread: many workers may submit at once, and a pause of the process makes labels seem slow. */
+/**
+ * The number of labels that can wait for the thread: many may be submitted at once, and a pause of the process makes
+ * labels seem slow.
+ */
 const maxWaiting = 1_000;
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
@@ -16,8 +19,8 @@ interface Validation extends ToThread {
 }
 
 /**
- * Validates labels in a thread, one after the other. A pattern that backtracks for ever blocks only the thread, which is
- * terminated when the time of a label is over; the next label starts a new one.
+ * Validates labels in a thread, one after the other. Catastrophic backtracking blocks only the thread, which is
+ * terminated at the time limit; the next label starts a new one.
  */
 export class ThreadValidator {
   #worker: Worker | undefined;
@@ -26,10 +29,10 @@ export class ThreadValidator {
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting: Validation[] = [];
 
-  /** All faults of a label, or `busy` when it takes longer than `limitMs` or too many labels wait. */
+  /** Returns all faults of a label, or `busy` if it takes longer than `limitMs` or too many labels wait. */
   validate(form: object, label: unknown, limitMs: number): Promise<readonly LabelFault[]> {
     if (this.#waiting.length >= maxWaiting)
-      throw new PawlError("busy", `${maxWaiting} labels that take long wait to be checked. Try again.`);
+      throw new PawlError("busy", `${maxWaiting} labels are waiting for validation. Try again.`);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ form, label, limitMs, resolve, reject });
       this.#next();
@@ -40,7 +43,7 @@ export class ThreadValidator {
     if (this.#current !== undefined) return;
     this.#current = this.#waiting.shift();
     if (this.#current === undefined) {
-      this.#worker?.unref(); // An idle thread keeps no process alive.
+      this.#worker?.unref(); // An idle thread must not keep the process alive.
       return;
     }
     this.#worker ??= this.#start();
@@ -48,7 +51,7 @@ export class ThreadValidator {
     if (this.#isReady) this.#begin();
   }
 
-  /** The time of a label begins once the thread can work on it. */
+  /** The time limit starts when the thread is ready. */
   #begin(): void {
     const { form, label, limitMs } = this.#current!;
     this.#limit(limitMs);
@@ -80,7 +83,7 @@ export class ThreadValidator {
       } else this.#end("faults" in message ? message.faults : new Error(message.failure));
     });
     worker.on("error", ended);
-    worker.on("exit", () => ended(new PawlError("busy", "The thread that checks labels ended.")));
+    worker.on("exit", () => ended(new PawlError("busy", "The validation thread ended.")));
     this.#limit(startLimitMs);
     return worker;
   }

@@ -13,5 +13,5 @@ port.on("message", ({ form, label }: ToThread) => {
     (error: unknown) => send({ failure: messageOf(error) }),
   );
 });
-await import("ajv/dist/2020.js"); // So that the first label does not spend its time on it.
+await import("ajv/dist/2020.js"); // Warm up, so that the first label does not spend its time limit on it.
 send({ ready: true });

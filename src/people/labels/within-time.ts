@@ -5,8 +5,8 @@ const script = new Script("answer = work()");
 const context = createContext({ work: undefined, answer: undefined });
 
 /**
- * What `work` returns, or `busy` when it takes longer than `limitMs`. A pattern that backtracks for ever blocks the whole
- * process and cannot be aborted from JavaScript; Node's vm can, for functions of any context. Costs a tenth of a millisecond.
+ * Returns the result of `work`, or `busy` if it takes longer than `limitMs`. Catastrophic backtracking blocks the
+ * process and cannot be aborted from JavaScript, but Node's vm can do it. Costs 0.1 ms.
  */
 export function withinTime<Result>(limitMs: number, work: () => Result): Result {
   context.work = work;

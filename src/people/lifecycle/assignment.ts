@@ -14,7 +14,7 @@ import {
   whole,
 } from "../../definition/schema/record-schema.ts";
 
-/** What an assignment keeps of its queue: what was agreed when it was given out holds until it ends. */
+/** The settings of the queue at the time of the assignment, which hold until its end. */
 export type AssignmentTerms = Pick<
   QueueSettings,
   | "startWithinMs"
@@ -27,16 +27,17 @@ export type AssignmentTerms = Pick<
   | "skipRequiresReason"
   | "skipUnstarted"
 > & {
-  /** Not everybody may work on the queue. */
+  /** The queue is restricted. */
   readonly restricted: boolean;
-  /** How often it can be extended; what was given out before there was a limit has none. */
+  /** The maximum number of extensions; assignments from before this setting have none. */
   readonly maxExtensions?: number;
 };
 
 export function termsOf(settings: QueueSettings): AssignmentTerms {
   const { startWithinMs, finishWithinMs, graceMs, maxAttemptsPerLabeler, maxAttemptsTotal } = settings;
   const { reassignExpired, reassignSkipped, skipRequiresReason, skipUnstarted, labelers, skills } = settings;
-  const { maxExtensions } = settings as Partial<Pick<QueueSettings, "maxExtensions">>; // Queues were stored before there was one.
+  const { maxExtensions } = settings as Partial<Pick<QueueSettings, "maxExtensions">>; // Queues that were stored before
+  // this setting existed.
   return {
     startWithinMs,
     finishWithinMs,
@@ -57,11 +58,11 @@ export type AssignmentData = {
   readonly sampleId: string;
   readonly slot: number;
   readonly labelerId: string;
-  /** Its place on the labeler's desk; null for a revision. */
+  /** Its place among the labeler's open assignments; null for a revision. */
   readonly place: number | null;
-  /** How often the labeler has been given the sample, this time included. */
+  /** The number of times the labeler was assigned the sample, including this one. */
   readonly try: number;
-  /** How often he has begun it. */
+  /** The number of times the labeler started it. */
   readonly attempts: number;
   readonly revisionOf: string | null;
   /** The assignment whose slot it takes over. */
@@ -105,16 +106,16 @@ export type Submission = {
   readonly labelId: string;
   readonly label: Json;
   readonly isRight: boolean | null;
-  /** For a label that came late and was accepted: how long its labeler had worked on it. */
+  /** For an accepted late label: how long its labeler had worked on it. */
   readonly workedMs?: number;
 };
 
 type Given = Context<AssignmentData, unknown>;
 
-export const onlyTheAssignee = "only the labeler to whom it was given can do that";
-export const reasonMissing = "its queue wants a reason from who skips";
+export const onlyTheAssignee = "it is assigned to another labeler";
+export const reasonMissing = "its queue requires a reason for a skip";
 export const noMoreExtensions = "it was extended as often as its queue allows";
-const notStarted = "it has not been started, and its queue lets only what was started be skipped";
+const notStarted = "it has not been started, and its queue allows skips only after the start";
 
 function isAssignee({ data, actor }: Given): true | string {
   return actor === data.labelerId || onlyTheAssignee;
@@ -135,8 +136,8 @@ function maySkipUnstarted(given: Context<AssignmentData, { reason: string | null
 }
 
 /**
- * One labeler's work on one sample. What it does to its slot, its sample and its label is written beside it, in the same
- * statement; see `beside-assignments.ts`.
+ * The lifecycle of an assignment: one labeler's work on one sample. The same statement also writes its slot, its sample
+ * and its label; see `beside-assignments.ts`.
  */
 export const assignment = lifecycle("pawl_assignment", {
   data: assignmentData,
@@ -166,7 +167,7 @@ export const assignment = lifecycle("pawl_assignment", {
       on: {
         submit: { to: "completed", guard: isAssignee, set: ({ payload }) => ({ labelId: payload.labelId }) },
         skip: { to: "skipped", guard: maySkip, set: ({ payload }) => ({ skipReason: payload.reason }) },
-        // Entered anew: its time begins again.
+        // Re-entered: its time limit starts again.
         extend: {
           to: "in_progress",
           guard: mayExtend,

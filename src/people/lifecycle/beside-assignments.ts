@@ -9,7 +9,7 @@ import {
 import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts";
 import type { AssignmentData, Submission } from "./assignment.ts";
 
-/** Slots, samples, labels and the rows of assignments, kept in step with every move of an assignment. */
+/** Updates slots, samples, labels and assignment rows with every move of an assignment. */
 export const besideAssignments: CompanionTable = {
   starting: (decisions) => ({
     first: reserveSlots(decisions.map(reservationOf)),
@@ -60,10 +60,11 @@ function moveOf(decisions: readonly Decision[]): AssignmentMove {
     workedMs: submitted?.workedMs ?? null,
     skipReason: data.skipReason,
     released,
-    // Whoever let it expire may try again, a few times; whoever skipped it, or has labeled it, is done with it.
+    // A labeler whose assignment expired may try again a few times; a labeler who skipped or labeled it is done with
+    // it.
     bars: to !== "expired" || (!released && data.try >= terms.maxAttemptsPerLabeler),
     reopens: ends && reassigns,
-    // What nobody began has cost the sample nothing, nor what a lead took back.
+    // Assignments that were never started, or that a lead released, cost the sample nothing.
     costs: ends && last.from === "in_progress" && !released,
     restricted: terms.restricted,
   };

@@ -6,7 +6,7 @@ import type { ReviewedLabel } from "../store/labels.ts";
 import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
 import type { SampleData, Verdict } from "./sample.ts";
 
-/** Samples' rows and their slots, kept in step with every move of a sample. */
+/** Updates sample rows and their slots with every move of a sample. */
 export const besideSamples: CompanionTable = {
   starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
   moving: (updates) => {
@@ -43,7 +43,7 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
     reopens: last.to === "open" && more.length > 0,
     moreSlots: of("widen").length + more.reduce((sum, one) => sum + one.slots, 0),
     moreTries: more.reduce((sum, one) => sum + one.attempts, 0),
-    // Nobody could take its slots: whoever opens it again owes nothing for them.
+    // Its slots were never available, so reopening costs no tries.
     refunds: last.event === "unassign",
     needsMore: of("widen").length + of("reopen").length > 0,
     givenUp: was === is ? 0 : is ? 1 : -1,
@@ -65,13 +65,15 @@ function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[
   return [{ labelId, sampleId: instance.id, review, by: actor, comment }];
 }
 
-/** The dead letter of a sample that was given up is decided when a lead opens it again or closes it. */
+/** The dead letter of a sample is decided when a lead reopens or closes the sample. */
 function letterOf({ event, from, instance, actor, reason }: Decision): LetterDecision[] {
   if (!isGivenUp(from)) return [];
   return [{ instanceId: instance.id, status: event === "close" ? "discarded" : "requeued", actor, reason }];
 }
 
-/** Who asked is looked at when the sample is given up, too: it has not ended, but there is no answer to be had. */
+/**
+ * The asking instance is also checked when a sample ends without a result: it has not ended, but no answer will come.
+ */
 function checkOf({ to, instance: { id, parent } }: Decision): CheckRow[] {
   if (parent === null || !isGivenUp(to)) return [];
   return [{ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle }];

@@ -7,7 +7,7 @@ import type { Assignment } from "../shown.ts";
 import type { AssignmentRow } from "../store/assignments.ts";
 import { type AssignmentData, assignment, termsOf } from "./assignment.ts";
 
-/** An assignment on its way to its labeler's desk. */
+/** An assignment to start. */
 export function startOf(
   kernel: Kernel,
   asking: { readonly queue: string; readonly labeler: string },
@@ -32,7 +32,7 @@ export function startOf(
   return { lifecycle: assignment, key: null, data, actor: asking.labeler, reason: null, requestId };
 }
 
-/** An assignment that corrects another one, or stands for one whose label came late. Nobody else can have its slot. */
+/** An assignment that corrects another one, or represents a late label. No other labeler can get its slot. */
 export function revisionOf(
   kernel: Kernel,
   earlier: AssignmentRow,
@@ -57,7 +57,7 @@ export function revisionOf(
     takesOver: given.takesOver,
     labelId: null,
     skipReason: null,
-    // It is put on a desk whose owner may be away: there is as much time to begin it as to do it.
+    // Its labeler may be away: there is as much time to start it as to do it.
     terms: { ...terms, startWithinMs: Math.max(terms.startWithinMs ?? 0, terms.finishWithinMs) },
   };
   const requestId = kernel.newId();
@@ -76,7 +76,7 @@ export function startedOf(snapshot: Snapshot): Assignment {
   };
 }
 
-/** An assignment as it was born. */
+/** The assignment of a started instance. */
 export function bornOf({ model }: Snapshot): Assignment {
   const data = model.data as AssignmentData;
   const { startWithinMs } = data.terms;

@@ -10,8 +10,10 @@ import { besideAssignments } from "./beside-assignments.ts";
 import { besideSamples } from "./beside-samples.ts";
 import { sample } from "./sample.ts";
 
-/** What the kernel has to know of people: two lifecycles, what is written beside their instances, who answers for
- * states that ask, and what is left to do. */
+/**
+ * Registers people with the kernel: two lifecycles, the rows written with their instances, the answers for states that
+ * ask, and maintenance.
+ */
 export const peopleLifecycles: readonly LifecycleModel[] = [sample, assignment];
 
 export const peopleBesides: ReadonlyMap<string, CompanionTable> = new Map([

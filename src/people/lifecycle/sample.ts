@@ -15,41 +15,41 @@ import {
 
 export type SampleData = {
   readonly queue: string;
-  /** What a labeler is shown. */
+  /** What the labeler sees. */
   readonly content: Json;
-  /** How many slots it had at first, and how often it may be worked on in all. */
+  /** Its initial number of slots, and the maximum number of attempts in total. */
   readonly overlap: number;
   readonly maxAttemptsTotal: number;
-  /** Its place in the order of the queue: the lower, the sooner; or that of each of its slots, by its number. */
+  /** Its rank in the queue, lower first; or the rank of each slot, by number. */
   readonly rank: number;
   readonly rankedBySlot: boolean;
-  /** The label that is known to be right, to see how well labelers do. */
+  /** The known correct label, to measure labelers. */
   readonly gold: Json | null;
   readonly isGold: boolean;
   readonly review: boolean;
   readonly agreementWanted: QueueSettings["agreement"];
   readonly consensus: Json | null;
   readonly agreement: number | null;
-  /** Why it has no consensus, or that its labels contradict the gold label. */
+  /** Why it has no result, or that its labels contradict the gold label. */
   readonly reason: string | null;
-  /** The crowd job that has posted it: whatever its labels, it ends when that job says so. */
+  /** The crowd job that posted it, which decides when it ends. */
   readonly postedBy?: { readonly lifecycle: string; readonly id: string };
-  /** Until when it is handed out; for ever unless given. */
+  /** The end of its availability. Defaults to no end. */
   readonly closesAtMs?: number;
-  /** After how long a label is accepted that nobody has reviewed; never unless given. */
+  /** The time after which unreviewed labels are accepted. Defaults to never. */
   readonly acceptAfterMs?: number;
 };
 
-/** Every event says up to which of the sample's changes it was looked at, if that is why it is sent. */
+/** Events name the last change of the sample that they considered, if any. */
 type Looked = { readonly changes: number | null };
 
-/** Why there is no consensus, and how far the labels agree that there are. */
+/** Why there is no result, and the agreement of the existing labels. */
 type GivenUp = Looked & { readonly reason: string; readonly agreement: number | null };
 
-/** What a lead says of a label. */
+/** A lead's review of a label. */
 export type Verdict = { readonly labelId: string; readonly comment: string | null };
 
-/** What a posted sample gets more: slots, tries for what is open again, and time. */
+/** What a posted sample gets in addition: slots, tries for reopened slots, and time. */
 export type More = { readonly slots: number; readonly attempts: number; readonly closesAtMs: number };
 
 const looked = { changes: orNull(whole) };
@@ -78,7 +78,7 @@ function givenUp({ payload }: { readonly payload: GivenUp }) {
   return { reason: payload.reason, agreement: payload.agreement };
 }
 
-/** One thing to be labeled. What it does to its slots is written beside it, in the same statement; see `beside-samples.ts`. */
+/** The lifecycle of a sample. The same statement also writes its slots; see `beside-samples.ts`. */
 export const sample = lifecycle("pawl_sample", {
   data: sampleData,
   events: {
@@ -118,11 +118,12 @@ export const sample = lifecycle("pawl_sample", {
         widen: { set: ({ payload }) => ({ agreement: payload.agreement }) },
         exhaust: { to: "exhausted", deadLetter: true, set: givenUp },
         unassign: { to: "unassignable", deadLetter: true, set: givenUp },
-        // What a lead says of its labels is part of its history.
+        // Reviews of its labels are part of its history.
         accept_label: {},
         reject_label: {},
         accept_late: {},
-        enlarge: { to: "open", set: ({ payload }) => ({ closesAtMs: payload.closesAtMs }) }, // Its time begins again.
+        enlarge: { to: "open", set: ({ payload }) => ({ closesAtMs: payload.closesAtMs }) }, // Its time limit starts
+        // again.
         withdraw: {
           to: "withdrawn",
           set: ({ data, now }) => ({ closesAtMs: Math.min(data.closesAtMs ?? Date.parse(now), Date.parse(now)) }),
@@ -130,14 +131,14 @@ export const sample = lifecycle("pawl_sample", {
         close: "closed",
       },
     },
-    // Nobody new is given it; who has it in hand may still label it, and what was labeled is still reviewed.
+    // No new assignments; open ones can be finished, and labels can still be reviewed.
     withdrawn: {
       forever: true,
       on: {
         enlarge: [
           {
             to: "open",
-            guard: ({ payload, now }) => payload.closesAtMs > Date.parse(now) || "its time is over",
+            guard: ({ payload, now }) => payload.closesAtMs > Date.parse(now) || "its time limit has expired",
             set: ({ payload }) => ({ closesAtMs: payload.closesAtMs }),
           },
           {},
@@ -153,5 +154,5 @@ export const sample = lifecycle("pawl_sample", {
     unassignable: { forever: true, on: { reopen: { to: "open", set: () => ({ reason: null }) }, close: "closed" } },
     closed: { final: "failure" },
   },
-  onParentEnd: "close", // Nobody waits for the answer any more.
+  onParentEnd: "close", // No instance waits for the answer any more.
 });

@@ -2,7 +2,7 @@ import type { LifecycleModel } from "../../definition/model.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Send } from "../../kernel/types/send.ts";
 
-/** An event on its way to a sample or an assignment, with what a call has unless it says otherwise. */
+/** An event to send to a sample or an assignment, with the defaults of a call. */
 export function eventFor(
   kernel: Kernel,
   given: Pick<Send, "event"> &

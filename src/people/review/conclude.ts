@@ -4,21 +4,21 @@ import { consensusOf } from "../../policy/agreement/consensus.ts";
 import { isGold } from "../../policy/agreement/gold.ts";
 import { labelShape } from "../../policy/agreement/schema-shape.ts";
 
-/** What the labels of a sample come to. */
+/** The result of a sample's labels. */
 export interface Conclusion {
-  /** Undefined where they tie. */
+  /** Undefined for a tie. */
   readonly consensus: Json | undefined;
-  /** How far they agree, from 0 to 1; null for one label alone. */
+  /** Their agreement, from 0 to 1; null for a single label. */
   readonly agreement: number | null;
 }
 
-/** What labels say together, read by the form that they were given in. */
+/** Computes the result of labels, read by the form that was in force when they were submitted. */
 export function conclude(labels: readonly Json[], form: JsonSchema): Conclusion {
   const { label, agreement } = consensusOf(labels, labelShape(form));
   return { consensus: label, agreement };
 }
 
-/** Whether a label is the one that was known beforehand. */
+/** Whether a label equals the gold label. */
 export function isRight(label: Json, gold: Json, form: JsonSchema): boolean {
   return isGold(label, gold, labelShape(form));
 }

@@ -8,7 +8,7 @@ import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
 import type { Doing, Work } from "../work.ts";
 import { settleSamples } from "./settle.ts";
 
-/** What leads decide about samples. */
+/** Decisions of leads on samples. */
 export class Leads {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -20,7 +20,7 @@ export class Leads {
     this.#work = work;
   }
 
-  /** Hands a sample out again that was given up: so many times more, for slots without a label or one more label each. */
+  /** Reopens a sample that ended without a result: for more attempts at slots without a label, or for more labels. */
   async reopen(id: string, given: number | undefined, doing: Doing): Promise<void> {
     const found = await this.#read(id);
     const owed = Math.max(found.spent - found.spare, 0);
@@ -33,19 +33,19 @@ export class Leads {
       );
     }
     const payload = { attempts, slots: found.spent === 0 ? attempts : 0 };
-    await this.#send(found, "reopen", payload, doing, "it is not given up, so there is nothing to open again");
-    await settleSamples(this.#kernel, [id]); // All who are eligible may be through with it.
+    await this.#send(found, "reopen", payload, doing, "only samples that ended without a result can be reopened");
+    await settleSamples(this.#kernel, [id]); // All eligible labelers may have finished it.
   }
 
-  /** Takes a sample out of its queue for good, and back from those who have it in hand. */
+  /** Closes a sample permanently, and ends its open assignments. */
   async close(id: string, doing: Doing): Promise<void> {
     const found = await this.#read(id);
     if (found.state === "closed") return;
-    await this.#send(found, "close", undefined, doing, "it has ended, and stays as it is");
+    await this.#send(found, "close", undefined, doing, "it has ended and cannot be changed");
     const reason = "Its sample was closed.";
     for (const { id: held } of (await this.#read(id)).held ?? []) {
       await this.#work.giveBack(held, "release", { ...doing, reason, idempotencyKey: undefined }).catch((error) => {
-        if (!isPawlError(error, "invalid_transition")) throw error; // It ended by itself meanwhile.
+        if (!isPawlError(error, "invalid_transition")) throw error; // It ended in the meantime.
       });
     }
   }

@@ -19,20 +19,20 @@ import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
 import { isRight } from "./conclude.ts";
 import { settle } from "./settle.ts";
 
-/** A lead, and what he has to say. */
+/** A lead and the review. */
 export interface Saying {
   readonly actor: string;
   readonly comment: string | null;
 }
 
-/** A label that was rejected, and the assignment in which its labeler corrects it. */
+/** A rejected label, and the assignment in which its labeler corrects it. */
 export interface Rejected {
   readonly label: Label;
-  /** Null when the label came late: then there is nothing to correct. */
+  /** Null for a late label, which has nothing to correct. */
   readonly revision: Assignment | null;
 }
 
-/** What leads say of labels. Each word is a move of the sample, so it stands in its history. */
+/** Reviews of labels by leads. Each review is a move of the sample, so it is part of its history. */
 export class Reviews {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -44,7 +44,7 @@ export class Reviews {
     this.#queues = queues;
   }
 
-  /** The label counts, or goes on counting. One that came late takes the first slot that is open. */
+  /** Accepts a label. A late label takes the first open slot. */
   async accept(labelId: string, saying: Saying): Promise<Label> {
     const { db } = this.#kernel;
     const label = await this.#reviewable(db, labelId, saying, "accepted");
@@ -54,13 +54,13 @@ export class Reviews {
       const payload = { labelId, comment: saying.comment };
       const event = { lifecycle: sample, id: label.sample_id, event: "accept_label", payload, actor: saying.actor };
       ended(label.sample_id, await this.#verbs.send(eventFor(this.#kernel, event), undefined));
-      await this.#reviewable(db, labelId, saying, "accepted"); // Somebody else may have rejected it meanwhile.
+      await this.#reviewable(db, labelId, saying, "accepted"); // Another lead may have rejected it in the meantime.
     }
     await settle(this.#kernel, [label.assignment_id]);
     return this.#shown(labelId);
   }
 
-  /** The label does not count any more, and its labeler gets the sample back to correct it. */
+  /** Rejects a label; its labeler gets the sample back to correct it. */
   async reject(labelId: string, saying: Saying): Promise<Rejected> {
     const label = await this.#reviewable(this.#kernel.db, labelId, saying, "rejected");
     if (label.review === "rejected") return { label: labelOf(label), revision: await this.#revisionOf(label) };
@@ -69,7 +69,7 @@ export class Reviews {
       const event = { lifecycle: sample, id: label.sample_id, event: "reject_label", payload, actor: saying.actor };
       const [sent] = await sendAllIn(this.#kernel, tx, [eventFor(this.#kernel, event)]);
       ended(label.sample_id, sent!);
-      await this.#reviewable(tx, labelId, saying, "rejected"); // Somebody else may have accepted it meanwhile.
+      await this.#reviewable(tx, labelId, saying, "rejected"); // Another lead may have accepted it in the meantime.
       return label.late ? null : this.#openRevision(tx, label, saying);
     });
     return { label: await this.#shown(labelId), revision };
@@ -86,8 +86,8 @@ export class Reviews {
   }
 
   /**
-   * An assignment of its own stands for the one that expired: given, started and completed in one transaction, so that
-   * the label takes a slot by the same rules as every other.
+   * A new assignment represents the expired one: created, started and completed in one transaction, so that the label
+   * gets a slot by the usual rules.
    */
   #acceptLate(label: LabelRow, saying: Saying): Promise<void> {
     return inTransaction(this.#kernel, async (tx) => {
@@ -104,7 +104,7 @@ export class Reviews {
       const gold = late!.gold as Json | null;
       const value = label.value as Json;
       const right = gold === null ? null : isRight(value, gold, queue.form);
-      // A label can come for what was never started; then nothing is known of the work.
+      // A label can arrive for an assignment that was never started; then its duration is unknown.
       const workedMs = Math.max(label.at_ms - (late!.started_ms ?? label.at_ms), 0);
       const moves = [
         { event: "start", payload: undefined },
@@ -120,24 +120,24 @@ export class Reviews {
       for (const sent of await sendAllIn(this.#kernel, tx, [...sends, eventFor(this.#kernel, said)])) {
         ended(label.sample_id, sent);
       }
-      await this.#reviewable(tx, label.id, saying, "accepted"); // Somebody else may have rejected it meanwhile.
+      await this.#reviewable(tx, label.id, saying, "accepted"); // Another lead may have rejected it in the meantime.
     });
   }
 
-  /** A slot for a late label; where the sample was given up, it is opened again for it. */
+  /** Returns a slot for a late label; a sample that ended without a result is reopened for it. */
   async #openSlot(tx: Tx, label: LabelRow, { actor }: Saying): Promise<number> {
     let found = await this.#sample(tx, label.sample_id);
     const mine = found.held?.find((one) => one.labeler === label.labeler);
     if (mine !== undefined) {
-      throw refused(label, `\`${label.labeler}\` is at the sample again, in assignment ${mine.id}`);
+      throw refused(label, `\`${label.labeler}\` has the sample again, in assignment ${mine.id}`);
     }
     const done = found.done?.find((one) => one.labeler === label.labeler);
     if (done !== undefined) {
-      throw refused(label, `\`${label.labeler}\` has labeled the sample meanwhile, in assignment ${done.id}`);
+      throw refused(label, `\`${label.labeler}\` has labeled the sample in the meantime, in assignment ${done.id}`);
     }
     if (found.state !== "open" && found.spent > 0) {
       const payload = { attempts: Math.max(found.spent - found.spare, 0), slots: 0 };
-      const reason = "A late label is accepted.";
+      const reason = "A late label was accepted.";
       const event = { lifecycle: sample, id: found.id, event: "reopen", payload, actor, reason };
       const [sent] = await sendAllIn(this.#kernel, tx, [eventFor(this.#kernel, event)]);
       ended(found.id, sent!);
@@ -146,7 +146,7 @@ export class Reviews {
     if (found.open_slot !== null) return found.open_slot;
     const holders = (found.held ?? []).map((one) => `\`${one.labeler}\` (assignment ${one.id})`).join(", ");
     if (holders === "") throw refused(label, "the sample has all its labels");
-    throw refused(label, `no slot is open: ${holders} has it in hand, which a lead can release`);
+    throw refused(label, `no slot is free: it is assigned to ${holders}; a lead can release it`);
   }
 
   async #sample(tx: Tx, id: string): Promise<LeadsSample> {
@@ -163,9 +163,9 @@ export class Reviews {
   ): Promise<LabelRow> {
     const [label] = await readLabels(db, [labelId]);
     if (label === undefined) throw labelUnknown(labelId);
-    if (label.labeler === actor) throw refused(label, "nobody reviews a label of their own");
+    if (label.labeler === actor) throw refused(label, "reviewers cannot review their own labels");
     if (label.review !== null && label.review !== review) {
-      throw refused(label, `\`${label.reviewed_by}\` has ${label.review} it`);
+      throw refused(label, `\`${label.reviewed_by}\` already ${label.review} it`);
     }
     return label;
   }
@@ -181,13 +181,13 @@ export class Reviews {
   }
 }
 
-/** A sample that has ended takes no word about its labels any more. */
+/** Labels of an ended sample cannot be reviewed any more. */
 function ended(id: string, sent: Sent): void {
   if (sent.ok) return;
   if (!isPawlError(sent.error, "transition_refused")) throw sent.error;
-  throw sampleRefuses(id, String(sent.error.details.state), "its labels are not reviewed any more");
+  throw sampleRefuses(id, String(sent.error.details.state), "its labels can no longer be reviewed");
 }
 
 function refused(label: LabelRow, why: string): PawlError {
-  return new PawlError("not_allowed", `Label ${label.id} cannot be reviewed so: ${why}.`, { label: label.id });
+  return new PawlError("not_allowed", `Label ${label.id} cannot be reviewed: ${why}.`, { label: label.id });
 }

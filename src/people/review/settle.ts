@@ -22,29 +22,29 @@ import { conclude, isRight } from "./conclude.ts";
 const pageSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-/** What becomes of a sample, as an event of it; undefined when it goes on as it is. */
+/** Returns the next event of a sample; undefined if it continues as it is. */
 type Verdict = { readonly event: string; readonly payload: object; readonly reason: string | null } | undefined;
 
-/** A sample that could not be moved, and why not. */
+/** A sample that could not be moved, with its error. */
 export interface Unsettled {
   readonly id: string;
   readonly error: unknown;
 }
 
 /**
- * Looks at the samples of these assignments, those whose slots are all filled or spent and those that may have no eligible
- * labeler left, and moves what has ended. What cannot be moved is left to maintenance, which tells of it: the label is kept.
+ * Settles the samples of these assignments if all their slots are filled or spent, or if they may have no eligible
+ * labeler left. Failed moves are left to maintenance, which reports them; the label is kept.
  */
 export async function settle(kernel: Kernel, assignmentIds: readonly string[]): Promise<void> {
   if (assignmentIds.length > 0) await settleAll(kernel, await readUnsettledOf(kernel.db, assignmentIds));
 }
 
-/** The same for samples that are known by their ids; gives back those that could not be moved. */
+/** Settles samples by id; returns those that could not be moved. */
 export async function settleSamples(kernel: Kernel, ids: readonly string[]): Promise<Unsettled[]> {
   return ids.length === 0 ? [] : settleAll(kernel, await readUnsettledAmong(kernel.db, ids));
 }
 
-/** The same for all samples that nobody has looked at: after a crash, or when assignments expired by themselves. */
+/** Settles all samples that have not been checked: after a crash, or after assignments expired. */
 export async function settleRest(kernel: Kernel): Promise<Unsettled[]> {
   const failures: Unsettled[] = [];
   for (let afterId = firstId; ; ) {
@@ -56,7 +56,7 @@ export async function settleRest(kernel: Kernel): Promise<Unsettled[]> {
   }
 }
 
-/** What a crowd has posted is for its job to settle, which is told. */
+/** Posted samples are settled by their crowd job, which is notified. */
 async function settleAll(kernel: Kernel, all: readonly UnsettledSample[]): Promise<Unsettled[]> {
   const isPosted = ({ data }: UnsettledSample) => (data as SampleData).postedBy !== undefined;
   const [posted, own] = [all.filter(isPosted), all.filter((one) => !isPosted(one))];
@@ -88,11 +88,11 @@ async function settleOwn(kernel: Kernel, samples: readonly UnsettledSample[]): P
     const { id } = ref as { id: string };
     if (one.ok && event === "widen") widened.push(id);
     if (one.ok && (event === "exhaust" || event === "unassign")) kernel.signals.hint(alertsTopic);
-    // Somebody moved it meanwhile: it is looked at again by whoever did, or in the next round.
+    // It moved in the meantime: that call checks it, or the next round.
     if (one.ok || one.error.code === "version_conflict" || one.error.code === "transition_refused") continue;
     failures.push({ id, error: one.error });
   }
-  // One label more is needed; all who are eligible may have labeled it already.
+  // It needs one more label; all eligible labelers may have labeled it already.
   return [...failures, ...(await settleSamples(kernel, widened))];
 }
 
@@ -105,7 +105,7 @@ async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible
   return { event: "unassign", reason, payload: { reason, agreement, changes: one.changes } };
 }
 
-/** What becomes of a sample whose slots are all filled or spent. The same sample has the same verdict, for ever. */
+/** Decides on a sample whose slots are all filled or spent. Pure: equal samples have equal verdicts. */
 function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
   const data = one.data as SampleData;
   const { changes } = one;
@@ -114,7 +114,7 @@ function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
   const { consensus: said, agreement } = conclude(labels, form);
   const givenUp = (reason: string): Verdict => ({ event: "exhaust", reason, payload: { reason, agreement, changes } });
   if (one.spent > 0) {
-    return givenUp(`It was worked on as often as its queue allows, and has ${labels.length} of ${one.needs} labels.`);
+    return givenUp(`It reached the maximum of attempts of its queue, with ${labels.length} of ${one.needs} labels.`);
   }
   if (data.isGold) return goldVerdict(data.gold, said, agreement, { form, changes });
   const wanted = data.agreementWanted;
@@ -123,7 +123,7 @@ function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
     return { event: "agree", reason: null, payload: { consensus: said, agreement, changes } };
   }
   const apart = isFar
-    ? `The labels agree to ${percent(agreement!)}, and ${percent(wanted.atLeast)} is wanted.`
+    ? `The labels agree to ${percent(agreement!)}; ${percent(wanted.atLeast)} is required.`
     : "The labels tie.";
   if (wanted !== null && one.needs < wanted.maxOverlap && one.spare > 0) {
     return { event: "widen", reason: apart, payload: { agreement, changes } };
@@ -132,8 +132,8 @@ function verdictOf(one: UnsettledSample, form: JsonSchema): Verdict {
 }
 
 /**
- * What is known beforehand is the consensus, whatever the labels say: they measure their labelers. How far they agree with each
- * other is recorded, and that they say something else, since the gold label may be the one that is wrong.
+ * The gold label is the result, whatever the labels: they only measure their labelers. The agreement of the labels is
+ * recorded, and so is a contradiction, since the gold label itself may be wrong.
  */
 function goldVerdict(
   gold: Json | null,
