@@ -206,7 +206,7 @@ export class Crowds {
     const owner = await this.#ownerOf(family, checkedText(posting, "The id of the posting"));
     if (owner === null) return false;
     try {
-      await this.sync(owner, { reason: "The marketplace told of it." });
+      await this.sync(owner, { reason: "The marketplace reported a change." });
       return true;
     } catch (error) {
       if (isPawlError(error, "instance_unknown") || isPawlError(error, "transition_refused")) return false;
@@ -302,7 +302,7 @@ export class Crowds {
     try {
       return (await marketplace.job(posting, soon()))?.owner ?? null;
     } catch (err) {
-      const told = "A marketplace could not be asked about a notification; the next sweep finds what happened.";
+      const told = "A notification could not be looked up on its marketplace; the next poll will find the change.";
       this.#kernel.telemetry.log.warn({ err, marketplace: crowd.marketplace, posting }, told);
       return null;
     }
@@ -355,7 +355,7 @@ export class Crowds {
     if (family !== undefined && (typeof crowd === "string" || family.crowd === crowd)) return family;
     throw new PawlError(
       "option_invalid",
-      `The crowd \`${name}\` is not among those of this Pawl. Pass it to createPawl({ crowds: […] }).`,
+      `Crowd \`${name}\` is not registered in this process. Pass it to createPawl({ crowds: […] }).`,
       { crowd: name },
     );
   }
@@ -364,7 +364,10 @@ export class Crowds {
     const family = [...this.#families.values()].find((one) => one.crowd.marketplace === name);
     if (family !== undefined) return family;
     const known = [...new Set(this.list().map((one) => one.marketplace))].join(", ") || "none";
-    throw new PawlError("option_invalid", `No crowd is asked on a marketplace \`${String(name)}\`; known: ${known}.`);
+    throw new PawlError(
+      "option_invalid",
+      `No crowd uses a marketplace \`${String(name)}\`. Known marketplaces: ${known}.`,
+    );
   }
 }
 
@@ -374,7 +377,7 @@ function statesOf(lifecycle: LifecycleModel, { state }: CrowdPageOptions<string>
   const stray = states.find((one) => !lifecycle.states.has(one));
   if (stray === undefined) return states.flatMap((one) => (one === "rejected" ? rejectedStates : one));
   const known = [...lifecycle.states.keys()].join(", ");
-  throw new PawlError("option_invalid", `There is no state \`${String(stray)}\`; there are ${known}.`);
+  throw new PawlError("option_invalid", `State \`${String(stray)}\` does not exist. Known states: ${known}.`);
 }
 
 /** A second bonus under the key of the first is the first: a caller who means another one must say so. */
@@ -386,7 +389,7 @@ function refuseOtherBonus(
   if (Number(paid.amount) === Number(wanted.amount) && paid.reason === wanted.reason) return;
   throw new PawlError(
     "idempotency_conflict",
-    `Submission ${submission} has a bonus of ${paid.amount} (${JSON.stringify(paid.reason)}) under this key already; another one of ${wanted.amount} needs a \`key\` of its own.`,
+    `Submission ${submission} has a bonus of ${paid.amount} (${JSON.stringify(paid.reason)}) under this key. Use a different \`key\` for another one of ${wanted.amount}.`,
     { submission, paid: paid.amount, wanted: wanted.amount },
   );
 }
@@ -400,5 +403,5 @@ function soon(): { readonly signal: AbortSignal } {
 }
 
 function unknown(what: string, id: string): PawlError {
-  return new PawlError("instance_unknown", `There is no ${what} ${id} among the crowds of this Pawl.`, { id });
+  return new PawlError("instance_unknown", `The crowds of this process have no ${what} ${id}.`, { id });
 }

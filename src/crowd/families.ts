@@ -18,12 +18,12 @@ function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace
   if (given === undefined) {
     throw new PawlError(
       "option_invalid",
-      `The crowd \`${crowd.name}\` is asked on \`${crowd.marketplace}\`, which is not among the \`marketplaces\`. Pass it to createPawl({ marketplaces: { "${crowd.marketplace}": … } }).`,
+      `Crowd \`${crowd.name}\` uses the marketplace \`${crowd.marketplace}\`, which is not in \`marketplaces\`. Pass it to createPawl({ marketplaces: { "${crowd.marketplace}": … } }).`,
       { crowd: crowd.name, marketplace: crowd.marketplace },
     );
   }
   if (typeof given?.publish !== "function") {
-    const message = `\`${crowd.marketplace}\` among the \`marketplaces\` is none: give what mturk(), memoryMarketplace() or the like returns.`;
+    const message = `\`marketplaces.${crowd.marketplace}\` is not a marketplace. Pass the return value of mturk() or memoryMarketplace(), or your own implementation.`;
     throw new PawlError("option_invalid", message, { marketplace: crowd.marketplace });
   }
   const marketplace = guardMarketplace(given);
@@ -31,7 +31,7 @@ function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace
   if (problems.length === 0) return marketplace;
   throw new PawlError(
     "option_invalid",
-    `The crowd \`${crowd.name}\` cannot be asked on ${marketplace.title}: ${problems.join(" ")}`,
+    `Crowd \`${crowd.name}\` cannot use ${marketplace.title}: ${problems.join(" ")}`,
     { crowd: crowd.name, problems },
   );
 }

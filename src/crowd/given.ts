@@ -36,7 +36,7 @@ export interface BonusOptions extends CrowdCallOptions {
 
 export function contentOf(given: unknown): Json {
   if (given === undefined) {
-    throw new PawlError("option_invalid", "A question to a crowd needs `content`: what workers are shown.");
+    throw new PawlError("option_invalid", "A crowd job needs `content` to show to workers.");
   }
   storableText(given, "The content of a crowd job");
   return given as Json;
@@ -45,7 +45,7 @@ export function contentOf(given: unknown): Json {
 export function crowdNameOf(given: unknown): string {
   const name = typeof given === "string" ? given : (given as { name?: unknown } | null | undefined)?.name;
   if (typeof name === "string" && name !== "") return name;
-  throw new PawlError("option_invalid", "Say which crowd is meant: what crowd() returned, or its name.");
+  throw new PawlError("option_invalid", "Name the crowd: pass the return value of crowd(), or its name.");
 }
 
 const longestFeedback = 1_000;
@@ -56,7 +56,7 @@ export function feedbackOf(given: unknown, isNeeded: boolean, option = "feedback
   if (text === "" || text.length > longestFeedback || /\p{Cc}/u.test(text.replaceAll("\n", " "))) {
     throw new PawlError(
       "option_invalid",
-      `\`${option}\` must be a text of 1 to ${longestFeedback} characters: the worker is told it${isNeeded ? ", and must be told why" : ""}.`,
+      `\`${option}\` must be a string of 1 to ${longestFeedback} characters: it is the message to the worker${isNeeded ? ", and is required" : ""}.`,
     );
   }
   return text;
@@ -64,5 +64,5 @@ export function feedbackOf(given: unknown, isNeeded: boolean, option = "feedback
 
 export function amountOf(given: unknown): string {
   if (typeof given === "string" && /^\d{1,7}(\.\d{1,2})?$/.test(given) && Number(given) > 0) return given;
-  throw new PawlError("option_invalid", '`amount` must be a text such as "0.50".');
+  throw new PawlError("option_invalid", '`amount` must be a string such as "0.50".');
 }

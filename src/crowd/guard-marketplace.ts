@@ -37,7 +37,7 @@ function guard(marketplace: Marketplace): Marketplace {
     } finally {
       over.abort(); // What has not settled in time is not to go on.
     }
-    throw new PawlError("hook_failed", `${called(name)} did not return what a marketplace has to return.`);
+    throw new PawlError("hook_failed", `${called(name)} returned an invalid value.`);
   }
   return {
     title,
@@ -46,7 +46,7 @@ function guard(marketplace: Marketplace): Marketplace {
     check(crowd) {
       const problems: unknown = compute("hook_failed", called("check"), () => marketplace.check(crowd));
       if (isListOf(problems, isText)) return problems as string[];
-      throw new PawlError("hook_failed", `${called("check")} did not return a list of texts.`);
+      throw new PawlError("hook_failed", `${called("check")} did not return a list of strings.`);
     },
     publish: (posting, call) => make("publish", call, (within) => marketplace.publish(posting, within), isJob),
     job: (id, call) => make("job", call, (within) => marketplace.job(id, within), isJobOrNone),

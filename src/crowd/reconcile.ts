@@ -78,8 +78,10 @@ async function settleOrphan(
 ): Promise<ReconcileIssue> {
   const mended = repair && isOurs;
   if (mended && open) await marketplace.close(id, call);
-  const which = isOurs ? "which does not know it" : "and there is none here: it may be another Pawl's";
-  const message = `Posting ${id} says that it is of crowd job ${owner}, ${which}.`;
+  const which = isOurs
+    ? "which has no record of it"
+    : "which does not exist here; it may belong to another installation";
+  const message = `Posting ${id} names crowd job ${owner}, ${which}.`;
   return { kind: "posting", marketplace: name, posting: id, jobId: owner, message, mended };
 }
 
@@ -97,7 +99,7 @@ async function lostJobs(
       for (const { id } of (row.data as JobData).remotes) {
         if (there.has(id)) continue;
         if (repair) await sync(row.id);
-        const message = `Crowd job ${row.id} has posting ${id}, which the marketplace does not have.`;
+        const message = `Crowd job ${row.id} has posting ${id}, which does not exist on the marketplace.`;
         astray.push({
           kind: "job",
           marketplace: crowd.marketplace,

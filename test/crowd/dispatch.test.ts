@@ -54,7 +54,7 @@ test("every operation on crowds takes and gives plain JSON", async () => {
   ]);
   await t.work();
   expect(here.bonuses).toMatchObject([{ worker: "W1", amount: "0.50" }]);
-  const ours = { title: "the marketplace in memory", paysBonuses: true, sandbox: false };
+  const ours = { title: "the in-memory marketplace", paysBonuses: true, sandbox: false };
   expect(await say("crowds")).toEqual([
     { name: "receipts", marketplace: "here", ...ours, jobs: { finished: 1 }, submissions: { approved: 1 } },
     { name: "bills", marketplace: "there", ...ours, jobs: { finished: 1 }, submissions: { approved: 1 } },

@@ -283,7 +283,7 @@ eachStore((store) => {
       }
       expect(await it.t.pawl.crowd.job(job!.id)).toMatchObject({
         state: "incomplete",
-        reason: "It has 0 of 1 approved submissions: 2 were rejected, and it may have 2 places at most.",
+        reason: "It has 0 of 1 approved submissions: 2 were rejected, and the maximum is 2 places.",
       });
       expect(await it.t.pawl.get(it.expense, { id })).toMatchObject({
         state: "unreadable",
@@ -323,7 +323,7 @@ eachStore((store) => {
       await it.t.work();
       expect(await it.t.pawl.crowd.job(job)).toMatchObject({
         state: "incomplete",
-        reason: "It has 1 of 2 approved submissions, and its time is up.",
+        reason: "It has 1 of 2 approved submissions, and its time has expired.",
         labels: [{ total: 1 }],
       });
     });

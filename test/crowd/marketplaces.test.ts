@@ -44,11 +44,11 @@ test("workers of the marketplace in memory are told why they may not", async () 
   const { id } = await market.publish(aPosting(), call);
   const held = market.workers.accept(id, "A1");
   const refusals = [
-    [() => market.workers.accept("nowhere", "A1"), "there is no such job"],
+    [() => market.workers.accept("nowhere", "A1"), "the job does not exist"],
     [() => market.workers.accept(id, ""), "a worker needs an id"],
-    [() => market.workers.accept(id, "A1"), `the worker has assignment ${held} of it already`],
+    [() => market.workers.accept(id, "A1"), `the worker already has assignment ${held} of it`],
     [() => market.workers.accept(id, "A2"), "all its 1 places are taken"],
-    [() => market.workers.submit("nothing", {}), "there is none"],
+    [() => market.workers.submit("nothing", {}), "it does not exist"],
   ] as const;
   for (const [act, why] of refusals) {
     expect(act).toThrow(expect.objectContaining({ code: "not_allowed", message: expect.stringContaining(why) }));
@@ -64,7 +64,7 @@ test("what the marketplace in memory cannot make sense of is refused", async () 
   const market = memoryMarketplace();
   expect(() => memoryMarketplace({ now: 5 as never })).toThrow("`now` must be a function");
   expect(() => market.fail("pay" as never, { before: new Error("x") })).toThrow('a marketplace has no call "pay"');
-  expect(() => market.fail("publish", {})).toThrow("give either `before` or `after`");
+  expect(() => market.fail("publish", {})).toThrow("set `before` or `after`");
   await expect(market.publish(aPosting({ token: "t".repeat(65) }), call)).rejects.toThrow("1 to 64 characters");
   await expect(market.publish(aPosting({ places: 0 }), call)).rejects.toThrow("at least one place");
   const { id } = await market.publish(aPosting(), call);

@@ -161,7 +161,7 @@ test("a service that does not answer is given up on in time", async () => {
   hasty.server.plan("GetAccountBalance", "silence");
   const silent = hasty.marketplace.balance(call);
   await expect(silent).rejects.toThrow(TransientError);
-  await expect(silent).rejects.toThrow("no answer within 50 ms");
+  await expect(silent).rejects.toThrow("no response within 50 ms");
 });
 
 test("a service that is not there is waited for", async () => {

@@ -332,11 +332,11 @@ describe("ended", () => {
     const submission = server.workers.work(id, "A1ANNA");
     const held = server.workers.accept(id, "A2BERT");
     await marketplace.close(id, call);
-    await expect(marketplace.dispose(id, call)).rejects.toThrow("somebody works on it");
+    await expect(marketplace.dispose(id, call)).rejects.toThrow("a worker is working on it");
     server.workers.giveBack(held);
     const undecided = await marketplace.dispose(id, call).catch((error: unknown) => error);
     expect(undecided).toBeInstanceOf(TransientError);
-    expect(undecided).toMatchObject({ message: expect.stringContaining("not decided"), retryAfterMs: 600_000 });
+    expect(undecided).toMatchObject({ message: expect.stringContaining("undecided"), retryAfterMs: 600_000 });
     await marketplace.decide(submission, approval, call);
     await marketplace.dispose(id, call);
     expect(await marketplace.job(id, call)).toBeUndefined();

@@ -119,7 +119,7 @@ describe("crowds among Pawl's own people", () => {
     await t.advance("21m");
     const { label: late } = await t.pawl.people.submit(held, "ben", { total: "12" });
     expect(await market.submissions(id, call)).toHaveLength(1);
-    await expect(market.decide(late.id, yes, call)).rejects.toThrow(`There is no submission ${late.id}`);
+    await expect(market.decide(late.id, yes, call)).rejects.toThrow(`Submission ${late.id} does not exist`);
     await t.pawl.people.accept(late.id, { actor: "lea" });
     expect(await market.submissions(id, call)).toMatchObject([{}, { worker: "ben", status: "submitted" }]);
     await market.close(id, call);
@@ -159,7 +159,7 @@ describe("crowds among Pawl's own people", () => {
     await market.dispose(id, call);
     expect(await market.publish(posting, call)).toMatchObject({ id, open: false });
     expect(await market.job(id, call)).toBeUndefined();
-    await expect(market.submissions(id, call)).rejects.toThrow(`There is no job ${id}`);
+    await expect(market.submissions(id, call)).rejects.toThrow(`Job ${id} does not exist`);
   });
 
   test("no other sample is taken for a job, and no other queue for a crowd's", async () => {
@@ -167,7 +167,7 @@ describe("crowds among Pawl's own people", () => {
     const { id } = await t.pawl.people.add("others", { data: 1 });
     expect(await market.job(id, call)).toBeUndefined();
     const { label } = await labeled(t, "others", "ada", "x");
-    await expect(market.decide(label.id, yes, call)).rejects.toThrow("There is no submission");
+    await expect(market.decide(label.id, yes, call)).rejects.toThrow("does not exist");
     const same = queue(name, { label: { type: "string" } });
     expect(() => queuesOfCrowds([receipts], [same])).toThrow("one of that name is declared");
   });

@@ -115,7 +115,7 @@ eachStore((store) => {
       for (const { id } of await crowd.submissions(it.receipts, { state: "errored" })) await crowd.approve(id);
       await it.t.work();
       expect(await crowd.job(first)).toMatchObject({ state: "finished", labels: [{ total: 12 }], approved: 2 });
-      const reason = "Nothing that was approved fits its form.";
+      const reason = "No approved submission fits the form.";
       expect(await crowd.job(other)).toMatchObject({ state: "incomplete", labels: [], consensus: null, reason });
     });
   });

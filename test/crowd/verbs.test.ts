@@ -60,7 +60,7 @@ describe("createPawl", () => {
       marketplaces: { memory: picky },
       folder: "/nowhere",
     });
-    await expect(refused).rejects.toThrow("cannot be asked on the marketplace in memory: It needs a `reward`.");
+    await expect(refused).rejects.toThrow("cannot use the in-memory marketplace: It needs a `reward`.");
   });
 });
 
@@ -76,7 +76,7 @@ eachStore((store) => {
         () => verbs.ask(crowd("receipts", { label, marketplace: "memory" }), { content: {} }),
         "receipts",
       ],
-      ["option_invalid", () => verbs.ask(undefined as never, { content: {} }), "Say which crowd"],
+      ["option_invalid", () => verbs.ask(undefined as never, { content: {} }), "Name the crowd"],
       ["option_invalid", () => verbs.ask("receipts", undefined as never), "`content`"],
       ["value_not_serializable", () => verbs.ask("receipts", { content: { at: () => {} } }), "content"],
       ["key_invalid", () => verbs.ask("receipts", { content: {}, key: "" }), "key"],

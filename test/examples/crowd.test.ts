@@ -29,12 +29,12 @@ test("whatever goes wrong, every receipt is read or says why not, nothing is pub
   expect([status, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^ {2}12 receipts: \d+ read, \d+ of them right; \d+ fell short\.$/m);
   expect(stdout).toContain("A rained-on one: It has 0 of 3 approved submissions: 6 were rejected");
-  expect(stdout).toContain("Four metres long: It has 0 of 3 approved submissions, and its time is up.");
+  expect(stdout).toContain("Four metres long: It has 0 of 3 approved submissions, and its time has expired.");
   expect(stdout).toMatch(/^ {2}Paid by voucher +0\.00 +3 +3 +0 +1\.00$/m);
   expect(stdout).toMatch(/^ {2}and against its will +1$/m);
   expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(5);
   const jobs = await project.pawl("crowd", "jobs", "--state", "incomplete", ...config, "--folder", "here");
-  expect(jobs.stdout).toContain("6 were rejected, and it may have 6 places at most.");
+  expect(jobs.stdout).toContain("6 were rejected, and the maximum is 6 places.");
 }, 120_000);
 
 test("a reader is the crowd: reads one receipt right and one wrong", async () => {

@@ -37,7 +37,7 @@ export function jobOf(family: Family) {
   const wentOn = [
     {
       to: "looking",
-      guard: ({ data }: { data: JobData }) => data.again || "nothing has happened meanwhile",
+      guard: ({ data }: { data: JobData }) => data.again || "nothing has changed",
       set: afresh,
     },
     { to: "running" },
@@ -58,7 +58,7 @@ export function jobOf(family: Family) {
         run: publishThere(family),
         ...there,
         on: {
-          published: [{ to: "closing", guard: ({ data }) => data.closing || "it is wanted" }, ...wentOn],
+          published: [{ to: "closing", guard: ({ data }) => data.closing || "it is needed" }, ...wentOn],
           close: stays,
           notice: again, // A worker may be quicker than the marketplace's reply.
         },

@@ -145,5 +145,5 @@ function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reas
 }
 
 function whyNone(labels: readonly Json[]): string {
-  return labels.length === 0 ? "Nothing that was approved fits its form." : "The labels tie.";
+  return labels.length === 0 ? "No approved submission fits the form." : "The labels tie.";
 }

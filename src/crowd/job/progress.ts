@@ -53,10 +53,10 @@ export function progressOf(standing: Standing): Progress {
   const taken = standing.rejectionReopens ? submitted - rejected : submitted;
   if (taken < places && missing === 0) {
     if (standing.mayProlong) return { kind: "prolong" };
-    return { kind: "fall_short", reason: `${short}, and its time is up.` };
+    return { kind: "fall_short", reason: `${short}, and its time has expired.` };
   }
   return {
     kind: "fall_short",
-    reason: `${short}: ${rejected + refused} were rejected, and it may have ${standing.maxPlaces} places at most.`,
+    reason: `${short}: ${rejected + refused} were rejected, and the maximum is ${standing.maxPlaces} places.`,
   };
 }

@@ -85,7 +85,7 @@ export class MemoryJobs {
 
   get(id: string): KeptJob {
     const job = this.find(id);
-    if (job === undefined) throw new PermanentError(`The marketplace has no job ${id}, or it was disposed of.`);
+    if (job === undefined) throw new PermanentError(`Job ${id} does not exist on the marketplace, or was deleted.`);
     return job;
   }
 
@@ -106,7 +106,7 @@ export class MemoryJobs {
   submission(id: string): KeptAssignment {
     const found = this.findAssignment(id);
     if (found !== undefined && isSubmitted(found)) return found;
-    throw new PermanentError(`The marketplace has no submission ${id}, or its job was disposed of.`);
+    throw new PermanentError(`Submission ${id} does not exist on the marketplace, or its job was deleted.`);
   }
 
   take(job: KeptJob, worker: string): KeptAssignment {

@@ -35,15 +35,15 @@ export class MemoryWorkers {
 
   /** A worker begins; what is given back is the id of the assignment, and of its submission later. */
   accept(job: string, worker: string): string {
-    const wish = `Worker ${JSON.stringify(worker)} cannot begin on job ${job}`;
-    if (typeof worker !== "string" || worker === "") throw refusedWorker(wish, "a worker needs an id, a text");
+    const wish = `Worker ${JSON.stringify(worker)} cannot start job ${job}`;
+    if (typeof worker !== "string" || worker === "") throw refusedWorker(wish, "a worker needs an id, a string");
     const found = this.#jobs.find(job);
-    if (found === undefined) throw refusedWorker(wish, "there is no such job, or it was disposed of");
+    if (found === undefined) throw refusedWorker(wish, "the job does not exist, or was deleted");
     if (found.posting.excludes.includes(worker)) throw refusedWorker(wish, "the job excludes this worker");
     const earlier = [...found.assignments.values()].find(
       (one) => one.worker === worker && (one.status === "accepted" || isSubmitted(one)),
     );
-    if (earlier !== undefined) throw refusedWorker(wish, `the worker has assignment ${earlier.id} of it already`);
+    if (earlier !== undefined) throw refusedWorker(wish, `the worker already has assignment ${earlier.id} of it`);
     if (this.#jobs.isExpired(found)) throw refusedWorker(wish, "it has expired");
     if (!this.#jobs.hasPlace(found)) throw refusedWorker(wish, `all its ${found.places} places are taken`);
     return this.#jobs.take(found, worker).id;
@@ -83,7 +83,7 @@ export class MemoryWorkers {
   #assignment(id: string, become: string): KeptAssignment {
     const found = this.#jobs.findAssignment(id);
     if (found !== undefined) return found;
-    throw refusedWorker(`Assignment ${id} cannot be ${become}`, "there is none, or its job was disposed of");
+    throw refusedWorker(`Assignment ${id} cannot be ${become}`, "it does not exist, or its job was deleted");
   }
 
   #shown(): MemoryJob[] {

@@ -56,7 +56,7 @@ const pageSize = 100;
 const tokenLength = 64;
 
 export class MemoryMarketplace implements Marketplace {
-  readonly title = "the marketplace in memory";
+  readonly title = "the in-memory marketplace";
   readonly can: Capabilities;
   readonly workers: MemoryWorkers;
   /** What was paid beyond rewards. */
@@ -68,7 +68,7 @@ export class MemoryMarketplace implements Marketplace {
   /** @internal Use `memoryMarketplace`. */
   constructor({ now = Date.now, rejectionReopens = false, staysBelow = Infinity }: MemoryMarketplaceOptions) {
     if (typeof now !== "function") {
-      throw new PawlError("option_invalid", "memoryMarketplace: `now` must be a function that gives milliseconds.");
+      throw new PawlError("option_invalid", "memoryMarketplace: `now` must be a function that returns milliseconds.");
     }
     this.can = { rejectionReopens, bonus: true };
     this.#staysBelow = staysBelow;
@@ -82,7 +82,7 @@ export class MemoryMarketplace implements Marketplace {
       throw new PawlError("option_invalid", `market.fail: a marketplace has no call ${JSON.stringify(call)}.`);
     }
     if ((before === undefined) === (after === undefined)) {
-      throw new PawlError("option_invalid", "market.fail: give either `before` or `after`, the error that is thrown.");
+      throw new PawlError("option_invalid", "market.fail: set `before` or `after` to the error to throw.");
     }
     this.#faults.push({ call, ...(before && { before }), ...(after && { after }), left: times });
   }
@@ -106,7 +106,7 @@ export class MemoryMarketplace implements Marketplace {
     return this.#answer("publish", call, () => {
       checkToken(posting.token);
       if (!(Number.isInteger(posting.places) && posting.places > 0)) {
-        throw new PermanentError(`A job needs at least one place, and ${posting.places} were asked for.`);
+        throw new PermanentError(`A job needs at least one place; \`places\` is ${posting.places}.`);
       }
       return this.#jobs.show(this.#jobs.put(posting));
     });
@@ -140,7 +140,7 @@ export class MemoryMarketplace implements Marketplace {
       const one = this.#jobs.submission(submission);
       if (one.status !== "submitted") return { verdict: one.status as Decided["verdict"], already: true };
       if (verdict === "rejected" && (feedback ?? "").trim() === "") {
-        throw new PermanentError(`Submission ${submission} cannot be rejected without telling its worker why.`);
+        throw new PermanentError(`Submission ${submission} cannot be rejected without a message to its worker.`);
       }
       one.status = verdict;
       one.feedback = feedback;
@@ -178,11 +178,11 @@ export class MemoryMarketplace implements Marketplace {
       const pending = this.#jobs.pending(job);
       const undecided = [...job.assignments.values()].filter((one) => one.status === "submitted").length;
       const why = [
-        this.#jobs.show(job).open && "somebody may still begin",
+        this.#jobs.show(job).open && "workers can still start it",
         pending > 0 && `${pending} work on it`,
-        undecided > 0 && `${undecided} submissions are not decided`,
+        undecided > 0 && `${undecided} submissions are undecided`,
       ].filter((one) => one !== false);
-      if (why.length > 0) throw new Error(`Job ${id} cannot be disposed of yet: ${why.join(", ")}.`);
+      if (why.length > 0) throw new Error(`Job ${id} cannot be deleted yet: ${why.join(", ")}.`);
       this.#jobs.remove(job);
     });
   }
@@ -225,5 +225,5 @@ function timeOf(now: () => number): number {
 
 function checkToken(token: string): void {
   if (typeof token === "string" && token !== "" && token.length <= tokenLength) return;
-  throw new PermanentError(`A token must have 1 to ${tokenLength} characters, and it is ${JSON.stringify(token)}.`);
+  throw new PermanentError(`A token must have 1 to ${tokenLength} characters; it is ${JSON.stringify(token)}.`);
 }

@@ -105,7 +105,7 @@ class PeopleMarketplace implements Marketplace {
     if (first !== undefined) return { verdict: first, already: true };
     const { verdict, feedback } = decision;
     if (verdict === "rejected" && (feedback ?? "").trim() === "") {
-      throw new PermanentError(`Submission ${submission} cannot be rejected without telling its worker why.`);
+      throw new PermanentError(`Submission ${submission} cannot be rejected without a message to its worker.`);
     }
     const saying = { actor: label.queueId, comment: feedback };
     try {

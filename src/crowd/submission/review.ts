@@ -37,5 +37,5 @@ export function review({ crowd }: Family) {
 function feedbackOf(error: RejectSubmission): string {
   const text = cleanText(messageOf(error), longestFeedback).trim();
   if (text !== "") return text;
-  throw new PawlError("hook_failed", "A `RejectSubmission` needs a message: the worker is told it.");
+  throw new PawlError("hook_failed", "A `RejectSubmission` needs a message for the worker.");
 }

@@ -32,13 +32,13 @@ test("each fault is told with its remedy", () => {
       approvedAfter: "31d",
     }),
   ).toEqual([
-    "`title` has 129 characters: make it 128 at most.",
-    "`description` has 2001 characters: make it 2000 at most.",
-    "`keywords` has 1005 characters, joined by commas: make it 1000 at most.",
-    "`keywords` has one with a comma: write two of them.",
-    "`lifetime` is 29s: make it from 30s to 365d.",
-    "`workTime` is 366d: make it from 30s to 365d.",
-    "`approvedAfter` is 31d: make it from 0ms to 30d.",
+    "`title` has 129 characters; the maximum is 128.",
+    "`description` has 2001 characters; the maximum is 2000.",
+    "`keywords` has 1005 characters, joined by commas; the maximum is 1000.",
+    "`keywords` has a keyword with a comma: split it.",
+    "`lifetime` is 29s; it must be from 30s to 365d.",
+    "`workTime` is 366d; it must be from 30s to 365d.",
+    "`approvedAfter` is 31d; it must be from 0ms to 30d.",
   ]);
   const { description: _, reward: __, ...bare } = fine;
   expect(checkCrowd(crowd("looks", bare))).toEqual([

@@ -51,7 +51,7 @@ async function decidedBefore(requester: Requester, id: string, call: Marketplace
 
 /** What a worker has just submitted can be listed before it can be decided, for some minutes. */
 function tooEarly(id: string, cause: unknown): TransientError {
-  const text = `Mechanical Turk does not let ${id} be decided yet: it was submitted only just now.`;
+  const text = `Mechanical Turk does not accept a decision on ${id} yet: it was just submitted.`;
   return new TransientError(text, { retryAfterMs: soonMs, cause });
 }
 
@@ -59,7 +59,7 @@ function tooEarly(id: string, cause: unknown): TransientError {
 function feedbackFor({ verdict, feedback }: Decision): string {
   const text = (feedback ?? "").replace(/\p{Cc}+/gu, " ").trim();
   if (verdict === "rejected" && text === "") {
-    throw new PermanentError("Mechanical Turk wants a rejection to tell the worker why: give it a feedback.");
+    throw new PermanentError("Mechanical Turk requires `feedback` for a rejection.");
   }
   return text.length > longestFeedback ? `${text.slice(0, longestFeedback - 1).toWellFormed()}…` : text;
 }

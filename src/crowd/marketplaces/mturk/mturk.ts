@@ -94,7 +94,7 @@ class MechanicalTurk implements Marketplace {
   async publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob> {
     const question: unknown = compute("hook_failed", "`question` of mturk()", () => this.#question(posting));
     if (typeof question !== "string") {
-      throw new PawlError("hook_failed", "`question` of mturk() must return a text: the XML of a question.");
+      throw new PawlError("hook_failed", "`question` of mturk() must return a string: the XML of a question.");
     }
     const task = { question, qualifications: this.#qualifications };
     const hit = await publish(this.#requester, posting, task, call);
@@ -154,7 +154,10 @@ class MechanicalTurk implements Marketplace {
 /** Money is spent only where that is said, and not where the opposite is said too. */
 function isLive({ live = false, sandbox = !live }: MturkOptions): boolean {
   if (typeof live !== "boolean" || typeof sandbox !== "boolean" || live === sandbox) {
-    throw new PawlError("option_invalid", "mturk() takes `live: true` for real workers, or `sandbox: true`; not both.");
+    throw new PawlError(
+      "option_invalid",
+      "mturk() accepts `live: true` for real workers, or `sandbox: true`, not both.",
+    );
   }
   return live;
 }

@@ -43,6 +43,6 @@ const malformed: readonly unknown[] = [
 ];
 test.each(malformed)("what is no notification is refused: %o", (body) => {
   expect(() => mturkNotifications(body as string)).toThrow(
-    expect.objectContaining({ code: "payload_invalid", message: expect.stringContaining("no notification") }),
+    expect.objectContaining({ code: "payload_invalid", message: expect.stringContaining("not a notification") }),
   );
 });

@@ -23,13 +23,13 @@ export interface MturkNotification {
 export function mturkNotifications(body: string): readonly MturkNotification[] {
   const { EventDocId: document, Events: events } = unwrapped(body);
   if (typeof document !== "string" || document === "" || !Array.isArray(events)) {
-    throw invalid("It has no `EventDocId`, or no list of `Events`");
+    throw invalid("it has no `EventDocId`, or no list of `Events`");
   }
   return events.flatMap((event: unknown, index) => {
     const { EventType, HITId, AssignmentId } = objectOf(event, `Event ${index}`);
     if (EventType === "Ping") return [];
     if (typeof EventType !== "string" || typeof HITId !== "string" || HITId === "") {
-      throw invalid(`Event ${index} has no \`EventType\`, or no \`HITId\``);
+      throw invalid(`event ${index} has no \`EventType\`, or no \`HITId\``);
     }
     const submission = typeof AssignmentId === "string" && AssignmentId !== "" ? { submission: AssignmentId } : {};
     return [{ id: `${document}:${index}`, event: EventType, job: HITId, ...submission }];
@@ -42,7 +42,7 @@ function unwrapped(body: string): Readonly<Record<string, unknown>> {
 }
 
 function parsed(text: unknown): Readonly<Record<string, unknown>> {
-  if (typeof text !== "string") throw invalid(`It is a ${typeof text}, not a text`);
+  if (typeof text !== "string") throw invalid(`it is a ${typeof text}, not a string`);
   try {
     return objectOf(JSON.parse(text), "It");
   } catch (error) {
@@ -52,10 +52,10 @@ function parsed(text: unknown): Readonly<Record<string, unknown>> {
 
 function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw invalid(`${what} is no object`);
+  throw invalid(`${what} is not an object`);
 }
 
 function invalid(why: string): PawlError {
-  const text = `This is no notification of Mechanical Turk: ${why}. Pass the body of a message of its queue or topic.`;
+  const text = `This is not a notification of Mechanical Turk: ${why}. Pass the body of a message of its queue or topic.`;
   return new PawlError("payload_invalid", text);
 }

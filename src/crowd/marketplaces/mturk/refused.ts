@@ -30,8 +30,8 @@ export class Refused extends PermanentError {
 const remedies: Readonly<Record<string, string>> = {
   InsufficientFunds: "Add prepaid balance to the requester's account, then retry it.",
   NotAuthorized: "Link the AWS account with the requester's account, and allow its user mturk-requester actions.",
-  AccessDeniedException: "Allow the user of these credentials the actions of mturk-requester.",
-  UnrecognizedClientException: "Give credentials of an AWS account that is linked with a requester's account.",
+  AccessDeniedException: "Allow mturk-requester actions for the user of these credentials.",
+  UnrecognizedClientException: "Use credentials of an AWS account that is linked with a requester's account.",
   InvalidSignatureException: "Check the secret access key, and the clock of this machine.",
 };
 
@@ -66,8 +66,8 @@ export function whatFailed(thrown: unknown, doing: string): Refused | TransientE
   const kind = typeof name === "string" ? name : "";
   const status = $metadata?.httpStatusCode;
   if (kind === "CredentialsProviderError") {
-    const remedy = "Give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
-    return new TransientError(`There are no credentials to ${doing}: ${said} ${remedy}`);
+    const remedy = "Pass `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
+    return new TransientError(`Could not ${doing}: no credentials: ${said} ${remedy}`);
   }
   const isAnswer = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
   if (!isAnswer || passing.test(kind) || /^rate exceeded/i.test(said)) {

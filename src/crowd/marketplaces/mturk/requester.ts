@@ -49,7 +49,7 @@ export class Requester {
       return await work(turk, { abortSignal: AbortSignal.any([signal, time]) });
     } catch (error) {
       signal.throwIfAborted();
-      throw whatFailed(time.aborted ? new Error(`no answer within ${this.#settings.timeoutMs} ms`) : error, doing);
+      throw whatFailed(time.aborted ? new Error(`no response within ${this.#settings.timeoutMs} ms`) : error, doing);
     }
   }
 

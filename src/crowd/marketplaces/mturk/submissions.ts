@@ -18,7 +18,7 @@ export async function readSubmissions(
 ): Promise<readonly RemoteSubmission[]> {
   const submissions = new Map<string, RemoteSubmission>();
   const all = pages((from) =>
-    requester.ask(`list what came for ${job}`, call, (turk, how) =>
+    requester.ask(`list the submissions of ${job}`, call, (turk, how) =>
       turk.listAssignmentsForHIT(
         { HITId: job, AssignmentStatuses: ["Submitted", "Approved", "Rejected"], ...from },
         how,

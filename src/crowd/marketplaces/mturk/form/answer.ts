@@ -70,7 +70,7 @@ function put(answer: Place, path: InputName["path"], value: Json): void {
 
 function objectOf(value: unknown, key: string): Record<string, Json> {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isObject || key === "__proto__") throw new Error("Nothing can be put there.");
+  if (!isObject || key === "__proto__") throw new Error("The path is invalid.");
   return value as Record<string, Json>;
 }
 

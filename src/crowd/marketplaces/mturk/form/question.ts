@@ -48,8 +48,8 @@ ${fieldHtml(fieldsOf(form))}
 export function checkForm(crowd: AnyCrowd): readonly string[] {
   const bytes = Buffer.byteLength(htmlQuestion({ content: null, form: crowd.form, crowd }, ""));
   if (bytes <= mostQuestionBytes) return [];
-  const why = `\`label\` makes a page of ${bytes} bytes, and Mechanical Turk takes ${mostQuestionBytes}`;
-  return [`${why}: ask for less, or give mturk() a \`question\` of your own.`];
+  const why = `\`label\` makes a page of ${bytes} bytes; Mechanical Turk accepts ${mostQuestionBytes}`;
+  return [`${why}. Use fewer fields, or pass your own \`question\` to mturk().`];
 }
 
 /** Without what XML cannot hold at all. Nothing in it ends it: of what is put into a page, every `>` is escaped. */

@@ -20,7 +20,9 @@ export class Annotations {
   of({ owner, token }: { readonly owner: string; readonly token: string }): string {
     const annotation = `${this.#prefix}${encodeURIComponent(owner)}:${token}`;
     if (annotation.length <= longest) return annotation;
-    throw new PermanentError(`The owner and the token of a posting may have ${longest} characters on Mechanical Turk.`);
+    throw new PermanentError(
+      `The owner and the token of a posting can have at most ${longest} characters on Mechanical Turk.`,
+    );
   }
 
   /** The instance of Pawl that an annotation tells of; undefined when this Pawl did not write it. */

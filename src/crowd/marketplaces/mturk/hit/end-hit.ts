@@ -42,8 +42,8 @@ export async function dispose(requester: Requester, id: string, call: Marketplac
 
 const standing = {
   Assignable: "it is open. Close it first.",
-  Unassignable: "somebody works on it. Whoever has begun may submit until their time is up.",
-  Reviewable: "something that was submitted is not decided. Approve or reject it first.",
-  Reviewing: "something that was submitted is not decided. Approve or reject it first.",
+  Unassignable: "a worker is working on it, and can submit until their time expires.",
+  Reviewable: "it has an undecided submission. Approve or reject it first.",
+  Reviewing: "it has an undecided submission. Approve or reject it first.",
   Disposed: "it is being deleted.",
 } as const;

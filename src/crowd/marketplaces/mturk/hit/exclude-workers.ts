@@ -17,7 +17,7 @@ export async function requireNone(
   if (excludes.length === 0) return [];
   const id = await qualificationOf(requester, owner, call);
   for (const worker of excludes) {
-    await requester.ask(`keep the worker ${worker} out`, call, (turk, how) =>
+    await requester.ask(`exclude the worker ${worker}`, call, (turk, how) =>
       turk.associateQualificationWithWorker(
         { QualificationTypeId: id, WorkerId: worker, IntegerValue: 1, SendNotification: false },
         how,
@@ -47,9 +47,9 @@ function nameFor(owner: string): string {
 async function qualificationOf(requester: Requester, owner: string, call: MarketplaceContext): Promise<string> {
   const name = nameFor(owner);
   try {
-    const { QualificationType: made } = await requester.ask("make a qualification", call, (turk, how) =>
+    const { QualificationType: made } = await requester.ask("create a qualification", call, (turk, how) =>
       turk.createQualificationType(
-        { Name: name, Description: "Has done this task elsewhere.", QualificationTypeStatus: "Active" },
+        { Name: name, Description: "Has already done this task.", QualificationTypeStatus: "Active" },
         how,
       ),
     );
@@ -59,7 +59,7 @@ async function qualificationOf(requester: Requester, owner: string, call: Market
   }
   const known = await findQualification(requester, name, call);
   if (known !== undefined) return known;
-  const text = `Mechanical Turk has the qualification "${name}" and does not show it yet.`;
+  const text = `The qualification "${name}" exists on Mechanical Turk, but is not visible yet.`;
   throw new TransientError(text, { retryAfterMs: 60_000 });
 }
 

@@ -30,7 +30,7 @@ export async function extend(
   }
   const hit = await present(requester, id, call);
   if ((hit.MaxAssignments ?? 0) >= places) return jobOf(requester, hit);
-  const text = `Mechanical Turk has taken ${places} places for ${id} and shows ${hit.MaxAssignments} yet.`;
+  const text = `Mechanical Turk accepted ${places} places for ${id}, but still shows ${hit.MaxAssignments}.`;
   throw new TransientError(text, { retryAfterMs: 60_000 });
 }
 
@@ -59,7 +59,7 @@ async function addPlaces(
 /** The service carries one time out once for each HIT: false when it has done that before. */
 export async function expireAt(requester: Requester, id: string, at: Date, call: MarketplaceContext): Promise<boolean> {
   try {
-    await requester.ask(`let ${id} end at ${at.toISOString()}`, call, (turk, how) =>
+    await requester.ask(`set the end of ${id} to ${at.toISOString()}`, call, (turk, how) =>
       turk.updateExpirationForHIT({ HITId: id, ExpireAt: at }, how),
     );
     return true;

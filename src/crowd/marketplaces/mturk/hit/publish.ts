@@ -51,7 +51,7 @@ async function create(requester: Requester, request: CreateHITRequest, call: Mar
   try {
     const { HIT } = await requester.ask("create the HIT", call, (turk, how) => turk.createHIT(request, how));
     if (HIT?.HITId !== undefined) return HIT;
-    throw new TransientError("Mechanical Turk created a HIT and did not say which.");
+    throw new TransientError("Mechanical Turk created a HIT but returned no id.");
   } catch (error) {
     if (isRefused(error, "HitAlreadyExists", "TokenUsed")) return createdBefore(requester, request, error, call);
     throw error;
@@ -71,7 +71,7 @@ async function createdBefore(
   }
   const found = await findAnnotated(requester, annotation, call);
   if (found !== undefined) return found;
-  throw new TransientError(`Mechanical Turk has this HIT already and does not show it yet: ${refused.said}`, {
+  throw new TransientError(`The HIT already exists on Mechanical Turk, but is not visible yet: ${refused.said}`, {
     retryAfterMs: 60_000,
     cause: refused,
   });
@@ -96,10 +96,10 @@ function termsOf({ crowd, places, lifetimeMs }: Posting) {
 }
 
 function checkSize(question: unknown): void {
-  if (typeof question !== "string") throw new PermanentError("The `question` of mturk() must return a text of XML.");
+  if (typeof question !== "string") throw new PermanentError("The `question` of mturk() must return a string of XML.");
   const bytes = Buffer.byteLength(question);
   if (bytes <= mostQuestionBytes) return;
   throw new PermanentError(
-    `The question has ${bytes} bytes, and Mechanical Turk takes ${mostQuestionBytes}: put what is large elsewhere and show a link to it, or give mturk() a \`question\` that does.`,
+    `The question has ${bytes} bytes; Mechanical Turk accepts ${mostQuestionBytes}. Store large content elsewhere and show a link to it, or pass your own \`question\` to mturk().`,
   );
 }
