@@ -20,15 +20,15 @@ import {
   useToken,
 } from "./store/access-tokens.ts";
 
-/** Somebody who has come in: a program with a token, or a person in a browser. */
+/** An authenticated caller: a program with a token, or a person in a browser. */
 export interface Principal {
   readonly name: string;
   readonly role: Role;
-  /** Who a labeler is in the queues; null for all others. */
+  /** The labeler's id in the queues; null for other roles. */
   readonly labeler: string | null;
 }
 
-/** A token that was given out, without its secret. */
+/** A token, without its secret. */
 export interface Token extends Principal {
   readonly id: string;
   readonly createdAt: Date;
@@ -36,10 +36,10 @@ export interface Token extends Principal {
   readonly usedAt: Date | null;
 }
 
-/** A browser that is signed in, without its secret. */
+/** A browser session, without its secret. */
 export interface OpenSession extends Principal {
   readonly id: string;
-  /** The id of the token that it was opened with; null for one that was opened by a link. */
+  /** The id of the token that opened it; null for a session that a link opened. */
   readonly token: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -47,18 +47,18 @@ export interface OpenSession extends Principal {
 }
 
 export interface TokenOptions {
-  /** Who or what it is for; it stands in the journal as the actor of what is done with it. */
+  /** The person or program that uses it; the journal records this name as the actor. */
   readonly name: string;
   readonly role: Role;
-  /** The id in the queues of whoever labels with it; `name` unless given. */
+  /** The labeler's id in the queues. Defaults to `name`. */
   readonly labeler?: string | undefined;
-  /** How long it counts; until it is revoked unless given. */
+  /** Lifetime. Defaults to no limit. */
   readonly expiresIn?: Duration | undefined;
-  /** Who makes it; recorded in the log. */
+  /** The actor, for the log. */
   readonly actor?: string | undefined;
 }
 
-/** A browser that has signed in. */
+/** A session that was opened. */
 export interface Session {
   readonly secret: string;
   readonly visitor: Principal;
@@ -68,7 +68,10 @@ export interface Session {
 const sessionMs = 12 * 3_600_000;
 const codeMs = 15 * 60_000;
 
-/** Who may use the HTTP API, the console and the desk. Secrets are told once, when they are made, and kept as hashes. */
+/**
+ * Tokens and sessions for the HTTP API, the console and the desk. Secrets are returned once, at creation, and stored as
+ * hashes.
+ */
 export class Access {
   readonly #kernel: Kernel;
 
@@ -78,7 +81,7 @@ export class Access {
   }
 
   /**
-   * Makes a token. Its `secret` is told here and never again.
+   * Creates a token. Its `secret` is returned only here.
    *
    * ```ts
    * const { secret } = await pawl.access.createToken({ name: "grader", role: "service" });
@@ -99,52 +102,52 @@ export class Access {
     return { ...tokenOf(row), secret };
   }
 
-  /** The tokens that count or have counted, oldest first. */
+  /** Lists tokens, oldest first, expired and revoked ones included. */
   async tokens(): Promise<Token[]> {
     return (await readTokens(this.#kernel.db)).map(tokenOf);
   }
 
-  /** Takes a token back: it and the sessions that it opened count no more. */
+  /** Revokes a token and the sessions that it opened. */
   async revokeToken(id: string, options: { readonly actor?: string | undefined } = {}): Promise<void> {
     const actor = textOrNull(checkedOptions(options, ["actor"], "access.revokeToken").actor, "The actor");
     if (isId(id) && (await deleteToken(this.#kernel.db, id, "token"))) {
       this.#log({ token: id, actor }, "Access token revoked.");
       return;
     }
-    throw new PawlError("token_unknown", `There is no token with the id ${JSON.stringify(id)}.`, { token: id });
+    throw new PawlError("token_unknown", `Token ${JSON.stringify(id)} does not exist.`, { token: id });
   }
 
-  /** The browsers that are signed in, by links and with tokens, oldest first. */
+  /** Lists sessions, opened by links and by tokens, oldest first. */
   async sessions(): Promise<OpenSession[]> {
     const rows = await readSessions(this.#kernel.db);
     return rows.map((row) => ({ ...tokenOf(row), expiresAt: new Date(row.expires_ms!), token: row.parent_id }));
   }
 
-  /** Ends a session: its browser has to sign in anew, and its live streams end within seconds. */
+  /** Ends a session and, within seconds, its live streams; its browser must sign in again. */
   async revokeSession(id: string, options: { readonly actor?: string | undefined } = {}): Promise<void> {
     const actor = textOrNull(checkedOptions(options, ["actor"], "access.revokeSession").actor, "The actor");
     if (isId(id) && (await deleteToken(this.#kernel.db, id, "session"))) {
       this.#log({ session: id, actor }, "Session revoked.");
       return;
     }
-    throw new PawlError("token_unknown", `There is no session with the id ${JSON.stringify(id)}.`, { session: id });
+    throw new PawlError("token_unknown", `Session ${JSON.stringify(id)} does not exist.`, { session: id });
   }
 
-  /** Who comes with this secret of a token; undefined if nobody. */
+  /** Returns the principal of a token; undefined if the token is not valid. */
   async authenticateToken(secret: string): Promise<Principal | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(secret), "token");
     return row === undefined ? undefined : visitorOf(row);
   }
 
-  /** A code that signs somebody in once, within a quarter of an hour. */
+  /** Creates a code that signs in once. It expires after 15 minutes. */
   async createSignInCode(options: Omit<TokenOptions, "expiresIn">): Promise<string> {
     const who = checkedOptions(options, [...visitorKeys, "actor"], "access.createSignInCode");
     return (await this.#insert("code", checkedVisitor(who), codeMs)).secret;
   }
 
   /**
-   * Opens a session by a code, which is spent with it, or by a token; undefined if it is neither. One that is opened by a code
-   * ends those that the same name and role opened by earlier codes.
+   * Opens a session with a sign-in code, which is then used up, or with a token; undefined if it is neither. A session
+   * that a code opens ends those that the same name and role opened with earlier codes.
    */
   async signIn(secret: string): Promise<Session | undefined> {
     const byCode = await this.signInByCode(secret);
@@ -153,7 +156,10 @@ export class Access {
     return token && this.#openSession(token, token.id);
   }
 
-  /** Opens a session by a code alone: what stands in a link, and so in histories and logs, must be of no use later. */
+  /**
+   * Opens a session with a sign-in code only: what appears in a link, and so in histories and logs, must be of no use
+   * later.
+   */
   async signInByCode(code: string): Promise<Session | undefined> {
     const spent = await spendCode(this.#kernel.db, hashOf(code));
     return spent && this.#openSession(spent, null);
@@ -170,7 +176,7 @@ export class Access {
     this.#kernel.telemetry.log.info(fields, message);
   }
 
-  /** Who has signed in with this secret of a session; undefined if nobody, or no more. */
+  /** Returns the principal of a session; undefined if the session is not valid. */
   async authenticateSession(session: string): Promise<Principal | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(session), "session");
     return row === undefined ? undefined : visitorOf(row);
@@ -194,14 +200,14 @@ export class Access {
   }
 }
 
-/** Of these secrets of tokens and sessions, those that are still valid. */
+/** Returns which of these tokens and sessions are still valid. */
 export async function validSecrets(db: Executor, secrets: readonly string[]): Promise<ReadonlySet<string>> {
   const byHash = new Map(secrets.map((secret) => [hashOf(secret), secret]));
   const valid = await readValidHashes(db, [...byHash.keys()]);
   return new Set(valid.map((hash) => byHash.get(hash)!));
 }
 
-/** A secret is 256 random bits, so that a plain hash of it tells nothing. */
+/** A secret is 256 random bits, so a plain hash of it reveals nothing. */
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

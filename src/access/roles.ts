@@ -1,15 +1,18 @@
-/** What somebody may do; each role may do what its line says, and nothing else. */
+/** The rights of each role. */
 export const permissions = {
   viewer: ["look"],
   operator: ["look", "send", "operate"],
   admin: ["look", "send", "operate", "label", "administer"],
-  /** Sees only the work that is given to him. */
+  /** Sees only their own assignments. */
   labeler: ["label"],
   /** A program that starts instances and sends events. */
   service: ["look", "send"],
 } as const satisfies Record<string, readonly Permission[]>;
 
-/** `send`: start instances and send events. `operate`: decide about what was given up, pause, force. `label`: as oneself. */
+/**
+ * `send`: start instances and send events. `operate`: decide on dead letters, pause, force. `label`: label in one's own
+ * name.
+ */
 export type Permission = "look" | "send" | "operate" | "label" | "administer";
 
 export type Role = keyof typeof permissions;

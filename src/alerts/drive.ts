@@ -6,7 +6,7 @@ import { tellAlerts } from "./tell.ts";
 
 const restMs = 1_000;
 
-/** Tells alerts beside all other work, until it is stopped: a slow sink holds up nothing but alerts. */
+/** Delivers alerts until it is stopped, in a loop of its own: a slow sink delays only alerts. */
 export function driveAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Repeated {
   const round = async (): Promise<number> => ((await tellAlerts(kernel, sinks)) > 0 ? 0 : restMs);
   const onFailure = (error: unknown) => logFailure(kernel.telemetry.log, error);

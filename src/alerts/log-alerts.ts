@@ -3,8 +3,8 @@ import { isLog, type Log } from "../telemetry/log.ts";
 import type { AlertSink } from "./sink.ts";
 
 /**
- * Writes alerts into a log of their own, such as a channel that somebody watches. The process that gives an instance up
- * logs it anyway; this one writes each alert once, whichever process raised it.
+ * Writes alerts to a logger of their own, such as a channel that people watch. Each alert is written once, whichever
+ * process raised it.
  *
  * ```ts
  * alerts: [logAlerts(pino({ name: "state-machine-errors" }))]
@@ -12,7 +12,7 @@ import type { AlertSink } from "./sink.ts";
  */
 export function logAlerts(log: Log, options: { readonly name?: string } = {}): AlertSink {
   if (!isLog(log)) {
-    throw new PawlError("option_invalid", "`logAlerts` takes a pino logger, or one with debug, info, warn and error.");
+    throw new PawlError("option_invalid", "`logAlerts` needs a pino logger, or one with debug, info, warn and error.");
   }
   return {
     name: options.name ?? "log",

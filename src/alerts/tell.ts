@@ -20,7 +20,7 @@ const aliveMs = 86_400_000;
 const declareEveryMs = 10 * 60_000;
 const keepMs = 30 * 86_400_000;
 
-/** Tells what is to be told now, each sink what it has not heard yet; gives back how many alerts that were. */
+/** Delivers due alerts to the sinks that have not received them; returns the number of alerts. */
 export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
   if (sinks.length === 0) return 0;
   const names = sinks.map((sink) => sink.name);
@@ -58,8 +58,8 @@ async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAle
   }
   const error = errors.length === 0 ? null : cleanText(errors.join("; "), 1_000);
   if (error !== null)
-    kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `An alert was not told to ${error}`);
-  // Sinks of other processes may still have to get it.
+    kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `Alert delivery failed: ${error}`);
+  // Sinks of other processes may not have received it yet.
   const retryAfterMs = isOver ? 0 : pauses(taken.attempts, Math.random());
   await markTold(kernel.db, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs }, aliveMs);
 }

@@ -5,20 +5,20 @@ import type { AlertSink } from "./sink.ts";
 
 export interface WebhookAlertsOptions extends GuardOptions {
   readonly url: string;
-  /** `whsec_…`, the newest first: while one is replaced, alerts are signed with all of them. */
+  /** `whsec_…`, newest first. During a rotation, alerts are signed with all of them. */
   readonly secrets: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** What it is called; `"webhook"` unless given. */
+  /** The name of the sink. Defaults to `"webhook"`. */
   readonly name?: string;
-  /** How long it may take to answer; `"15s"` unless given, 30 s at most. */
+  /** Time limit of a request, 30 s at most. Defaults to `"15s"`. */
   readonly timeout?: Duration;
-  /** Certificates to trust instead of those that Node knows. */
+  /** Certificates to trust instead of Node's own. */
   readonly ca?: string | Buffer;
 }
 
 /**
- * Posts alerts as `{ type: "pawl.alert", timestamp, data }`, signed as Standard Webhooks has it. An alert that is told
- * again has the same `webhook-id`.
+ * Posts alerts as `{ type: "pawl.alert", timestamp, data }`, signed according to Standard Webhooks. A repeated delivery
+ * has the same `webhook-id`.
  *
  * ```ts
  * alerts: [webhookAlerts({ url: "https://ops.example.com/pawl", secrets: [process.env.ALERT_SECRET!] })]

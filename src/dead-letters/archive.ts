@@ -50,11 +50,11 @@ export async function archiveOldest(
   try {
     await settleWithin(limitMs, "Writing", () => archive.write(name, content));
     const stored = await settleWithin(limitMs, "Reading", () => archive.read(name));
-    if (sha256Of(stored) !== sha256) throw new Error("what is there is not what was written");
+    if (sha256Of(stored) !== sha256) throw new Error("the stored file differs from what was written");
   } catch (error) {
     throw new PawlError(
       "archive_failed",
-      `Dead letters were not archived in ${archive.name}, and are kept: ${messageOf(error)}`,
+      `Dead letters were not archived in ${archive.name}; they stay in the database: ${messageOf(error)}`,
       { archive: archive.name },
       { cause: error },
     );
@@ -114,7 +114,7 @@ export async function restore(
   }
   const [first] = failures;
   if (first === undefined) return sum;
-  const rest = `${files.length - failures.length} of ${files.length} files were restored, with ${sum.restored} letters.`;
+  const rest = `${files.length - failures.length} of ${files.length} files were restored, with ${sum.restored} dead letters.`;
   throw new PawlError(first.code, `${first.message} ${rest}`, { ...first.details, ...sum, failed: failures.length });
 }
 
@@ -135,7 +135,7 @@ async function listFiles(archive: DeadLetterArchive): Promise<readonly string[]>
   } catch (error) {
     throw new PawlError(
       "archive_failed",
-      `The files of ${archive.name} cannot be listed: ${messageOf(error)}`,
+      `Could not list the files of ${archive.name}: ${messageOf(error)}`,
       { archive: archive.name },
       { cause: error },
     );
@@ -151,11 +151,11 @@ async function readFile(archive: DeadLetterArchive, name: string): Promise<strin
     content = await settleWithin(limitMs, "Reading", () => archive.read(name));
     if (!Buffer.isBuffer(content)) throw new Error("`read` did not return a Buffer");
   } catch (error) {
-    const message = `The file ${name} cannot be read from ${archive.name}: ${messageOf(error)}`;
+    const message = `Could not read file ${name} from ${archive.name}: ${messageOf(error)}`;
     throw new PawlError("archive_unknown", message, { file: name }, { cause: error });
   }
   if (sha256Of(content) !== sha256) {
-    const message = `The file ${name} in ${archive.name} is not what was written there: its checksum differs.`;
+    const message = `File ${name} in ${archive.name} is corrupt: its checksum differs.`;
     throw new PawlError("archive_damaged", message, { file: name });
   }
   const text = await unpack(name, archive, content);
@@ -166,7 +166,7 @@ async function unpack(name: string, archive: DeadLetterArchive, content: Buffer)
   try {
     return (await decompress(content, { maxOutputLength: longestFile })).toString("utf8");
   } catch (error) {
-    const message = `The file ${name} in ${archive.name} cannot be unpacked: ${messageOf(error)}`;
+    const message = `Could not decompress file ${name} in ${archive.name}: ${messageOf(error)}`;
     throw new PawlError("archive_damaged", message, { file: name }, { cause: error });
   }
 }

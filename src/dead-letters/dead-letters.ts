@@ -84,7 +84,11 @@ export class DeadLetters {
       limit: checkedLimit(limit),
     };
     if (fingerprint === undefined) return (await readDeadLetters(this.#kernel.db, { ...page, status })).map(letterOf);
-    if (status !== "open") throw new PawlError("option_invalid", "`fingerprint` finds dead letters that are open.");
+    if (status !== "open")
+      throw new PawlError(
+        "option_invalid",
+        "`fingerprint` only matches open dead letters. Leave out `status`, or set it to open.",
+      );
     const kind = checkedText(fingerprint, "`fingerprint`");
     return (await readLettersOfKind(this.#kernel.db, { ...page, fingerprint: kind })).map(letterOf);
   }
@@ -150,7 +154,7 @@ export class DeadLetters {
   ): Promise<DecisionPreview> {
     refuseInside(this.#kernel, "deadLetters.preview");
     if (decision !== "requeue" && decision !== "discard")
-      throw new PawlError("option_invalid", "A preview is one of `requeue` or `discard`.");
+      throw new PawlError("option_invalid", "`preview` takes requeue or discard.");
     const { restart = false } = checkedOptions(options, ["restart"], "deadLetters.preview");
     return previewOf(await foresee(this.#kernel, filterOf(filter), { decision, restart }));
   }
@@ -187,7 +191,7 @@ export class DeadLetters {
     refuseInside(this.#kernel, "deadLetters.archive");
     const { olderThan } = checkedOptions(options, ["olderThan"], "deadLetters.archive");
     const olderThanMs = olderThan === undefined ? this.#settings.keepMs : ageOf(olderThan);
-    if (olderThanMs === null) throw new PawlError("option_invalid", 'Say from which age on: { olderThan: "7d" }.');
+    if (olderThanMs === null) throw new PawlError("option_invalid", 'Set the minimum age: { olderThan: "7d" }.');
     const archive = this.#archive();
     for (const sum = { letters: 0, files: 0 }; ; ) {
       const letters = await archiveOldest(this.#kernel, archive, { olderThanMs, limit: 1_000 });
@@ -213,7 +217,7 @@ export class DeadLetters {
   #archive(): DeadLetterArchive {
     const { archive } = this.#settings;
     if (archive !== undefined) return archive;
-    const remedy = "Name one: createPawl({ deadLetters: { archive: folderArchive(…) } }).";
-    throw new PawlError("option_invalid", `This Pawl has no archive for dead letters. ${remedy}`);
+    const remedy = "Configure one: createPawl({ deadLetters: { archive: folderArchive(…) } }).";
+    throw new PawlError("option_invalid", `No archive for dead letters is configured. ${remedy}`);
   }
 }

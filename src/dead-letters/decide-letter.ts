@@ -37,7 +37,7 @@ async function decideMessage(
 ): Promise<void> {
   if (tx === undefined) refuseInside(kernel, decision);
   if (tx !== undefined || given.data !== undefined || given.restart === true) {
-    const message = `Dead letter ${letter.id} is about the message \`${letter.origin}\`: it is sent again as it was, or given up, and not within a transaction.`;
+    const message = `Dead letter ${letter.id} is of the message \`${letter.origin}\`: requeue it without \`data\`, \`restart\` and \`tx\`, or discard it.`;
     throw new PawlError("option_invalid", message, { deadLetter: letter.id });
   }
   const decided = await decideDead(kernel, { ids: [letter.task_id!], type: null }, decision, { actor, reason });

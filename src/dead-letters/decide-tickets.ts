@@ -32,6 +32,6 @@ async function knownTicket(kernel: Kernel, id: string): Promise<TicketView> {
 
 function spokenFor({ id, status, taken_by, resolved_by }: TicketView): PawlError {
   const how =
-    status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `taken by ${taken_by}`;
-  return new PawlError("ticket_taken", `Ticket ${id} is ${how} already; nothing was changed.`, { ticket: id, status });
+    status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `assigned to ${taken_by}`;
+  return new PawlError("ticket_taken", `Ticket ${id} is already ${how}; nothing was changed.`, { ticket: id, status });
 }

@@ -14,7 +14,7 @@ import type { DeadLetterArchive } from "./archive.ts";
  */
 export function folderArchive(folder: string, options: { readonly name?: string } = {}): DeadLetterArchive {
   if (typeof folder !== "string" || folder === "") {
-    throw new PawlError("option_invalid", "`folderArchive` takes the path of a folder.");
+    throw new PawlError("option_invalid", "`folderArchive` needs the path of a folder.");
   }
   const root = resolve(folder);
   const pathOf = (name: string): string => {

@@ -55,7 +55,7 @@ export function filterOf(given: DeadLetterFilter): LetterFilter {
   const isEmpty = Object.entries(filter).every(([key, value]) => key === "all" || value === undefined);
   if (isEmpty !== (all === true)) {
     throw invalid(
-      `Say which dead letters are meant, by ${filterKeys.slice(0, -1).join(", ")}, or all of them with { all: true }.`,
+      `Select the dead letters by ${filterKeys.slice(0, -1).join(", ")}, or all of them with { all: true }.`,
     );
   }
   if (kind !== undefined && !kinds.includes(kind)) throw invalid("`kind` must be instance, effect, message or broker.");
@@ -106,7 +106,7 @@ export function decideOptionsOf(given: RequeueManyOptions, decision: "requeue" |
   const keys = ["actor", "reason", "rate", ...(decision === "requeue" ? ["restart"] : [])];
   const { actor, reason, rate, restart = false } = checkedOptions(given, keys, `deadLetters.${decision}Many`);
   if (rate !== undefined && !(Number.isFinite(rate) && rate > 0 && rate <= 100_000)) {
-    throw invalid("`rate` must be a number of letters a second, above 0.");
+    throw invalid("`rate` must be a number of dead letters per second, above 0.");
   }
   if (typeof restart !== "boolean") throw invalid("`restart` must be true or false.");
   return {
@@ -124,7 +124,7 @@ export function restoreOf(given: RestoreFilter): RestoreWhich {
     "deadLetters.restore",
   );
   if (Number(file !== undefined) + Number(id !== undefined) + Number(all === true) !== 1) {
-    throw invalid("Say what is to be restored: { file }, { id } or { all: true }.");
+    throw invalid("Select what to restore: { file }, { id } or { all: true }.");
   }
   if (id !== undefined) return { ids: idsOf(id) };
   if (file !== undefined) return { files: [file].flat().map((one) => checkedText(one, "`file`")) };

@@ -63,7 +63,7 @@ async function tellOfMany(kernel: Kernel, { alertOver }: LetterKeeping): Promise
   const day = dayOf(kernel);
   const since = Math.floor(kernel.clock.nowMs() / dayMs) * dayMs;
   if ((await countLettersFrom(kernel.db, firstIdAt(since), alertOver + 1)) <= alertOver) return;
-  const message = `More than ${alertOver} dead letters were written on ${day}. See \`pawl dead --groups\` for what they have in common.`;
+  const message = `More than ${alertOver} dead letters were written on ${day}. Run \`pawl dead --groups\` to see their causes.`;
   const details = { day, over: alertOver };
   const isNew = await raiseAlert(kernel, { kind: "many_dead_letters", cause: `dead_letters:${day}`, message, details });
   if (isNew) kernel.telemetry.log.error(details, message);

@@ -78,7 +78,7 @@ export class Operations {
     const { status, ...found } = await knownOperation(this.#kernel, operation);
     if (isAborted) return { status, ...found };
     const how = status === "done" ? "done" : "aborted";
-    throw new PawlError("operation_ended", `Operation ${operation} was ${how} already.`, { operation, status });
+    throw new PawlError("operation_ended", `Operation ${operation} is already ${how}.`, { operation, status });
   }
 }
 
@@ -86,5 +86,5 @@ export class Operations {
 export async function knownOperation(kernel: Kernel, id: string): Promise<Operation> {
   const found = await readOperation(kernel.db, id);
   if (found !== undefined) return operationOf(found);
-  throw new PawlError("operation_unknown", `There is no operation with the id ${id}.`, { operation: id });
+  throw new PawlError("operation_unknown", `Operation ${id} does not exist.`, { operation: id });
 }

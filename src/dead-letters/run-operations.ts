@@ -100,7 +100,7 @@ function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlEr
   const isLost =
     letter.kind === "broker" &&
     ((letter.details as KeptMessage).queue === null || (letter.payload as KeptBody).truncated);
-  return isLost ? new PawlError("option_invalid", "It cannot be sent back.") : undefined;
+  return isLost ? new PawlError("option_invalid", "It cannot be sent back to its queue.") : undefined;
 }
 
 /** One batch of one operation, if any may go on now; gives back whether there was one. */
@@ -164,7 +164,8 @@ function outcomeOf(
   letter: DeadLetterView | undefined,
   refusal: PawlError | undefined,
 ): LetterOutcome | undefined {
-  if (letter === undefined) return { letterId, outcome: "gone", note: "It was archived, or went with its instance." };
+  if (letter === undefined)
+    return { letterId, outcome: "gone", note: "It was archived, or deleted with its instance." };
   if (letter.status !== "open") {
     const isOurs =
       letter.status === (operation.decision === "discard" ? "discarded" : "requeued") &&
@@ -172,7 +173,7 @@ function outcomeOf(
       letter.decision === reasonOf(operation) &&
       letter.decided_ms! >= operation.created_ms;
     if (isOurs) return { letterId, outcome: letter.status, note: null };
-    return { letterId, outcome: "already_decided", note: `It was ${letter.status} by somebody else.` };
+    return { letterId, outcome: "already_decided", note: `It was already ${letter.status} by another call.` };
   }
   if (refusal === undefined || isPassing(refusal)) return undefined;
   return { letterId, ...refusalOf(refusal) };

@@ -66,7 +66,7 @@ export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
     if (answer.ok) return answer;
     const code = textIn(readXml(await answer.text())?.inside ?? [], "Code") ?? "";
     const because = /^[\w.]{1,100}$/.test(code) ? ` ${code}` : "";
-    throw new Error(`${method} of ${url.pathname} was answered with ${answer.status}${because}.`);
+    throw new Error(`${method} of ${url.pathname} failed with status ${answer.status}${because}.`);
   };
   const urlOf = (name: string) => new URL(`${base}/${`${prefix}${name}`.split("/").map(encoded).join("/")}`);
 
@@ -81,7 +81,7 @@ export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
         if (token !== undefined) url.search += `&continuation-token=${encoded(token)}`;
         const page = readXml(await (await ask("GET", url)).text());
         if (page?.name !== "ListBucketResult")
-          throw new Error(`GET of ${url.pathname} was answered with no list of files.`);
+          throw new Error(`GET of ${url.pathname} did not return a list of files.`);
         for (const { name, inside } of page.inside) {
           if (name === "Contents") names.push((textIn(inside, "Key") ?? "").slice(prefix.length));
         }
@@ -98,7 +98,8 @@ function bucketUrl(options: S3ArchiveOptions, region: string): string {
   if (typeof bucket !== "string" || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
     throw new PawlError("option_invalid", "`s3Archive` needs `bucket`, the name of a bucket.");
   }
-  if (!/^[a-z0-9-]+$/.test(region)) throw new PawlError("option_invalid", "`region` must be one such as eu-central-1.");
+  if (!/^[a-z0-9-]+$/.test(region))
+    throw new PawlError("option_invalid", "`region` must be a region such as eu-central-1.");
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
     throw new PawlError("option_invalid", "`endpoint` must be a URL such as https://minio.internal:9000.");
   }
@@ -116,7 +117,7 @@ async function credentialsOf({ credentials }: S3ArchiveOptions): Promise<S3Crede
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey, sessionToken };
   throw new PawlError(
     "option_invalid",
-    "The archive in S3 has no keys: give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    "`s3Archive` has no credentials. Pass `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
   );
 }
 

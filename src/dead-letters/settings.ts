@@ -30,10 +30,11 @@ const known = ["queues", "archive", "retention", "maxRetained", "alertOver", "on
 
 export function letterSettings(given: DeadLetterOptions = {}): LetterSettings {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid(`\`deadLetters\` must be an object with any of ${known.join(", ")}.`);
+    throw invalid(`\`deadLetters\` must be an object with some of ${known.join(", ")}.`);
   }
   const stray = Object.keys(given).find((key) => !known.includes(key));
-  if (stray !== undefined) throw invalid(`\`deadLetters\` has no \`${stray}\`; there are ${known.join(", ")}.`);
+  if (stray !== undefined)
+    throw invalid(`\`deadLetters\` has no option \`${stray}\`. Known options: ${known.join(", ")}.`);
   const { archive, retention: keep = "7d", maxRetained: keepMost = 10_000, alertOver = 100, onTicket } = given;
   if (onTicket !== undefined && typeof onTicket !== "function")
     throw invalid("`deadLetters.onTicket` must be a function.");
@@ -49,14 +50,14 @@ export function letterSettings(given: DeadLetterOptions = {}): LetterSettings {
 
 function checkedQueues(given: readonly DeadLetterSource[]): readonly DeadLetterSource[] {
   if (!Array.isArray(given) || !given.every((one: Partial<DeadLetterSource> | null) => typeof one?.open === "function"))
-    throw invalid("`deadLetters.queues` takes what deadLetterQueue() returns, and nothing else.");
+    throw invalid("`deadLetters.queues` must list return values of deadLetterQueue().");
   return given;
 }
 
 function checkedArchive(given: DeadLetterArchive | undefined): DeadLetterArchive | undefined {
   const methods = ["write", "read", "list"] as const;
   if (given === undefined || methods.every((name) => typeof given?.[name] === "function")) return given;
-  throw invalid("`deadLetters.archive` takes what folderArchive() or s3Archive() return.");
+  throw invalid("`deadLetters.archive` must be the return value of folderArchive() or s3Archive().");
 }
 
 function wholeOrNull(given: number | null, name: string): number | null {

@@ -30,7 +30,7 @@ export async function tellTickets(kernel: Kernel, onTicket: (ticket: Ticket) => 
         const isOver = error instanceof PermanentError || one.attempts >= mostAttempts;
         kernel.telemetry.log.warn(
           { ticket: one.id, attempts: one.attempts },
-          `Nobody was told of a ticket: ${messageOf(error)}`,
+          `Ticket notification failed: ${messageOf(error)}`,
         );
         await markTicketTold(kernel.db, one, isOver ? null : pauses(one.attempts, Math.random()));
       }

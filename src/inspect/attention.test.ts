@@ -49,13 +49,13 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
     "bad /workers 1 instance is overdue.",
     "bad /people/a%20b Nobody may label it.",
     "bad /breakers 2 breakers are not closed: llm, post.",
-    "bad /dead 1,200 dead letters wait for a decision.",
-    "bad /outbox 2 messages were given up.",
+    "bad /dead 1,200 dead letters await a decision.",
+    "bad /outbox 2 messages are dead.",
     "warn /lifecycles/essay It waits long.",
-    "warn /workers 1 worker gives no sign of life.",
+    "warn /workers 1 worker has stopped sending heartbeats.",
     "warn /workers 2 steps ignore their aborted signal: restart the process, and pass `step.signal` on.",
     "warn /lifecycles/essay essay/grading is paused: nonsense",
-    "warn /schedules The last tick of nightly failed: no room",
+    "warn /schedules The last run of nightly failed: no room",
     "warn /workers Work in essay@1/grading has been ready for 5 minutes.",
     "warn /outbox The oldest message has waited 3 hours to be sent.",
     "warn / Alerts cannot be delivered; the oldest has waited 3 minutes: webhook: it answered 500",
@@ -64,7 +64,7 @@ test("what needs somebody is said in a sentence each, the worst first", () => {
 
 test("work that nobody is there to do is worse than work that waits", () => {
   const oldest = { lane: "essay@1/grading", seconds: 5 };
-  expect(texts({ oldest, workers: [] })).toEqual(["Work waits in essay@1/grading, and no worker is there to do it."]);
+  expect(texts({ oldest, workers: [] })).toEqual(["Work waits in essay@1/grading, but no worker is running."]);
   expect(texts({ oldest, workers: [{ silent: true, stuck: 0 }] })).toHaveLength(2);
 });
 

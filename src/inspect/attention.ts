@@ -77,14 +77,14 @@ function badOf({ breakers, waiting, workers, oldest, outbox, stuck }: Standing):
   if (waiting.dead_letters > 0) {
     bad(
       "dead_letters",
-      `${many(waiting.dead_letters, "dead letter waits", "dead letters wait")} for a decision.`,
+      `${many(waiting.dead_letters, "dead letter awaits", "dead letters await")} a decision.`,
       "/dead",
     );
   }
   if (oldest !== undefined && !workers.some(({ silent }) => !silent)) {
-    bad("workers", `Work waits in ${oldest.lane}, and no worker is there to do it.`, "/workers");
+    bad("workers", `Work waits in ${oldest.lane}, but no worker is running.`, "/workers");
   }
-  if (outbox.dead > 0) bad("outbox", `${many(outbox.dead, "message was", "messages were")} given up.`, "/outbox");
+  if (outbox.dead > 0) bad("outbox", `${many(outbox.dead, "message is", "messages are")} dead.`, "/outbox");
   return needs;
 }
 
@@ -92,7 +92,8 @@ function warnOf({ workers, pauses, schedules, oldest, outbox, alerts, stuck: gro
   const needs: Need[] = stuckOf(groups, "warn");
   const warn = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "warn", text, page });
   const silent = workers.filter((worker) => worker.silent).length;
-  if (silent > 0) warn("workers", `${many(silent, "worker gives", "workers give")} no sign of life.`, "/workers");
+  if (silent > 0)
+    warn("workers", `${many(silent, "worker has", "workers have")} stopped sending heartbeats.`, "/workers");
   const stuck = workers.reduce((sum, worker) => sum + (worker.silent ? 0 : worker.stuck), 0);
   if (stuck > 0) {
     const text = `${many(stuck, "step ignores its", "steps ignore their")} aborted signal: restart the process, and pass \`step.signal\` on.`;
@@ -103,7 +104,7 @@ function warnOf({ workers, pauses, schedules, oldest, outbox, alerts, stuck: gro
   }
   for (const { name, last_result, last_error } of schedules) {
     if (last_result !== "failed") continue;
-    warn("schedules", `The last tick of ${name} failed${last_error === null ? "." : `: ${last_error}`}`, "/schedules");
+    warn("schedules", `The last run of ${name} failed${last_error === null ? "." : `: ${last_error}`}`, "/schedules");
   }
   if (oldest !== undefined && oldest.seconds > longSeconds && workers.some((worker) => !worker.silent)) {
     warn("waiting", `Work in ${oldest.lane} has been ready for ${minutes(oldest.seconds)}.`, "/workers");

@@ -82,5 +82,5 @@ async function decideUnder(
 }
 
 function shardsBusy(): PawlError {
-  return new PawlError("busy", "The relays that send these messages do not let go of them. Try again later.");
+  return new PawlError("busy", "Could not lock the outbox: relays are using its shards. Try again later.");
 }

@@ -95,7 +95,7 @@ export class Delivery {
       const broker = this.#brokerOf(row.message_type);
       if (broker === undefined) return unroutedOutcome(row);
       const awayMs = awayMsOf(broker);
-      if (awayMs > 0) throw new BrokerAway(`The broker \`${broker.name}\` is away.`, { retryAfterMs: awayMs });
+      if (awayMs > 0) throw new BrokerAway(`Broker \`${broker.name}\` is not available.`, { retryAfterMs: awayMs });
       const confirmed = confirmedInTime(broker, messageFor(row));
       if (faults !== undefined) {
         confirmed.catch(() => {}); // It is waited for below; until then a failure of it is nobody's.
@@ -113,7 +113,7 @@ export class Delivery {
   #brokerOf(type: string): Broker | undefined {
     const name = requeuedTo(type);
     const broker = this.#settings.brokers.find((one) => (name === undefined ? takes(one, type) : one.name === name));
-    if (broker === undefined && name !== undefined) throw new Error(`None of the brokers is called \`${name}\`.`);
+    if (broker === undefined && name !== undefined) throw new Error(`No broker has the name \`${name}\`.`);
     return broker;
   }
 
@@ -153,7 +153,7 @@ function takes(broker: Broker, type: string): boolean {
 
 /** Its error is reported once, not with every look at it. */
 function unroutedOutcome({ id, message_type, unrouted }: ReadyMessage): MessageOutcome {
-  const error = unrouted ? null : cleanText(`None of the brokers takes \`${message_type}\`.`, errorLength);
+  const error = unrouted ? null : cleanText(`No broker accepts messages of type \`${message_type}\`.`, errorLength);
   return { id, what: "unrouted", error, pauseMs: unroutedPauseMs, letter: null };
 }
 

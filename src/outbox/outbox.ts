@@ -97,7 +97,10 @@ export class Outbox {
     const wanted = [given.status ?? (["pending", "dead"] as const)].flat();
     const stray = wanted.find((status) => !statuses.includes(status));
     if (stray !== undefined) {
-      throw new PawlError("option_invalid", `\`status\` is one of ${statuses.join(", ")}, not \`${String(stray)}\`.`);
+      throw new PawlError(
+        "option_invalid",
+        `\`status\` must be one of ${statuses.join(", ")}, not \`${String(stray)}\`.`,
+      );
     }
     const limit = checkedLimit(given.limit ?? 100);
     const type = given.type === undefined ? null : checkedText(given.type, "`type`");
@@ -126,7 +129,7 @@ function deadFilterOf(which: DeadMessages, call: string): { ids: readonly string
   }
   if (given.type !== undefined) return { ids: null, type: checkedText(given.type, "`type`") };
   if (given.all === true) return { ids: null, type: null };
-  throw new PawlError("option_invalid", "Say which dead messages are meant: { id }, { type } or { all: true }.");
+  throw new PawlError("option_invalid", "Select the dead messages: { id }, { type } or { all: true }.");
 }
 
 function storedMessageOf(row: MessageView): StoredMessage {

@@ -66,7 +66,7 @@ export function relaySettings(given: RelayOptions, log?: Log): RelaySettings {
   if (leaseMs < leastMs || leaseMs > longestLeaseMs) {
     throw new PawlError(
       "option_invalid",
-      `\`outbox.leaseDuration\` must be from ${leastMs} ms (a broker may take ${slowestMs} ms to confirm) to ten minutes.`,
+      `\`outbox.leaseDuration\` must be from ${leastMs} ms (a broker can take ${slowestMs} ms to confirm) to 10 minutes.`,
     );
   }
   return {
@@ -85,22 +85,22 @@ export function relaySettings(given: RelayOptions, log?: Log): RelaySettings {
 function checkedBrokers(given: unknown): readonly Broker[] {
   const brokers = given as readonly Partial<Broker>[] | undefined;
   if (!Array.isArray(brokers) || brokers.length === 0) {
-    throw new PawlError(
-      "option_invalid",
-      "`outbox.brokers` must list what carries messages away, such as rabbitmq({ url }).",
-    );
+    throw new PawlError("option_invalid", "`outbox.brokers` must list brokers, such as rabbitmq({ url }).");
   }
   for (const broker of brokers) {
     if (typeof broker?.publish !== "function" || typeof broker.takes !== "function" || !(broker.timeoutMs! > 0)) {
       throw new PawlError(
         "option_invalid",
-        "`outbox.brokers` takes what rabbitmq(), webhooks() or memoryBroker() return.",
+        "`outbox.brokers` must list return values of rabbitmq(), webhooks() or memoryBroker().",
       );
     }
   }
   const twice = brokers.find((one, at) => brokers.findIndex((other) => other.name === one.name) < at);
   if (twice === undefined) return brokers as readonly Broker[];
-  throw new PawlError("option_invalid", `Two brokers are called \`${twice.name}\`; give one of them another \`name\`.`);
+  throw new PawlError(
+    "option_invalid",
+    `Two brokers have the name \`${twice.name}\`. Give one of them another \`name\`.`,
+  );
 }
 
 function checkedRetry(given: RetryPolicy): RetryPolicy {
@@ -109,7 +109,7 @@ function checkedRetry(given: RetryPolicy): RetryPolicy {
     return given;
   throw new PawlError(
     "option_invalid",
-    "`outbox.retry` is invalid: it takes { maxAttempts, backoff }, with a whole number of at least 1 and, if given, a function.",
+    "`outbox.retry` must be { maxAttempts, backoff }: a whole number of at least 1, and optionally a function.",
   );
 }
 

@@ -13,23 +13,23 @@ import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/port/db.ts";
 import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "./store/schedules.ts";
 
-/** What a round of the schedules did. */
+/** The result of one round of schedules. */
 export interface Kept {
-  /** Ticks that were run. */
+  /** The number of ticks that ran. */
   readonly ticks: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
-/** How many ticks are run in one transaction, and how many such turns in one round. */
+/** The number of ticks per transaction, and of transactions per round. */
 const ticksAtOnce = 100;
 const turnsAtMost = 10;
-/** A clock that is set back by less is left to catch up. */
+/** A clock that is set back by less than this is left to catch up. */
 const clockToleranceMs = 60_000;
 const signEveryMs = 30_000;
-/** A schedule without a sign of life for so long is nobody's: a process that says otherwise may have it. */
+/** A schedule without a heartbeat for this long has no owner: any process that declares it can take it over. */
 export const forsakenAfterMs = 120_000;
 
-/** Makes the schedules of this process known, and runs what is due of them. */
+/** Registers the schedules of this process, and runs their due ticks. */
 export async function keepSchedules(kernel: Kernel): Promise<Kept> {
   const { entries } = kernel.timetable;
   const failures: { id: string; error: unknown }[] = [];
@@ -40,7 +40,7 @@ export async function keepSchedules(kernel: Kernel): Promise<Kept> {
   await declare(kernel, rows);
   for (const row of rows) {
     const entry = entries.get(row.name)!;
-    // One that was just made known here has no tick that has come; one with another timing is others' to keep.
+    // A schedule that was just registered has no due tick; one with another timing belongs to another process.
     if (row.timing !== entry.timing || row.is_paused || row.next_ms === null) continue;
     try {
       if (row.next_ms > row.now_ms) {
@@ -59,8 +59,8 @@ export async function keepSchedules(kernel: Kernel): Promise<Kept> {
 }
 
 /**
- * A database's clock that was ahead for a while and is right again has left the next tick in the future. Ticks that come
- * before it are not waited out: the schedule goes on from now. Which of them were run already, their keys tell.
+ * If the database's clock was ahead for a while and is right again, the next tick is too far in the future. The
+ * schedule continues from now instead; keys tell which ticks have already run.
  */
 async function comeBack(
   kernel: Kernel,
@@ -73,18 +73,18 @@ async function comeBack(
   if (nextMs === undefined || skipped === undefined || skipped >= dueMs) return;
   if (!(await takeTurn(kernel.db, { name: schedule.name, timing, dueMs, nextMs }))) return;
   const [was, now] = [dueMs, nextMs].map((ms) => new Date(ms).toISOString());
-  const message = `The schedule ${schedule.name} was to run next at ${was}, after ticks that have not come: the database's clock was set back. It runs next at ${now}.`;
+  const message = `The next run of schedule ${schedule.name} was moved from ${was} to ${now}, because the database's clock was set back.`;
   kernel.telemetry.log.warn({ schedule: schedule.name }, message);
 }
 
 function told({ telemetry }: Kernel, { name, next_ms, now_ms }: ScheduleRow, ticks: number): void {
   telemetry.meters.ticked(name, ticks);
-  telemetry.log.info({ schedule: name, ticks, lateMs: now_ms - next_ms! }, `The schedule ${name} was run.`);
+  telemetry.log.info({ schedule: name, ticks, lateMs: now_ms - next_ms! }, `Schedule ${name} ran.`);
 }
 
 /**
- * A process that begins says when its schedules are due, and the last one to say so is believed: that is the newest
- * deploy, or the one that was rolled back to. Later it only gives signs of life, unless whoever was believed gives none.
+ * A process registers its timing at the start, and the last registration wins: that is the newest deploy, or the one
+ * that was rolled back to. Later it only sends heartbeats, unless the owner stops sending them.
  */
 async function declare(kernel: Kernel, rows: readonly ScheduleRow[]): Promise<void> {
   const declared = rows.flatMap((row) => {
@@ -121,7 +121,7 @@ async function runDue(
   return { ticks, failures };
 }
 
-/** One tick on its way: what is to be started for it, or what stands in its way. */
+/** A tick to run: what it starts, or why it cannot. */
 interface Run {
   readonly atMs: number;
   planned?: PlannedStart;
@@ -137,7 +137,7 @@ function planRun(kernel: Kernel, schedule: AnySchedule, atMs: number): Run {
   }
 }
 
-/** What a schedule starts for a moment. */
+/** Returns what a schedule starts for a tick. */
 export function startOf(kernel: Kernel, schedule: AnySchedule, atMs: number): Start {
   const tick = { schedule: schedule.name, at: new Date(atMs).toISOString() };
   const ask = (what: "key" | "data"): unknown => {
@@ -155,9 +155,9 @@ export function startOf(kernel: Kernel, schedule: AnySchedule, atMs: number): St
 }
 
 /**
- * Moves the schedule on and starts what is due in one transaction: either both happen, once over all processes, or
- * neither. False when another process had the turn. What the database refuses for good is not tried for ever: the tick is
- * spent, and its failure is kept.
+ * Advances the schedule and starts what is due in one transaction: both happen once over all processes, or neither.
+ * False if another process ran the tick. A tick that the database refuses permanently is spent, and its failure is
+ * stored.
  */
 async function runTurn(
   kernel: Kernel,

@@ -9,7 +9,7 @@ import type { Started } from "../kernel/types/start.ts";
 import { startOf } from "./keep-schedules.ts";
 import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "./store/schedules.ts";
 
-/** Nothing of it is run until it is resumed; what falls due meanwhile is left out. */
+/** Pauses a schedule. Ticks that become due during the pause are skipped. */
 export async function pauseSchedule(
   kernel: Kernel,
   name: string,
@@ -20,7 +20,7 @@ export async function pauseSchedule(
   await markPaused(kernel.db, name, by);
 }
 
-/** Goes on with the next tick from now. By the timing that stands there, which need not be this process's. */
+/** Resumes a schedule with its next tick from now, by its stored timing, which may differ from that of this process. */
 export async function resumeSchedule(kernel: Kernel, name: string): Promise<void> {
   for (let round = 0; round < 3; round++) {
     const [row] = await readSchedules(kernel.db, [name]);
@@ -30,16 +30,16 @@ export async function resumeSchedule(kernel: Kernel, name: string): Promise<void
     if (timing === undefined) {
       throw new PawlError(
         "option_invalid",
-        `The schedule \`${name}\` is due "${row!.timing}", which this version of Pawl does not understand. Resume it with the version that declares it.`,
+        `Schedule \`${name}\` has the timing "${row!.timing}", which this version of Pawl cannot read. Resume it with the version that declares it.`,
       );
     }
     const nextMs = ticksOf(timing).after(row!.now_ms) ?? null;
     if (await markResumed(kernel.db, { name, timing: row!.timing, nextMs })) return;
   }
-  throw new PawlError("busy", `The schedule \`${name}\` is being changed by others. Try again.`);
+  throw new PawlError("busy", `Contention on schedule \`${name}\`. Try again.`);
 }
 
-/** Starts what the schedule starts, for this moment and beside its ticks; also while it is paused. */
+/** Runs a schedule now, in addition to its ticks; also while it is paused. */
 export async function runScheduleNow(
   kernel: Kernel,
   name: string,
@@ -61,7 +61,7 @@ export async function runScheduleNow(
   return { lifecycle: entry.schedule.start, started };
 }
 
-/** A schedule of this process that no process has kept yet. */
+/** A schedule that is declared but not yet registered. */
 async function makeKnown(kernel: Kernel, name: string): Promise<void> {
   const { schedule, timing, ticks } = kernel.timetable.entries.get(name) ?? unknown(kernel, name, false);
   const [row] = await readSchedules(kernel.db, [name]);
@@ -73,9 +73,9 @@ async function makeKnown(kernel: Kernel, name: string): Promise<void> {
 
 function unknown(kernel: Kernel, name: string, isKept: boolean): never {
   const remedy = isKept
-    ? "The database knows it, but this process does not declare it. Add it to createPawl({ schedules: […] })."
+    ? "It exists in the database, but is not registered in this process. Add it to createPawl({ schedules: […] })."
     : suggest(name, kernel.timetable.entries.keys());
-  throw new PawlError("schedule_unknown", `There is no schedule \`${name}\` in this process. ${remedy}`, {
+  throw new PawlError("schedule_unknown", `Schedule \`${name}\` is not registered in this process. ${remedy}`, {
     schedule: name,
   });
 }

@@ -160,7 +160,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     const hand = await channel();
     await hand.deleteQueue(queue);
     await writeSome(pawl, "a", 1);
-    await until(() => failures.some((one) => one.includes("No queue takes it")));
+    await until(() => failures.some((one) => one.includes("cannot be routed")));
     await until(isEmpty);
     expect((await drained(queue)).contradictions(new Map([["a", 2]]), { mayRepeat: false })).toEqual(["a:1 was lost"]);
     await pawl.close();
@@ -173,7 +173,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await until(() => bare.relay.counts.failed > 3);
     const waiting = await pawl.outbox.messages();
     expect(waiting).toMatchObject([
-      { error: expect.stringContaining("No queue takes it") },
+      { error: expect.stringContaining("cannot be routed") },
       { behind: true, retryCount: 0 },
     ]);
     await hand.bindQueue("bare-queue", "bare", "#");

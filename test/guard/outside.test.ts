@@ -107,7 +107,7 @@ describe("an alert sink", () => {
     await impatiently(() => t.tellAlerts());
     expect(heard).toHaveLength(1);
     const isNotTold = fails(how) || how === "never settles";
-    expect(log.said("warn").filter((line) => line.startsWith("An alert was not told"))).toHaveLength(isNotTold ? 1 : 0);
+    expect(log.said("warn").filter((line) => line.startsWith("Alert delivery failed"))).toHaveLength(isNotTold ? 1 : 0);
     await t.advance("1m");
     await impatiently(() => t.tellAlerts());
     expect(heard).toHaveLength(1); // Who has heard it is not told again.
@@ -158,7 +158,7 @@ describe("an endpoint that is gone", () => {
         ...{ id: "m", type: "a.message", aggregate: { type: "thing", id: "1" }, body: "{}" },
         ...{ createdAt: new Date(), version: null, attempt: 1 },
       });
-    await expect(publish()).rejects.toThrow("answered 410");
+    await expect(publish()).rejects.toThrow("responded with 410");
     await expect(publish()).rejects.toThrow("is disabled");
     await new Promise((resolve) => setImmediate(resolve));
     process.off("warning", hear);

@@ -351,7 +351,7 @@ eachStore((store) => {
       expect((await rowsOf(t))[0]).toMatchObject({
         status: "pending",
         retry_count: 0,
-        error: "The broker `down` is away.",
+        error: "Broker `down` is not available.",
       });
       awayMs = 0;
       await t.advance("5s");
@@ -366,7 +366,7 @@ eachStore((store) => {
       await publish(t, "1 unknown", "1 known.first", "1 unknown", "1 known.second");
       await t.relay();
       expect(broker.messages.map(({ type }) => type)).toEqual(["known.first", "known.second"]);
-      const stray = { status: "pending", retry_count: 0, error: "None of the brokers takes `unknown`." };
+      const stray = { status: "pending", retry_count: 0, error: "No broker accepts messages of type `unknown`." };
       expect((await rowsOf(t)).filter(({ type }) => type === "unknown")).toMatchObject([stray, stray]);
       expect(await t.pawl.outbox.lag()).toEqual({ pending: 0, dead: 0, unrouted: 2, oldestPendingMs: null });
       for (let day = 0; day < 30; day++) {

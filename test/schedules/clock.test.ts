@@ -23,7 +23,7 @@ eachStore((store) => {
     expect(status!.nextAt!.getTime() - before).toBeLessThanOrEqual(3_600_000);
     expect(log.said("warn")).toEqual([
       expect.stringContaining("The database's clock was set back by 864000 s"),
-      expect.stringContaining("The schedule hourly was to run next"),
+      expect.stringContaining("The next run of schedule hourly was moved"),
     ]);
   });
 });

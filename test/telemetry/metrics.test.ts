@@ -123,7 +123,7 @@ test("what goes wrong is logged once, with what it was and without what it held"
   await t.advance("31s");
   expect(log.said("error")).toEqual(["parcel@1/labeling failed and left a dead letter."]);
   await t.advance("1h");
-  expect(log.said("info")).toContain("The schedule hourly was run.");
+  expect(log.said("info")).toContain("Schedule hourly ran.");
 });
 
 test.each([["loud"], [7], [null], [{ info: "not a function" }], [{ info() {}, warn() {} }]])(

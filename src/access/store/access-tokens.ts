@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** What somebody has who may come in; never the secret itself. */
+/** A token, session or sign-in code; never its secret. */
 export interface TokenRow {
   readonly id: string;
   readonly name: string;
@@ -9,7 +9,7 @@ export interface TokenRow {
   readonly created_ms: number;
   readonly expires_ms: number | null;
   readonly used_ms: number | null;
-  /** The token by which a session was opened; null for one that was opened by a link, and for all else. */
+  /** The token that opened a session; null for a session that a link opened, and for tokens and codes. */
   readonly parent_id: string | null;
 }
 
@@ -20,14 +20,14 @@ export interface NewToken {
   readonly name: string;
   readonly role: string;
   readonly labeler: string | null;
-  /** The token by which a session was opened, which it does not outlive. */
+  /** The token that opens a session. The session does not outlive it. */
   readonly parent: string | null;
   readonly lastsMs: number | null;
 }
 
 /**
- * Opens a session by a link. It ends those that the same person opened by earlier links: a link that leaked, or a browser
- * that was left behind, counts no longer than until the next sign-in.
+ * Opens a session by a link. It ends the sessions that the same person opened by earlier links, so that a leaked link
+ * or an abandoned browser is valid only until the next sign-in.
  */
 export async function insertLinkSession(db: Executor, session: NewToken): Promise<TokenRow> {
   const { id, hash, name, role, labeler, lastsMs } = session;
@@ -46,7 +46,7 @@ export async function insertLinkSession(db: Executor, session: NewToken): Promis
   return row!;
 }
 
-/** Writes a token, and forgets those whose time is over. */
+/** Inserts a token, and deletes expired ones. */
 export async function insertToken(db: Executor, token: NewToken): Promise<TokenRow> {
   const [row] = await db.rows<TokenRow>(sql`
     with over as (delete from pawl.access_tokens where expires_at < pawl.now())
@@ -61,7 +61,7 @@ export async function insertToken(db: Executor, token: NewToken): Promise<TokenR
   return row!;
 }
 
-/** Whose it is, if it counts. That it was used is noted once a minute, so that reading stays reading. */
+/** Reads a valid token by its hash. Its use is recorded once a minute, so that a read rarely writes. */
 export async function useToken(db: Executor, hash: string, kind: "token" | "session"): Promise<TokenRow | undefined> {
   const [row] = await db.rows<TokenRow>(sql`
     with used as (
@@ -75,7 +75,7 @@ export async function useToken(db: Executor, hash: string, kind: "token" | "sess
   return row;
 }
 
-/** Uses up a code; undefined when it was used before, or its time is over. */
+/** Consumes a sign-in code; undefined if it was used or has expired. */
 export async function spendCode(db: Executor, hash: string): Promise<TokenRow | undefined> {
   const [row] = await db.rows<TokenRow & { counts: boolean }>(sql`
     delete from pawl.access_tokens where hash = ${hash}::text and kind = 'code'
@@ -84,7 +84,7 @@ export async function spendCode(db: Executor, hash: string): Promise<TokenRow | 
   return row?.counts === true ? row : undefined;
 }
 
-/** The tokens that were given out, with how long each lasts. */
+/** Lists tokens with their lifetimes. */
 export function readTokens(db: Executor): Promise<TokenRow[]> {
   return db.rows<TokenRow>(sql`
     select id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
@@ -92,7 +92,7 @@ export function readTokens(db: Executor): Promise<TokenRow[]> {
     from pawl.access_tokens where kind = 'token' order by created_at, id`);
 }
 
-/** The sessions that are open, by links and by tokens. */
+/** Lists open sessions, opened by links and by tokens. */
 export function readSessions(db: Executor): Promise<TokenRow[]> {
   return db.rows<TokenRow>(sql`
     select id, name, role, labeler, parent_id, pawl.ms(created_at) as created_ms, pawl.ms(expires_at) as expires_ms,
@@ -100,7 +100,7 @@ export function readSessions(db: Executor): Promise<TokenRow[]> {
     from pawl.access_tokens where kind = 'session' and expires_at > pawl.now() order by created_at, id`);
 }
 
-/** Of these hashes, those of tokens and sessions that still count. */
+/** Returns which of these hashes belong to valid tokens and sessions. */
 export async function readValidHashes(db: Executor, hashes: readonly string[]): Promise<string[]> {
   const rows = await db.rows<{ hash: string }>(sql`
     select hash from pawl.access_tokens
@@ -109,7 +109,7 @@ export async function readValidHashes(db: Executor, hashes: readonly string[]): 
   return rows.map(({ hash }) => hash);
 }
 
-/** Takes a token back, and with it the sessions that it opened; or ends a session. */
+/** Revokes a token and the sessions that it opened, or ends a session. */
 export async function deleteToken(db: Executor, id: string, kind: "token" | "session"): Promise<boolean> {
   const rows = await db.rows<{ id: string }>(sql`
     delete from pawl.access_tokens where id = ${id}::uuid and kind = ${kind}::text returning id`);

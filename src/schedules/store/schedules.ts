@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** A schedule as the database has it; all but the time is null while it has none of that name. */
+/** A row of a schedule; all columns but the time are null if it does not exist. */
 export interface ScheduleRow {
   readonly name: string;
   readonly lifecycle: string | null;
@@ -20,18 +20,18 @@ export function readSchedules(db: Executor, names: readonly string[]): Promise<S
     left join lateral (select * from pawl.schedules as each where each.name = wanted.name offset 0) as schedule on true`);
 }
 
-/** What a process says of a schedule. */
+/** The registration of a schedule by a process. */
 export interface Declared {
   readonly name: string;
   readonly lifecycle: string;
   readonly timing: string;
-  /** Its next tick, where it is new or its timing has changed. */
+  /** Its next tick, if it is new or its timing has changed. */
   readonly nextMs: number | null;
-  /** The timing that stood there when it was read: if it is another one by now, a newer process has spoken. */
+  /** The stored timing at the time of the read: if it has changed, a newer process has registered. */
   readonly knownTiming: string | null;
 }
 
-/** Makes schedules known, changes their timing, or gives a sign of life for them. */
+/** Registers schedules, changes their timing, or records their heartbeat. */
 export async function declareSchedules(db: Executor, declared: readonly Declared[]): Promise<void> {
   await db.rows(sql`
     insert into pawl.schedules as schedule (name, lifecycle, timing, next_at, seen_at)
@@ -54,7 +54,7 @@ export async function declareSchedules(db: Executor, declared: readonly Declared
     )`);
 }
 
-/** The tick that a process is about to run, and the one after it. */
+/** The tick to run, and the one after it. */
 export interface Turn {
   readonly name: string;
   readonly timing: string;
@@ -62,7 +62,7 @@ export interface Turn {
   readonly nextMs: number | null;
 }
 
-/** Takes the turn to run what is due: of all that ask at the same moment one is told yes, and nobody waits. */
+/** Claims a due tick: of several concurrent claims one succeeds, and none waits. */
 export async function takeTurn(tx: Executor, turn: Turn): Promise<boolean> {
   const taken = await tx.rows(sql`
     with held as materialized (
@@ -78,7 +78,7 @@ export async function takeTurn(tx: Executor, turn: Turn): Promise<boolean> {
   return taken.length > 0;
 }
 
-/** What came of a tick. */
+/** The result of a tick. */
 export interface Ran {
   readonly name: string;
   readonly atMs: number;
@@ -95,7 +95,7 @@ export async function markRan(tx: Executor, ran: Ran): Promise<void> {
     where name = ${ran.name}::text`);
 }
 
-/** Gives back whether there is such a schedule. One that is paused already stays so, by whom and since when it was. */
+/** Returns whether the schedule exists. A schedule that is already paused keeps its pause with its time and actor. */
 export async function markPaused(
   db: Executor,
   name: string,
@@ -111,7 +111,7 @@ export async function markPaused(
   return found.length > 0;
 }
 
-/** Lets a schedule go on with this tick. False when it was not paused, or with another timing. */
+/** Resumes a schedule with this tick. False if it was not paused, or has another timing. */
 export async function markResumed(
   db: Executor,
   resumed: { name: string; timing: string; nextMs: number | null },

@@ -1,6 +1,6 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 
-/** A schedule as it is shown. */
+/** A schedule for display. */
 export interface ScheduleView {
   readonly name: string;
   readonly lifecycle: string;
@@ -18,7 +18,7 @@ export interface ScheduleView {
   readonly now_ms: number;
 }
 
-/** All schedules that the database knows, those that nobody declares any more too. */
+/** Lists all stored schedules, including those that no process declares any more. */
 export function listSchedules(db: Executor): Promise<ScheduleView[]> {
   return db.rows<ScheduleView>(sql`
     with clock as materialized (select pawl.now() as now)

@@ -129,12 +129,12 @@ function readFrom(message: IncomingMessage, read: CallbackQueueOptions["read"]):
     throw unreadable(message, messageOf(thrown));
   }
   if (typeof said === "object" && said !== null) return said;
-  throw unreadable(message, "`read` makes nothing of it");
+  throw unreadable(message, "`read` returned nothing");
 }
 
 function unreadable({ queue, id }: IncomingMessage, why: string): PawlError {
   const which = id === undefined ? "A message" : `Message ${id}`;
-  return new PawlError("payload_invalid", `${which} in \`${queue}\` is no callback: ${why}.`, {
+  return new PawlError("payload_invalid", `${which} in \`${queue}\` is not a callback: ${why}.`, {
     queue,
     id: id ?? null,
   });
@@ -149,8 +149,7 @@ async function take(pawl: CallbackTaker, message: IncomingMessage, said: ReadCal
     });
     return;
   }
-  if (dedupeKey === undefined)
-    throw unreadable(message, "neither it nor `read` says what tells it from others (`dedupeKey`)");
+  if (dedupeKey === undefined) throw unreadable(message, "it has no id, and `read` returned no `dedupeKey`");
   const { lifecycle, instance, event } = said;
   if (error === undefined) await pawl.receive(lifecycle, instance, event, payload, { dedupeKey, actor });
   else await pawl.callbacks.receiveError(lifecycle, instance, event, error, { dedupeKey, actor });

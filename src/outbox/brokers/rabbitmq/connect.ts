@@ -57,7 +57,7 @@ function withHeartbeat(url: string): string {
  */
 export function cut(connection: ChannelModel): void {
   const { stream } = connection.connection as unknown as { stream?: { destroy(error: Error): void } };
-  stream?.destroy(new Error("The connection was cut."));
+  stream?.destroy(new Error("The connection was lost."));
 }
 
 export function checkedUrl(url: unknown): string {

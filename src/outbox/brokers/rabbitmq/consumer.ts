@@ -136,7 +136,7 @@ export class Consumer {
       try {
         await this.#session();
       } catch (error) {
-        const text = `The queue \`${this.#options.queue}\` cannot be read: ${messageOf(error)}`;
+        const text = `Could not consume from queue \`${this.#options.queue}\`: ${messageOf(error)}`;
         this.#onFailure(new Error(text, { cause: error }));
       }
       if (!this.#stopping) await this.#rest.sleep(this.#patience.failed());
@@ -223,7 +223,9 @@ export class Consumer {
     const message = incomingOf(queue, delivery);
     if (message.body.length > maxBytes) {
       this.#onFailure(
-        new Error(`A message in \`${queue}\` of ${message.body.length} bytes was rejected; ${maxBytes} are the most.`),
+        new Error(
+          `A message in \`${queue}\` of ${message.body.length} bytes was rejected; the maximum is ${maxBytes}.`,
+        ),
       );
       return "reject";
     }
@@ -246,7 +248,7 @@ export class Consumer {
     const verdict = await settleWithin(this.#handlerMs, `The handler of \`${queue}\``, () => handler(message));
     this.#isAway = false;
     if (verdicts.includes(verdict)) return verdict;
-    throw new Error(`The handler of \`${queue}\` must say ack, requeue or reject.`);
+    throw new Error(`The handler of \`${queue}\` must return ack, requeue or reject.`);
   }
 
   /** What is requested while the store is away would only be held, or given back when this process ends. */

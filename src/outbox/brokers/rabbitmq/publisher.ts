@@ -106,7 +106,7 @@ export class RabbitmqBroker implements Broker {
     const body = requeuedTo(message.type) === undefined ? bodyOf(message) : undefined;
     const link = this.#link ?? (await this.#connected());
     if (link.blocked !== undefined) {
-      throw new BrokerAway(`RabbitMQ takes no messages now: ${link.blocked}.`, { retryAfterMs: blockedPauseMs });
+      throw new BrokerAway(`RabbitMQ blocks publishers: ${link.blocked}.`, { retryAfterMs: blockedPauseMs });
     }
     await this.#send(link, body === undefined ? requeuedParcel(message) : this.#parcelOf(message, body));
   }
@@ -124,11 +124,11 @@ export class RabbitmqBroker implements Broker {
     if (this.#connecting !== undefined) return this.#connecting;
     const retryAfterMs = this.#patience.leftMs;
     if (retryAfterMs > 0 || this.#closed) {
-      return Promise.reject(new BrokerAway("RabbitMQ cannot be reached.", { retryAfterMs }));
+      return Promise.reject(new BrokerAway("Could not connect to RabbitMQ.", { retryAfterMs }));
     }
     this.#connecting = this.#connect()
       .catch((error: unknown) => {
-        const text = `RabbitMQ cannot be reached: ${messageOf(error)}`;
+        const text = `Could not connect to RabbitMQ: ${messageOf(error)}`;
         throw new BrokerAway(text, { retryAfterMs: this.#patience.failed(), cause: error });
       })
       .finally(() => {
@@ -191,10 +191,12 @@ export class RabbitmqBroker implements Broker {
   #parcelOf(message: OutboxMessage, body: Buffer): Parcel {
     const { exchange = this.#exchange, key = message.type } = this.#record("route", message);
     if (typeof exchange !== "string" || typeof key !== "string") {
-      throw new PawlError("hook_failed", `\`route\` of the broker \`${this.name}\` must return texts.`);
+      throw new PawlError("hook_failed", `\`route\` of the broker \`${this.name}\` must return strings.`);
     }
     if (Buffer.byteLength(key) > longestKey) {
-      throw new PermanentError(`The routing key of \`${message.type.slice(0, 100)}\` is over ${longestKey} bytes.`);
+      throw new PermanentError(
+        `The routing key of \`${message.type.slice(0, 100)}\` is longer than ${longestKey} bytes.`,
+      );
     }
     return { id: message.id, exchange, key, body, properties: this.#propertiesOf(message) };
   }
@@ -225,19 +227,19 @@ export class RabbitmqBroker implements Broker {
   #unconfirmed(link: Link): Error {
     const text = `RabbitMQ did not confirm within ${this.timeoutMs} ms`;
     if (link.blocked !== undefined) {
-      return new BrokerAway(`${text}: it takes no messages now (${link.blocked}).`, { retryAfterMs: blockedPauseMs });
+      return new BrokerAway(`${text}: it blocks publishers (${link.blocked}).`, { retryAfterMs: blockedPauseMs });
     }
     if (performance.now() - link.heardAt < this.timeoutMs) return new Error(`${text}.`);
     // Not a word about any message for so long: the link is dead, whatever the socket says.
     this.#lose(link);
-    return new BrokerAway(`${text}, nor any other message: the connection is replaced.`, {
+    return new BrokerAway(`${text}, and no other message either; reconnecting.`, {
       retryAfterMs: this.#patience.leftMs,
     });
   }
 
   /** An attempt that failed, unless the connection was lost under it: that says nothing about the message. */
   #refused(link: Link, error: Error): Error {
-    if (!link.isLost) return new Error(`RabbitMQ did not take it: ${error.message}.`);
+    if (!link.isLost) return new Error(`RabbitMQ refused the message: ${error.message}.`);
     const retryAfterMs = this.#patience.leftMs;
     return new BrokerAway(`The connection to RabbitMQ was lost: ${error.message}.`, { retryAfterMs, cause: error });
   }
@@ -247,7 +249,9 @@ export class RabbitmqBroker implements Broker {
     if (performance.now() - this.#declaredAt >= redeclareEveryMs) {
       this.#declare(link.connection).catch(() => this.#lose(link));
     }
-    return new Error(`No queue takes it (${reason}): nothing is bound to exchange \`${exchange}\` for \`${key}\`.`);
+    return new Error(
+      `The message cannot be routed (${reason}): no queue is bound to exchange \`${exchange}\` for \`${key}\`.`,
+    );
   }
 
   /** What a function of the options makes of a message; an empty object without it. */
@@ -291,5 +295,5 @@ function bodyOf({ body, type }: OutboxMessage): Buffer {
   if (bytes.length <= maxBodyBytes) return bytes;
   const compact = Buffer.from(JSON.stringify(JSON.parse(body)));
   if (compact.length <= maxBodyBytes) return compact;
-  throw new PermanentError(`The message \`${type.slice(0, 100)}\` is over ${maxBodyBytes} bytes.`);
+  throw new PermanentError(`The message \`${type.slice(0, 100)}\` is larger than ${maxBodyBytes} bytes.`);
 }

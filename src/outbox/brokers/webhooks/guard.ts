@@ -32,10 +32,10 @@ export class Guard {
 
   /** The URL, if webhooks may go there as far as it tells by itself. */
   checkedUrl(text: string): URL {
-    if (!URL.canParse(text)) throw new PermanentError("The webhook's URL cannot be read.");
+    if (!URL.canParse(text)) throw new PermanentError("The webhook's URL is invalid.");
     const url = new URL(text); // Also reads 0x7f.1 and 2130706433 as the addresses that they are.
     if (!this.#schemes.includes(url.protocol)) throw refused(url, `${url.protocol.slice(0, -1)} is not allowed`);
-    if (url.username !== "" || url.password !== "") throw refused(url, "it holds a user or a password");
+    if (url.username !== "" || url.password !== "") throw refused(url, "it contains a user or a password");
     const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
     if (!this.#ports.includes(port)) throw refused(url, `port ${port} is not allowed`);
     const host = hostOf(url);
@@ -67,7 +67,7 @@ export class Guard {
     const addresses = await this.#resolve(host);
     if (addresses.length === 0) throw new Error(`${host} has no address.`);
     if (addresses.every(({ address }) => this.#allows(address))) return addresses;
-    throw new PermanentError(`Webhooks may not go to ${host}: it has an address that is not public.`);
+    throw new PermanentError(`Webhooks to ${host} are not allowed: it has an address that is not public.`);
   }
 
   #allows(address: string): boolean {
@@ -81,13 +81,13 @@ function hostOf(url: URL): string {
 }
 
 function refused(url: URL, why: string): PermanentError {
-  return new PermanentError(`Webhooks may not go to ${url.protocol}//${url.host}: ${why}.`);
+  return new PermanentError(`Webhooks to ${url.protocol}//${url.host} are not allowed: ${why}.`);
 }
 
 function networksOf(networks: readonly string[]): ReturnType<typeof listOf> {
   try {
     return listOf(networks);
   } catch {
-    throw new PawlError("option_invalid", '`allowedNetworks` lists networks such as "10.1.0.0/16" or "fd00::/8".');
+    throw new PawlError("option_invalid", '`allowedNetworks` must list networks such as "10.1.0.0/16" or "fd00::/8".');
   }
 }

@@ -25,7 +25,7 @@ export function webhookKey(secret: unknown): Buffer {
   if (key.length >= shortest && key.length <= longest) return key;
   throw new PawlError(
     "option_invalid",
-    `A webhook's secret must be \`${prefix}\` and ${shortest} to ${longest} random bytes in base64, such as openssl rand -base64 32 makes.`,
+    `A webhook's secret must be \`${prefix}\` and ${shortest} to ${longest} random bytes in base64. Generate them with: openssl rand -base64 32`,
   );
 }
 

@@ -104,10 +104,10 @@ export class WebhooksBroker implements Broker {
     const disabled = this.#endpoints.disabled(endpoint.id);
     if (disabled !== undefined) throw new PermanentError(`The endpoint \`${endpoint.id}\` is disabled: ${disabled}.`);
     if (Date.now() - message.createdAt.getTime() > this.#giveUpAfterMs) {
-      throw new PermanentError(`It could not be sent to \`${endpoint.id}\` in ${this.#giveUpAfterMs} ms.`);
+      throw new PermanentError(`It could not be sent to \`${endpoint.id}\` within ${this.#giveUpAfterMs} ms.`);
     }
     const restMs = this.#endpoints.restMs(endpoint.id);
-    if (restMs > 0) throw new BrokerAway(`The endpoint \`${endpoint.id}\` rests.`, { retryAfterMs: restMs });
+    if (restMs > 0) throw new BrokerAway(`The endpoint \`${endpoint.id}\` is backing off.`, { retryAfterMs: restMs });
     await this.#post(endpoint, url, message);
   }
 
@@ -137,7 +137,7 @@ export class WebhooksBroker implements Broker {
     } catch (error) {
       if (error instanceof PermanentError) throw error;
       this.#endpoints.failed(endpoint.id);
-      const message = `The endpoint \`${endpoint.id}\` cannot be reached: ${failureOf(error, this.timeoutMs)}`;
+      const message = `Could not reach endpoint \`${endpoint.id}\`: ${failureOf(error, this.timeoutMs)}`;
       if (!(error instanceof NotConnected)) throw new Error(message, { cause: error });
       // Nothing was sent, so no attempt is spent: `giveUpAfter` ends this.
       throw new BrokerAway(message, { retryAfterMs: this.#endpoints.restMs(endpoint.id) || reconnectMs, cause: error });
@@ -151,9 +151,9 @@ export class WebhooksBroker implements Broker {
       this.#endpoints.succeeded(endpoint.id);
       return;
     }
-    const said = `The endpoint \`${endpoint.id}\` answered ${status}.`;
+    const said = `Endpoint \`${endpoint.id}\` responded with ${status}.`;
     if (status === 410) {
-      this.#endpoints.disable(endpoint.id, "it answered 410 Gone");
+      this.#endpoints.disable(endpoint.id, "it responded with 410 Gone");
       guardListener(this.#options.onDisabled, warnOfListener("onDisabled"))(endpoint, said);
       throw new PermanentError(said);
     }
@@ -166,14 +166,14 @@ export class WebhooksBroker implements Broker {
 function failureOf(error: unknown, timeoutMs: number): string {
   const { name } = (error instanceof NotConnected ? error.cause : error) as { name?: string };
   return name === "AbortError" || name === "TimeoutError"
-    ? `it did not answer within ${timeoutMs} ms`
+    ? `it did not respond within ${timeoutMs} ms`
     : messageOf(error);
 }
 
 /** Its URL, when there is nothing wrong with it. What a function gives can be wrong for one message only. */
 function checkEndpoint(endpoint: WebhookEndpoint, guard: Guard): URL {
   if (typeof endpoint?.id !== "string" || endpoint.id === "" || typeof endpoint.url !== "string") {
-    throw new PawlError("option_invalid", "An endpoint is { id, url, secrets }.");
+    throw new PawlError("option_invalid", "An endpoint must be { id, url, secrets }.");
   }
   if (!Array.isArray(endpoint.secrets) || endpoint.secrets.length === 0 || endpoint.secrets.length > 10) {
     throw new PawlError("option_invalid", `The endpoint \`${endpoint.id}\` needs one to ten \`secrets\`.`);
