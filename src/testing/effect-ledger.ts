@@ -67,7 +67,10 @@ export class EffectLedger {
     work?: () => Result | Promise<Result>,
   ): Promise<Result> {
     if (typeof name !== "string" || name === "")
-      throw new PawlError("option_invalid", 'The name of an effect must be a text: effects.record("charge", { key }).');
+      throw new PawlError(
+        "option_invalid",
+        'The name of an effect must be a string: effects.record("charge", { key }).',
+      );
     const { key = null, about = null } = details;
     const observer = this.#observer;
     await observer?.before?.();

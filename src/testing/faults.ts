@@ -36,7 +36,7 @@ export function faultsFrom(text: string | undefined): PlantedFaults | undefined 
   for (const one of text.split(",")) {
     const [point = "", action = "", nth = "1"] = one.split(":");
     if (!faultPoints.includes(point as FaultPoint) || (action !== "crash" && action !== "throw")) {
-      throw new Error(`"${one}" is no fault; write one such as commit.before:crash:3.`);
+      throw new Error(`"${one}" is not a fault; write one such as commit.before:crash:3.`);
     }
     faults.plant(point as FaultPoint, action, Number(nth));
   }

@@ -181,7 +181,7 @@ class LentDb implements Db {
   }
 
   #open(): Db {
-    if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+    if (this.#closed) throw new PawlError("closed", "This Pawl is closed. Create a new one.");
     return this.#db;
   }
 

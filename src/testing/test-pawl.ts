@@ -162,7 +162,7 @@ export function checkTestPawlOptions({ lifecycles, steps }: TestPawlOptions, cal
   if (!isList || lifecycles.length === 0)
     throw new PawlError(
       "option_invalid",
-      `\`${call}\` needs \`lifecycles\`: a list of what lifecycle() and job() return.`,
+      `\`${call}\` needs \`lifecycles\`: a list of return values of lifecycle() and job().`,
     );
   if (steps === undefined) return;
   if (typeof steps !== "object" || steps === null)
@@ -183,7 +183,7 @@ function refuseUnknownStep(lifecycles: readonly AnyLifecycle[], name: string): v
   if (kind === "work") return;
   throw new PawlError(
     "option_invalid",
-    `\`steps\` names "${name}", and there is no such step. Write lifecycle/state, of a state that has a \`run\`.`,
+    `\`steps\` names "${name}", but that step does not exist. Write lifecycle/state, of a state that has a \`run\`.`,
   );
 }
 
@@ -353,7 +353,7 @@ export class TestPawl {
    */
   async relay(): Promise<{ id: string; what: MessageOutcome["what"] }[]> {
     const { kernel, outbox } = this.#parts;
-    if (outbox === undefined) throw new PawlError("option_invalid", "Give testPawl an `outbox` with brokers first.");
+    if (outbox === undefined) throw new PawlError("option_invalid", "Pass an `outbox` with brokers to testPawl first.");
     const settings = relaySettings(outbox);
     const delivery = new Delivery(kernel, settings);
     await promoteMessages(kernel.db, 10_000);
@@ -374,7 +374,7 @@ export class TestPawl {
     const closure = (await readClosedLanes(kernel, [lane])).get(lane);
     const place = closure?.by === "breaker" ? probePlace(kernel, breakerOf(kernel, lane)!) : undefined;
     if (closure !== undefined && place === undefined)
-      throw new PawlError("option_invalid", `${lane} is closed: ${closure.reason}`);
+      throw new PawlError("option_invalid", `${lane} is paused: ${closure.reason}`);
     const gates = gatesOf(kernel, [lane], (breaker) => rampLimitOf(kernel, breaker));
     const [task] =
       place !== undefined
@@ -383,7 +383,7 @@ export class TestPawl {
           ? await claimFromLanes(kernel, { lanes: [lane], limit: 1, share: 1, ...holder })
           : await claimFromGates(kernel, { gates, limit: 1, ...holder });
     if (task !== undefined) return new TestWorker(kernel, task, { fakes, leaseMs });
-    const but = gates.length === 0 ? "" : ", or its limit or rate lets nothing begin now";
+    const but = gates.length === 0 ? "" : ", or its limit or rate is reached";
     throw new PawlError("option_invalid", `Nothing is ready in ${lane}${but}.`);
   }
 
@@ -402,7 +402,7 @@ export class TestPawl {
     const [name = "", state] = step.split("/");
     const [lifecycleName = "", suffix] = name.split(":");
     const lifecycle = kernel.lifecycles.get(lifecycleName);
-    if (lifecycle === undefined) throw new PawlError("option_invalid", `There is no lifecycle for "${step}".`);
+    if (lifecycle === undefined) throw new PawlError("option_invalid", `No lifecycle has the step "${step}".`);
     if (state !== undefined) return laneOf(lifecycle, state);
     return suffix === "send" ? sendLaneOf(lifecycle) : effectLaneOf(lifecycle);
   }

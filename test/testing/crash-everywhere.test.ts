@@ -163,7 +163,7 @@ describe("a scenario that is not usable", () => {
       "The scenario of `crashEverywhere` fails without a crash: no such parcel",
     );
     const hangs = () => new Promise(() => {});
-    expect(await refusal({ lifecycles: [one], scenario: hangs, timeout: 50 })).toContain("did not settle within 50 ms");
+    expect(await refusal({ lifecycles: [one], scenario: hangs, timeout: 50 })).toContain("did not finish within 50 ms");
   });
 
   test("one that is another each time is told", async () => {
@@ -213,7 +213,7 @@ describe("a scenario that is not usable", () => {
       options: { lifecycles: [one], scenario: () => {}, only: "nowhere:1" },
       expected: "must be the name of a crash point",
     },
-    { options: { lifecycles: [one], scenario: () => {}, only: "commit.after:7" }, expected: "does not come by" },
+    { options: { lifecycles: [one], scenario: () => {}, only: "commit.after:7" }, expected: "does not reach" },
   ])("$expected", async ({ options, expected }) => {
     expect(await refusal(options)).toContain(expected);
   });
@@ -232,6 +232,6 @@ describe("a ledger of effects", () => {
     expect([ledger.times("a"), ledger.times("a", "x"), ledger.times("b"), ledger.repeats]).toEqual([2, 1, 1, 1]);
     ledger.clear();
     expect(ledger.happened).toEqual([]);
-    await expect(ledger.record("")).rejects.toThrow("The name of an effect must be a text");
+    await expect(ledger.record("")).rejects.toThrow("The name of an effect must be a string");
   });
 });

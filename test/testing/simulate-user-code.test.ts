@@ -149,7 +149,7 @@ describe("a function of the user's", () => {
     });
     const { message } = await refusal({ lifecycles: [wheel], invariant: () => true, timeout: 100 });
     expect(message).toContain(
-      "An act of the simulation, with the steps that ran during it, did not settle within 600 ms",
+      "An act of the simulation, with the steps that ran during it, did not finish within 600 ms",
     );
   }, 60_000);
 
@@ -201,9 +201,9 @@ describe("options that do not fit are refused", () => {
     },
     {
       options: { ...sound, events: { essay: { submit: 7 } } },
-      expected: "must be a function that makes the payload, true or false",
+      expected: "must be a function that returns the payload, true or false",
     },
-    { options: { ...sound, events: { essay: { graded: true } } }, expected: "is true, and the event needs a payload" },
+    { options: { ...sound, events: { essay: { graded: true } } }, expected: "is true, but the event needs a payload" },
     { options: { ...sound, callbacks: { essay: { grade: true } } }, expected: 'Did you mean "graded"?' },
     { options: { ...sound, steps: { "essay/raeding": () => {} } }, expected: "there is no such step" },
     { options: { ...sound, effects: [] }, expected: "`effects` of `simulate` must be an EffectLedger" },
@@ -226,7 +226,7 @@ describe("options that do not fit are refused", () => {
             .map((kind) => [kind, 0]),
         ),
       },
-      expected: "leaves nothing that could happen",
+      expected: "are all 0",
     },
     { options: { ...sound, settle: "soon" }, expected: '"soon" is not a duration' },
     { options: { ...sound, leaseDuration: 0 }, expected: "`leaseDuration` must be longer than 0 ms" },

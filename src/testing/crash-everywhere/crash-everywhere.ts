@@ -107,7 +107,7 @@ function settingsOf(given: CrashEverywhereOptions): Settings {
   checkTestPawlOptions(given, "crashEverywhere");
   const { scenario, effects, repeatable, only } = given;
   if (typeof scenario !== "function")
-    throw new PawlError("option_invalid", "`crashEverywhere` needs `scenario`: a function that is given a TestPawl.");
+    throw new PawlError("option_invalid", "`crashEverywhere` needs `scenario`: a function that receives a TestPawl.");
   for (const name of ["outcome", "beforeEach"] as const) {
     if (given[name] !== undefined && typeof given[name] !== "function")
       throw new PawlError("option_invalid", `\`${name}\` of \`crashEverywhere\` must be a function.`);
@@ -162,7 +162,7 @@ class CrashRuns {
     const hint = close === undefined ? "" : ` Did you mean "${close}"?`;
     throw new PawlError(
       "option_invalid",
-      `The scenario does not come by "${name}", or not with anything new stored.${hint}`,
+      `The scenario does not reach "${name}", or has stored nothing new there.${hint}`,
     );
   }
 

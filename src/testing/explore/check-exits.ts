@@ -37,7 +37,7 @@ function checkCallers({ name }: StateModel, exits: readonly Exit[], findings: Fi
     "exit_guarded",
     "warning",
     { state: name },
-    `\`${name}\` waits for ever, and every event that leaves it (${events}) has a guard: an instance whose guards all refuse stays.`,
+    `\`${name}\` waits without a timeout, and every event that leaves it (${events}) has a guard: an instance whose guards all refuse stays.`,
     "Add an event without a guard, or a `timeout`.",
   );
 }

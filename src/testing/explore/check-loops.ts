@@ -66,18 +66,18 @@ function describe(loop: readonly Move[], findings: Findings): void {
       "loop_unbounded",
       isGuarded ? "warning" : "error",
       about,
-      `A step that keeps failing goes round for ever${unless}: ${shown}. Each failure is caught by an edge, so no budget counts it.`,
+      `A step that keeps failing loops for ever${unless}: ${shown}. Each failure is caught by an edge, so no budget counts it.`,
       "Let a `fail` edge lead to `failed`, where `recovery.maxFailures` counts, or give it a guard that ends the loop.",
     );
     return;
   }
   const isTimed = loop.every(({ exit }) => exit.by === "clock");
-  const until = isTimed ? "only an event from outside ends it" : "only its steps can end it";
+  const until = isTimed ? "only an external event ends it" : "only its steps can end it";
   findings.add(
     "loop_unbounded",
     "warning",
     about,
-    `An instance can go round by itself without an end: ${shown}; ${until}.`,
+    `An instance can loop by itself without end: ${shown}; ${until}.`,
     "Count the rounds in the data and give one edge a guard, let the step give up, or give the lifecycle a `deadline`.",
   );
 }

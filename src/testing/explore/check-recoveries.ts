@@ -96,7 +96,7 @@ function refusalsAfter(lifecycle: LifecycleModel, state: string, samples: Sample
       return plan.kind === "refused" ? [plan] : [];
     } catch (error) {
       const message = `A recovery after a failure in \`${state}\` throws: ${messageOf(error)}`;
-      findings.add("function_failed", "error", { state }, message, "Correct that function; a guard answers at once.");
+      findings.add("function_failed", "error", { state }, message, "Correct that function; a guard must not wait.");
       return [];
     }
   });

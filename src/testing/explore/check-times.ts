@@ -157,7 +157,7 @@ function checkRetries(
     "budget_endless",
     "error",
     { state: name },
-    `The ${attempts} attempts of \`${name}\` take up to ${days} days: a step that keeps failing in \`${lifecycle.name}\` is never given up in practice.`,
+    `The ${attempts} attempts of \`${name}\` take up to ${days} days: a step that keeps failing in \`${lifecycle.name}\` never exhausts its attempts in practice.`,
     "Lower `maxAttempts`, or shorten the `backoff`.",
   );
 }
@@ -186,7 +186,7 @@ function pauseAfter(
   findings: Findings,
 ): number {
   if (backoff === undefined) return standardRetry.backoff(failure, random);
-  let problem = "returned no number of milliseconds";
+  let problem = "did not return a number of milliseconds";
   try {
     const ms = pauseOf(backoff(failure, random));
     if (ms !== undefined) return ms;
@@ -195,7 +195,7 @@ function pauseAfter(
   }
   const isKnown = findings.list.some((one) => one.code === "function_failed" && one.state === state);
   if (!isKnown) {
-    const message = `The \`backoff\` of \`${state}\` ${problem} for failure ${failure}; the engine takes the standard pause instead.`;
+    const message = `The \`backoff\` of \`${state}\` ${problem} for failure ${failure}; the engine uses the default pause instead.`;
     findings.add("function_failed", "error", { state }, message, "Return a number of milliseconds for every attempt.");
   }
   return standardRetry.backoff(failure, random);

@@ -67,7 +67,7 @@ function forgottenIn(lifecycle: LifecycleModel, open: readonly StateModel[], eve
           return takers.has(from) && to.includes(name) && by !== "caller" && other !== event;
         });
         if (race !== undefined) reasons.set(name, `\`${race.event}\` can lead there from \`${race.from}\` first`);
-        else if (takers.size >= 2 && takers.size > lacking.length) reasons.set(name, "most other states take it");
+        else if (takers.size >= 2 && takers.size > lacking.length) reasons.set(name, "most other states accept it");
       }
       return [event, reasons] as const;
     }),
@@ -80,8 +80,8 @@ function report(event: string, states: ReadonlyMap<string, string>, findings: Fi
       "event_forgotten",
       "warning",
       { state, event },
-      `\`${state}\` does not take \`${event}\`, which may come there: ${why}. Its sender is refused.`,
-      `Add an edge for \`${event}\`, or one without \`to\` that only takes note of it; or let callers expect the refusal.`,
+      `\`${state}\` does not accept \`${event}\`, which can arrive there: ${why}. The call is refused.`,
+      `Add an edge for \`${event}\`, or one without \`to\` that only records it; or let callers expect the refusal.`,
     );
   }
 }

@@ -185,7 +185,7 @@ describe("recoveries and failures that loop", () => {
     const polling = { timeout: { after: "1m", send: "poll" }, on: { poll: "polling", found: "done" } };
     const { findings } = explore(lifecycle("one", { initial: "polling", states: { polling, done } } as never));
     expect(findings).toMatchObject([{ code: "loop_unbounded", severity: "warning", path: ["polling", "polling"] }]);
-    expect(findings[0]!.message).toContain("only an event from outside ends it");
+    expect(findings[0]!.message).toContain("only an external event ends it");
   });
 
   test("a recovery that a guard can refuse is told, with its reason for the examples", () => {
@@ -337,7 +337,7 @@ describe("functions of the author", () => {
 
 describe("bad input", () => {
   test.each([undefined, null, "parcel", {}, { kind: "lifecycle" }])("%j is no lifecycle", (given) => {
-    expect(() => explore(given as never)).toThrow("`explore` takes what lifecycle() or job() returns");
+    expect(() => explore(given as never)).toThrow("`explore` needs the return value of lifecycle() or job()");
   });
 
   test("an unknown option, options that are none, and examples that do not fit the data", () => {

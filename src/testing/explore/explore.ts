@@ -69,7 +69,7 @@ function rank({ severity }: Finding): number {
 function checkedLifecycle(given: unknown): LifecycleModel {
   const { kind, states } = (given ?? {}) as Partial<LifecycleModel>;
   if (kind === "lifecycle" && states instanceof Map) return given as LifecycleModel;
-  throw new PawlError("option_invalid", "`explore` takes what lifecycle() or job() returns: explore(parcel).");
+  throw new PawlError("option_invalid", "`explore` needs the return value of lifecycle() or job(): explore(parcel).");
 }
 
 function checkedSamples(model: LifecycleModel, given: unknown): Samples {

@@ -48,7 +48,7 @@ function answerOf(
     if (typeof ms === "number") return ms;
     findings.add("function_failed", "error", { state }, `${what}: ${ms}`, "Return a duration, or null for none.");
   } catch (error) {
-    const remedy = "A throw there keeps the instance from entering the state: return a duration, or null for none.";
+    const remedy = "If it throws, the instance cannot enter the state. Return a duration, or null for none.";
     findings.add("function_failed", "error", { state }, messageOf(error), remedy);
   }
   return undefined;

@@ -83,7 +83,7 @@ async function start(world: World, t: TestPawl, name: string, key: string, data:
     const started = lifecycle.job
       ? await pawl.enqueue(lifecycle, data, { key })
       : await pawl.start(lifecycle, { key, data });
-    return started.created ? "started" : "it was there already";
+    return started.created ? "started" : "it already existed";
   });
 }
 

@@ -23,7 +23,7 @@ export async function settled<Value>(
 ): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    const message = `${what} did not settle within ${limitMs} ms of real time. Await only what ends, or raise \`timeout\`.`;
+    const message = `${what} did not finish within ${limitMs} ms of real time. Await only promises that settle, or raise \`timeout\`.`;
     timer = setTimeout(() => reject(new Problem(what, message, { isSlow: true })), limitMs);
   });
   try {

@@ -29,12 +29,12 @@ export function randomOf(dice: Dice, label: string): SimulationRandom {
     number,
     int(least, most) {
       if (!Number.isInteger(least) || !Number.isInteger(most) || most < least)
-        throw new PawlError("option_invalid", "`random.int` takes two whole numbers, the lower one first.");
+        throw new PawlError("option_invalid", "`random.int` needs two whole numbers, the lower one first.");
       return least + Math.floor(number() * (most - least + 1));
     },
     pick(list) {
       if (!Array.isArray(list) || list.length === 0)
-        throw new PawlError("option_invalid", "`random.pick` takes a list with at least one item.");
+        throw new PawlError("option_invalid", "`random.pick` needs a list with at least one item.");
       return list[Math.floor(number() * list.length)]!;
     },
     chance: (probability) => number() < probability,

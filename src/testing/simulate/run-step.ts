@@ -89,7 +89,7 @@ async function befall(world: World, { kind, when, dice }: Mishap, id: string): P
       world.story.tell(`It fails ${moment}.`);
       throw new TransientError(failure);
     case "failPermanently":
-      world.story.tell(`It fails ${moment}, with an error that no retry helps against.`);
+      world.story.tell(`It fails ${moment}, with an error that is not retried.`);
       throw new PermanentError(failure);
     case "stall":
       world.story.tell(`Its worker stalls ${moment}, for longer than its lease. Another one takes over.`);
@@ -97,7 +97,7 @@ async function befall(world: World, { kind, when, dice }: Mishap, id: string): P
         await t.advance(world.settings.leaseMs + marginMs);
         await t.work();
       });
-      world.story.tell("The first worker goes on with what it was doing.");
+      world.story.tell("The first worker continues its step.");
       return;
     default:
       await interrupt(world, dice, id, `${moment},`);

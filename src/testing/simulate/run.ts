@@ -102,7 +102,7 @@ async function lookAround(world: World, atRest: boolean): Promise<Violation | un
 /** Nobody acts any more, and all that happens by itself happens. What was to go wrong still does, each thing once. */
 async function comeToRest(world: World): Promise<void> {
   const { settings } = world;
-  world.story.tell("From here on nobody acts, and everything comes to rest.");
+  world.story.tell("No more acts follow; all work settles.");
   const settleDown = async (t: TestPawl) => {
     await t.settle(settings.settleMs);
     if (settings.pawl.outbox === undefined) return;

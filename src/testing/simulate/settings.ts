@@ -120,7 +120,7 @@ function checkedStart(lifecycles: Settings["lifecycles"], given: unknown): Setti
     if (free.length > 0) return new Map(free.map(({ name }) => [name, undefined]));
     const [first] = lifecycles.keys();
     throw invalid(
-      `\`simulate\` cannot start anything: each of the lifecycles needs data. Add \`start: { ${first}: ({ random }) => data }\`.`,
+      `\`simulate\` cannot start instances: each lifecycle needs data. Add \`start: { ${first}: ({ random }) => data }\`.`,
     );
   }
   const entries = isObject(given) ? Object.entries(given).filter(([, one]) => one !== undefined) : [];
@@ -129,7 +129,7 @@ function checkedStart(lifecycles: Settings["lifecycles"], given: unknown): Setti
   for (const [name, generator] of entries) {
     refuseUnknownName(name, lifecycles.keys(), "`start` of `simulate` names", "lifecycle");
     if (typeof generator !== "function")
-      throw invalid(`\`start.${name}\` of \`simulate\` must be a function that makes the data of a start.`);
+      throw invalid(`\`start.${name}\` of \`simulate\` must be a function that returns the data of a start.`);
   }
   return new Map(entries as [string, Generator][]);
 }
@@ -165,9 +165,9 @@ function checkedEvent(
   refuseUnknownName(event, eventsOf(lifecycle), `\`${option}.${lifecycle.name}\` of \`simulate\` names`, "event");
   if (given === undefined) return [];
   if (given === false || typeof given === "function") return [[event, given as Generator | false]];
-  if (given !== true) throw invalid(`${place} must be a function that makes the payload, true or false.`);
+  if (given !== true) throw invalid(`${place} must be a function that returns the payload, true or false.`);
   if (takesPayload(lifecycle, event) && !acceptsNothing(lifecycle.events.get(event)))
-    throw invalid(`${place} is true, and the event needs a payload. Write a function that makes it.`);
+    throw invalid(`${place} is true, but the event needs a payload. Write a function that returns it.`);
   return [[event, undefined]];
 }
 
@@ -219,7 +219,7 @@ function checkedWeights(given: Untyped, callbacks: GivenSendable): Settings["wei
   if (sentOnly(callbacks).size === 0) chosen.callback = 0;
   if (outbox === undefined) chosen.relay = 0;
   if (Object.values(chosen).every((weight) => weight === 0))
-    throw invalid("`weights` of `simulate` leaves nothing that could happen: give one of them more than 0.");
+    throw invalid("`weights` of `simulate` are all 0. Set at least one of them above 0.");
   return chosen;
 }
 
@@ -239,8 +239,7 @@ function checkedNumber(
 
 function refuseUnknownName(name: string, known: Iterable<string>, prefix: string, what: string): void {
   const names = [...known];
-  if (!names.includes(name))
-    throw invalid(`${prefix} "${name}", and there is no such ${what}. ${suggest(name, names)}`);
+  if (!names.includes(name)) throw invalid(`${prefix} "${name}", but no such ${what} exists. ${suggest(name, names)}`);
 }
 
 function isObject(given: unknown): given is Record<string, unknown> {

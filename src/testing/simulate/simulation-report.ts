@@ -57,7 +57,7 @@ function passedText({
     ...neverText("Edges", edges.never),
     ...(unsent.length === 0
       ? []
-      : [`Events that nobody sent, since nothing makes their payload (see \`events\`): ${unsent.join(", ")}.`]),
+      : [`Events that were not sent, because \`events\` has no payload for them: ${unsent.join(", ")}.`]),
   ].join("\n");
 }
 

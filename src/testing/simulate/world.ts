@@ -77,7 +77,7 @@ export class World {
     for (;;) {
       const done = await this.attempt(work);
       if (done !== undefined) return done.result;
-      this.story.tell("The caller got no answer, and repeats the call.");
+      this.story.tell("The caller got no response, and repeats the call.");
     }
   }
 
