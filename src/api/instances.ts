@@ -41,7 +41,7 @@ export class Instances {
     this.#verbs = verbs;
   }
 
-  /** The instance, or undefined when there is none. */
+  /** Returns an instance, or undefined if it does not exist. */
   async get<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -60,8 +60,8 @@ export class Instances {
   }
 
   /**
-   * Explains why an instance does not move: what it waits for, since when and until when, what happens next, whether it is
-   * stuck and what to do about it, and how it recovers from failures. As data and in sentences; nothing is changed.
+   * Explains what an instance waits for, since when and until when, what happens next, whether it is stuck and what to
+   * do about it, and how it recovers from failures. As data and in sentences; nothing is changed.
    *
    * ```ts
    * const { waitingFor, next, stuck, recovery } = await pawl.explain(essay, "sub-42");
@@ -74,7 +74,10 @@ export class Instances {
     return explainInstance(this.#kernel, row);
   }
 
-  /** What may be sent now: yes, no with the reasons, or it depends on the payload. Nothing to Pawl's own instances. */
+  /**
+   * Lists the events of the current state: allowed, refused with reasons, or dependent on the payload. Internal
+   * instances have none.
+   */
   async allowedEvents<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -89,7 +92,7 @@ export class Instances {
     return this.#verbs.permitted(row, textOrNull(actor, "The actor"));
   }
 
-  /** Instances of a lifecycle, newest first. */
+  /** Lists the instances of a lifecycle, newest first. */
   async list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L> = {}): Promise<Instance<L>[]> {
     const given = checkedOptions(options, ["tx", "state", "parent", "failure", "limit", "after"], "list");
     return this.#verbs.inTurn(given.tx, () => this.#list(lifecycle, given));
@@ -104,8 +107,7 @@ export class Instances {
     const beforeId = options.after === undefined ? null : idOf(options.after);
     const failure = options.failure === undefined ? undefined : checkedText(options.failure, "`failure`");
     if (failure !== undefined) {
-      if (options.parent !== undefined)
-        throw new PawlError("option_invalid", "`list` takes `failure` or `parent`, and not both.");
+      if (options.parent !== undefined) throw new PawlError("option_invalid", "Use `failure` or `parent`, not both.");
       const failed = { reason: failure, states: wanted ?? null };
       const found = await findFailed(db, failed, { lifecycle: name, beforeId, limit });
       return found.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
@@ -123,7 +125,7 @@ export class Instances {
     return rows.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
   }
 
-  /** The children of an instance's present run: how many stand how, and the first of them. */
+  /** Counts the children of an instance's current run by outcome, and lists the first of them. */
   async children<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -142,7 +144,7 @@ export class Instances {
     });
   }
 
-  /** Waits until the instance stands in one of these states (or has ended, when none is named). */
+  /** Waits until the instance is in one of these states; without states, until it has ended. */
   async wait<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -159,7 +161,7 @@ export class Instances {
     return shownInstance(this.#kernel, lifecycle, snapshotOf(row));
   }
 
-  /** The moves of an instance, in their order. */
+  /** Lists the moves of an instance, in order. */
   async journal(lifecycle: AnyLifecycle, instance: InstanceRef, options: CallOptions = {}): Promise<JournalEntry[]> {
     const { tx } = checkedOptions(options, ["tx"], "journal");
     return this.#verbs.inTurn(tx, async () => {
@@ -168,7 +170,7 @@ export class Instances {
     });
   }
 
-  /** The moves of an instance and every attempt, with its worker, start, end and outcome, in the order of time. */
+  /** Lists the moves and all attempts of an instance, with worker, start, end and outcome, in order of time. */
   async history(
     lifecycle: AnyLifecycle,
     instance: InstanceRef,
@@ -189,7 +191,7 @@ export class Instances {
     return { db, row };
   }
 
-  /** The lifecycle that an instance lives through, if it is one of this process. */
+  /** Returns the lifecycle of an instance, if it is registered in this process. */
   async lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
     const name = await this.#verbs.lifecycleOf(refOf({ id }));
     return name === undefined ? undefined : this.#kernel.lifecycles.get(name);

@@ -7,17 +7,17 @@ import type { ReadLimits } from "../store/port/db.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Pawl } from "./pawl.ts";
 
-/** Where a Pawl logs. */
+/** The logger of a Pawl. */
 export function logOf(pawl: Pawl): Log {
   return knownKernel(pawl).telemetry.log;
 }
 
-/** The counts of all states, and how these instances are: what a live view follows. */
+/** Returns the counts of all states and the state of these instances, for live views. */
 export function standingOf(pawl: Pawl, ids: readonly string[]): ReturnType<typeof showStanding> {
   return showStanding(knownKernel(pawl), ids);
 }
 
-/** Of these secrets of tokens and sessions, those that are still valid. */
+/** Returns which of these tokens and sessions are still valid. */
 export function validSecretsOf(pawl: Pawl, secrets: readonly string[]): Promise<ReadonlySet<string>> {
   return validSecrets(knownKernel(pawl).db, secrets);
 }
@@ -28,7 +28,7 @@ function knownKernel(pawl: Pawl): Kernel {
   return kernel;
 }
 
-/** Runs reads on a few connections of their own, where the database can; see `Db.limited`. */
+/** Runs reads on a few connections of their own, if the database supports it; see `Db.limited`. */
 export function withReadLimits<T>(pawl: Pawl, limits: ReadLimits | undefined, work: () => Promise<T>): Promise<T> {
   const db = kernelOf(pawl)?.db;
   return limits === undefined || db?.limited === undefined ? work() : db.limited(limits, work);

@@ -63,7 +63,7 @@ import type {
 } from "./results.ts";
 
 /**
- * A running Pawl: the verbs by which lifecycles are started, moved and looked at. Made by `createPawl`.
+ * Starts, moves and reads instances of lifecycles. Create it with `createPawl`.
  *
  * ```ts
  * const pawl = await createPawl({ database: process.env.DATABASE_URL, lifecycles: [essay] });
@@ -74,27 +74,27 @@ import type {
 export class Pawl {
   /** Background jobs. */
   readonly jobs: Jobs;
-  /** What came in from outside. */
+  /** Callbacks of external systems. */
   readonly callbacks: Callbacks;
-  /** Dead letters: what was given up and waits for a decision. */
+  /** Dead letters: work that failed permanently and awaits a decision. */
   readonly deadLetters: DeadLetters;
-  /** Decisions about many, and how far they are. */
+  /** Bulk operations on dead letters. */
   readonly operations: Operations;
-  /** What is started at set times. */
+  /** Schedules. */
   readonly schedules: Schedules;
-  /** The breakers of outside dependencies. */
+  /** Circuit breakers of external dependencies. */
   readonly breakers: Breakers;
-  /** The lanes in which work waits, and pauses. */
+  /** Lanes: backlog, pause and resume. */
   readonly lanes: Lanes;
   /** The workers of all processes. */
   readonly workers: Workers;
-  /** What waits to be sent, what was given up, and what to do about it. */
+  /** The outbox: backlog and dead messages. */
   readonly outbox: Outbox;
-  /** People who label: queues, labelers, samples, assignments. */
+  /** People: queues, labelers, samples, assignments and labels. */
   readonly people: People;
-  /** Crowds: what is asked on marketplaces, and what their workers submit. */
+  /** Crowds: jobs on marketplaces, and submissions of their workers. */
   readonly crowd: Crowds;
-  /** Who may use the HTTP API, the console and the desk. */
+  /** Tokens and sessions of the HTTP API, the console and the desk. */
   readonly access: Access;
   /** Reads across all instances: overview, search, counts, metrics, checks. */
   readonly inspect: Inspect;
@@ -132,21 +132,21 @@ export class Pawl {
     keepKernel(this, kernel);
   }
 
-  /** The lifecycles that this process declares, without Pawl's own. */
+  /** The lifecycles of this process, without internal ones. */
   get lifecycles(): readonly AnyLifecycle[] {
     return [...this.#kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
   }
 
   /**
-   * Pawl's own lifecycles: those of samples and assignments where there are queues, and those of each crowd. Their instances
-   * can be read like any other, and are changed by the verbs of `pawl.people` and `pawl.crowd` alone.
+   * Pawl's internal lifecycles: samples and assignments, if there are queues, and crowd jobs. Their instances can be
+   * read like any other, but only `pawl.people` and `pawl.crowd` change them.
    */
   get internalLifecycles(): readonly AnyLifecycle[] {
     const all = [...this.#kernel.lifecycles.values()].filter(({ name }) => isInternal(name));
     return isPeopleInUse(this.people) ? all : all.filter((one) => !peopleLifecycles.includes(one));
   }
 
-  /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
+  /** Starts an instance. An existing key returns its instance, with `created: false`. */
   start<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L> & StartCallOptions): Promise<StartedInstance<L>>;
   async start<L extends AnyLifecycle>(
     lifecycle: L,
@@ -157,7 +157,7 @@ export class Pawl {
     return this.#starts.start(lifecycle, options);
   }
 
-  /** Like `start`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
+  /** Like `start`, but returns a refusal as `{ ok: false, error }`. Errors that the caller cannot fix are thrown. */
   tryStart<L extends AnyLifecycle>(lifecycle: L, options: StartOptions<L> & StartCallOptions): Promise<StartResult<L>>;
   async tryStart<L extends AnyLifecycle>(
     lifecycle: L,
@@ -169,8 +169,8 @@ export class Pawl {
   }
 
   /**
-   * Starts many; each gets its answer in the order given. All of them are checked before any is written: a bad one
-   * throws with its place in the list. Without `tx` they are committed in batches.
+   * Starts many instances, and returns the results in the order of the items. All items are validated before any is
+   * written: an invalid one throws with its index. Without `tx`, they are committed in batches.
    */
   startMany<L extends AnyLifecycle>(
     lifecycle: L,
@@ -181,7 +181,7 @@ export class Pawl {
   }
 
   /**
-   * Enqueues a background job. A key that an open job has gives back that job, with `created: false`.
+   * Enqueues a background job. The key of an open job returns that job, with `created: false`.
    *
    * ```ts
    * await pawl.enqueue(sendEmail, { to: "ada@example.com" }, { after: "10m", key: "welcome-ada" });
@@ -191,7 +191,10 @@ export class Pawl {
     return this.#starts.enqueue(job, ...rest);
   }
 
-  /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
+  /**
+   * Enqueues many jobs, and returns the results in the order of the items. Like `startMany`, it validates all items
+   * before any is written.
+   */
   enqueueMany<J extends AnyJob>(
     job: J,
     items: readonly EnqueueItem<J>[],
@@ -200,7 +203,7 @@ export class Pawl {
     return this.#starts.enqueueMany(job, items, options);
   }
 
-  /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
+  /** Sends an event to an instance. Throws `transition_refused` with all blockers if the event is not allowed. */
   send<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
@@ -210,7 +213,7 @@ export class Pawl {
     return this.#sends.send(lifecycle, instance, event, ...rest);
   }
 
-  /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
+  /** Like `send`, but returns a refusal as `{ ok: false, error }`. Errors that the caller cannot fix are thrown. */
   trySend<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
@@ -220,7 +223,9 @@ export class Pawl {
     return this.#sends.trySend(lifecycle, instance, event, ...rest);
   }
 
-  /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
+  /**
+   * Sends many independent events, and returns the results in the order of the items, refusals among them as values.
+   */
   sendMany<L extends AnyLifecycle>(
     lifecycle: L,
     items: readonly SendItem<L>[],
@@ -230,9 +235,9 @@ export class Pawl {
   }
 
   /**
-   * Takes a result that comes in from outside. It is stored first, and then happens: on time as its event; early, when the
-   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupeKey` again gets the
-   * first answer and changes nothing.
+   * Receives a result from an external system. It is stored first and then applied: as its event; if it is early, once
+   * the instance is in a state that accepts it; after the deadline, according to the lifecycle's `late`. A repeated
+   * `dedupeKey` returns the first result and changes nothing.
    *
    * ```ts
    * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupeKey: requestId });
@@ -248,8 +253,8 @@ export class Pawl {
   }
 
   /**
-   * Like `receive`, but a refusal is a value: `{ ok: false, error }`. A callback that was stored and does not count is no refusal:
-   * its answer says `accepted: false`.
+   * Like `receive`, but returns a refusal as `{ ok: false, error }`. A callback that is stored but not applied is not a
+   * refusal: it returns `accepted: false`.
    */
   tryReceive<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
@@ -263,7 +268,7 @@ export class Pawl {
     }));
   }
 
-  /** The instance, or undefined when there is none. */
+  /** Returns an instance, or undefined if it does not exist. */
   get<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -273,8 +278,8 @@ export class Pawl {
   }
 
   /**
-   * Explains why an instance does not move: what it waits for, since when and until when, what happens next, whether it is
-   * stuck and what to do about it, and how it recovers from failures. As data and in sentences; nothing is changed.
+   * Explains what an instance waits for, since when and until when, what happens next, whether it is stuck and what to
+   * do about it, and how it recovers from failures. As data and in sentences; nothing is changed.
    *
    * ```ts
    * const { waitingFor, next, stuck, recovery } = await pawl.explain(essay, "sub-42");
@@ -285,7 +290,10 @@ export class Pawl {
     return this.#instances.explain(lifecycle, instance);
   }
 
-  /** What may be sent now: yes, no with the reasons, or it depends on the payload. Nothing to Pawl's own instances. */
+  /**
+   * Lists the events of the current state: allowed, refused with reasons, or dependent on the payload. Internal
+   * instances have none.
+   */
   allowedEvents<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -294,12 +302,12 @@ export class Pawl {
     return this.#instances.allowedEvents(lifecycle, instance, options);
   }
 
-  /** Instances of a lifecycle, newest first. */
+  /** Lists the instances of a lifecycle, newest first. */
   list<L extends AnyLifecycle>(lifecycle: L, options?: ListOptions<L>): Promise<Instance<L>[]> {
     return this.#instances.list(lifecycle, options);
   }
 
-  /** The children of an instance's present run: how many stand how, and the first of them. */
+  /** Counts the children of an instance's current run by outcome, and lists the first of them. */
   children<L extends AnyLifecycle>(
     lifecycle: L,
     instance: InstanceRef,
@@ -308,17 +316,17 @@ export class Pawl {
     return this.#instances.children(lifecycle, instance, options);
   }
 
-  /** Waits until the instance stands in one of these states (or has ended, when none is named). */
+  /** Waits until the instance is in one of these states; without states, until it has ended. */
   wait<L extends AnyLifecycle>(lifecycle: L, instance: InstanceRef, options?: WaitOptions<L>): Promise<Instance<L>> {
     return this.#instances.wait(lifecycle, instance, options);
   }
 
-  /** The moves of an instance, in their order. */
+  /** Lists the moves of an instance, in order. */
   journal(lifecycle: AnyLifecycle, instance: InstanceRef, options?: CallOptions): Promise<JournalEntry[]> {
     return this.#instances.journal(lifecycle, instance, options);
   }
 
-  /** The moves of an instance and every attempt, with its worker, start, end and outcome, in the order of time. */
+  /** Lists the moves and all attempts of an instance, with worker, start, end and outcome, in order of time. */
   history(
     lifecycle: AnyLifecycle,
     instance: InstanceRef,
@@ -327,25 +335,26 @@ export class Pawl {
     return this.#instances.history(lifecycle, instance, options);
   }
 
-  /** The lifecycle that an instance lives through, if it is one of this process. */
+  /** Returns the lifecycle of an instance, if it is registered in this process. */
   lifecycleOf(id: string): Promise<AnyLifecycle | undefined> {
     return this.#instances.lifecycleOf(id);
   }
 
   /**
-   * Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. Calls and statements that are made
-   * concurrently on one `tx` run one after the other.
+   * Runs `work` in one transaction and commits it. Pass its `tx` to every call inside. Concurrent calls and statements
+   * on one `tx` run one after the other.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (typeof work === "function") return this.#verbs.transaction(work);
-    throw new PawlError("option_invalid", "`transaction` takes a function: pawl.transaction(async (tx) => { … }).");
+    throw new PawlError("option_invalid", "`transaction` needs a function: pawl.transaction(async (tx) => { … }).");
   }
 
   /**
-   * Calls a function at each event of that name that this process commits: `moved`, `failed`, `deadLettered`, `alert`. It is called
-   * after the commit, at most once, and cannot slow or break the engine. The same events are published on the diagnostics channels
-   * `pawl:moved`, `pawl:failed`, `pawl:deadLettered` and `pawl:alert` of `node:diagnostics_channel`. Moves in a transaction that you
-   * commit yourself are not announced; what must not be missed belongs into an `after` hook or the outbox.
+   * Calls a function for each event of that name that this process commits: `moved`, `failed`, `deadLettered`, `alert`.
+   * It is called after the commit, at most once, and cannot slow or break the engine. The same events are published on
+   * the diagnostics channels `pawl:moved`, `pawl:failed`, `pawl:deadLettered` and `pawl:alert` of
+   * `node:diagnostics_channel`. Moves in a transaction that you commit yourself are not announced; use an `after` hook
+   * or the outbox for events that must not be lost.
    *
    * ```ts
    * const off = pawl.on("failed", ({ lifecycle, key, from }) => console.warn(`${lifecycle} ${key} failed in ${from}.`));
@@ -355,15 +364,15 @@ export class Pawl {
   on<Name extends keyof PawlEvents>(name: Name, listener: (event: PawlEvents[Name]) => unknown): () => void {
     if (!(eventNames as readonly unknown[]).includes(name) || typeof listener !== "function") {
       const names = eventNames.map((one) => `"${one}"`).join(", ");
-      throw new PawlError("option_invalid", `\`on\` takes one of ${names}, and a function to call.`);
+      throw new PawlError("option_invalid", `\`on\` needs one of ${names}, and a function.`);
     }
     return this.#kernel.events.on(name, listener);
   }
 
   /**
-   * Puts a message into the outbox; a relay sends it. With `tx` it is there if and only if your transaction commits. Those
-   * about one aggregate are sent in their order, also when several transactions publish, as long as each has locked what it
-   * publishes about.
+   * Inserts a message into the outbox; a relay sends it. With `tx` it exists if and only if your transaction commits.
+   * Messages of one aggregate are sent in order, also if several transactions publish, as long as each has locked the
+   * aggregate.
    *
    * ```ts
    * await pawl.publish("grading.request", { text }, { aggregate: { type: "submission", id: "42" }, tx });
@@ -376,22 +385,26 @@ export class Pawl {
   ): Promise<{ id: string }> {
     const { aggregate, tx } = checkedOptions(options, ["aggregate", "tx"], "publish");
     if (typeof aggregate !== "object" || aggregate === null) {
-      throw new PawlError("option_invalid", "`publish` needs `aggregate: { type, id }`: what the message is about.");
+      throw new PawlError(
+        "option_invalid",
+        "`publish` needs `aggregate: { type, id }`, the object that the message is about.",
+      );
     }
     return this.#verbs.inTurn(tx, () => publish(this.#kernel, { type, payload, aggregate }, tx));
   }
 
   /**
-   * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
-   * held; and, until this Pawl is closed, deletes what has ended and outlived its `retention`. Any number of processes may
-   * do so at once. It goes on until `stop`, or until this Pawl is closed.
+   * Runs maintenance in this process: fires due timers, runs schedules, readies delayed tasks, recovers expired leases,
+   * and deletes ended instances after their `retention`. Any number of processes can run it at once. Continues until
+   * `stop`, or until this Pawl is closed.
    */
   maintain(options?: MaintainOptions): Maintenance {
     return this.#drivers.maintain(options);
   }
 
   /**
-   * Runs steps in this process: claims tasks, runs them, reports. Any number of processes may do so at once.
+   * Runs a worker in this process: claims tasks, runs their steps and reports the results. Any number of processes can
+   * run workers at once.
    *
    * ```ts
    * const worker = await pawl.work({ concurrency: 64 });
@@ -403,19 +416,19 @@ export class Pawl {
   }
 
   /**
-   * Sends messages from the outbox in this process, and does nothing else; `work` does so beside the steps. Any number of
-   * processes may: the messages of one aggregate are sent by one of them at a time, in their order.
+   * Runs only the outbox relay in this process; `work` runs it, too. Any number of processes can run it: the messages
+   * of one aggregate are sent by one process at a time, in order.
    */
   relay(options?: Partial<RelayOptions>): Relay {
     return this.#drivers.relay(options);
   }
 
-  /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
+  /** Closes this Pawl and its connections; later calls throw `closed`. */
   close(): Promise<void> {
     return this.#drivers.close();
   }
 
-  /** Asks the database for its time; throws when it cannot be reached. */
+  /** Reads the database's time; throws if the database cannot be reached. */
   async ping(): Promise<Date> {
     refuseInside(this.#kernel, "ping");
     return new Date(await readNow(this.#kernel.db));
@@ -426,4 +439,4 @@ export class Pawl {
   }
 }
 
-const startRemedy = "Everything is given in its second one: start(lifecycle, { key, data, tx, actor, reason }).";
+const startRemedy = "Pass all options in the second one: start(lifecycle, { key, data, tx, actor, reason }).";

@@ -1,6 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 
-/** What a call comes to, or why it was refused. What is not the caller's to mend is thrown. */
+/** The result of a call, or the reason of its refusal. Errors that the caller cannot fix are thrown. */
 export async function orRefusal<Result>(
   call: () => Promise<Result>,
 ): Promise<Result | { readonly ok: false; readonly error: PawlError }> {

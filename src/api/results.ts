@@ -12,17 +12,17 @@ import type { ChildCounts } from "../views/children.ts";
 import type { AttemptRow, MoveRow } from "../views/move/history.ts";
 import type { InstanceRef } from "./arguments/options.ts";
 
-/** One piece of work, as it stood when it was read. */
+/** An instance, as of the time of the read. */
 export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
   readonly id: string;
   readonly key: string | null;
   readonly lifecycle: string;
-  /** The instance whose step started it; null when a call did. A child's key is its own among its siblings only. */
+  /** The instance whose step started it; null if a call started it. A child's key is unique among its siblings only. */
   readonly parent: { readonly lifecycle: string; readonly id: string } | null;
   /** The version of the definition that moved it last. */
   readonly definition: number;
   readonly state: StateOf<L>;
-  /** How many moves it has made. */
+  /** The number of its moves. */
   readonly version: number;
   readonly data: DataOf<L>;
   /** How it ended; null while it is open. */
@@ -31,17 +31,17 @@ export interface Instance<L extends AnyLifecycle = AnyLifecycle> {
   readonly movedAt: Date;
   readonly closedAt: Date | null;
   readonly deadlineAt: Date | null;
-  /** When its deadline struck, while it stands failed by it. */
+  /** When its deadline passed, while it is failed because of it. */
   readonly timedOutAt: Date | null;
-  /** What it failed of last, while it is failed, or when it has ended in a failure; null otherwise. */
+  /** Its last failure, while it is failed or after it ended in failure; null otherwise. */
   readonly failure: InstanceFailure | null;
-  /** How far its running task is, as that said last; told by `get`, and only while it runs. */
+  /** The last reported progress of its running task; only `get` returns it. */
   readonly progress?: Progress;
 }
 
-/** What an instance failed of. */
+/** The failure of an instance. */
 export interface InstanceFailure {
-  /** The same name as in the history and in `explain`, such as `attempts_used_up`, `deadline` or `child_failed`. */
+  /** The same reason as in the history and in `explain`, such as `attempts_used_up`, `deadline` or `child_failed`. */
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly at: Date;
@@ -49,7 +49,7 @@ export interface InstanceFailure {
   readonly state: string;
 }
 
-/** How far a step is. */
+/** The progress of a step. */
 export interface Progress {
   /** From 0 to 1. */
   readonly fraction: number;
@@ -57,7 +57,7 @@ export interface Progress {
   readonly at: Date;
 }
 
-/** A started instance; `created` is false when its key was taken, and it is the instance that has it. */
+/** A started instance; `created` is false if its key already existed. */
 export type StartedInstance<L extends AnyLifecycle = AnyLifecycle> = Instance<L> & { readonly created: boolean };
 
 export type SendResult<L extends AnyLifecycle = AnyLifecycle> =
@@ -72,19 +72,22 @@ export type ReceiveResult =
   | { readonly ok: true; readonly callback: ReceivedCallback }
   | { readonly ok: false; readonly error: PawlError };
 
-/** How a schedule stands. */
+/** The state of a schedule. */
 export interface ScheduleStatus {
   readonly name: string;
   /** When it is due, such as `30 3 * * * Europe/Berlin` or `every 10m`. */
   readonly timing: string;
   /** The lifecycle or job that it starts. */
   readonly starts: string;
-  /** `new`: no process has kept it yet. `orphaned`: neither this process nor, for two minutes, another declares it. */
+  /** `new`: no process has registered it yet. `orphaned`: no process has declared it for two minutes. */
   readonly status: "active" | "paused" | "new" | "orphaned";
-  /** Null while it is paused or orphaned, and when no tick is to come. */
+  /** Null if it is paused or orphaned, or has no further tick. */
   readonly nextAt: Date | null;
   readonly paused: { readonly at: Date; readonly actor: string | null; readonly reason: string | null } | null;
-  /** The tick that was run last, when, and what came of it: a new instance, one that had its key already, or nothing. */
+  /**
+   * The last tick: its time, when it ran, and its result: a new instance, an existing one with the same key, or
+   * nothing.
+   */
   readonly last: {
     readonly tick: Date;
     readonly at: Date;
@@ -103,18 +106,18 @@ export interface JournalEntry {
   readonly from: string | null;
   readonly to: string;
   readonly at: Date;
-  /** By whom it came: a `call`, a `worker`, a `timer`, a `callback`, or `pawl` itself. */
+  /** The source: a `call`, a `worker`, a `timer`, a `callback`, or `pawl` itself. */
   readonly source: MoveRow["source"];
   readonly actor: string | null;
   readonly reason: string | null;
   readonly payload: unknown;
-  /** What it changed in the data, and which keys it removed. */
+  /** Changed and removed keys of the data. */
   readonly patch: Readonly<Record<string, unknown>> | null;
   readonly cleared: readonly string[] | null;
   readonly definition: number;
 }
 
-/** Something that was tried and did not move the instance. */
+/** An attempt that did not move the instance. */
 export interface AttemptEntry {
   readonly kind: "attempt";
   readonly what: AttemptRow["what"];
@@ -123,25 +126,25 @@ export interface AttemptEntry {
   readonly attempt: number | null;
   readonly worker: string | null;
   readonly detail: unknown;
-  /** When the attempt that was claimed ended; null while it runs, and for all other entries. */
+  /** When the claimed attempt ended; null while it runs, and for other entries. */
   readonly endedAt: Date | null;
-  /** How it ended: by the event that it led to, or `failed`, `lapsed`, `released` or `deferred`. */
+  /** Its outcome: the event that it caused, or `failed`, `lapsed`, `released` or `deferred`. */
   readonly outcome: string | null;
 }
 
-/** The children of an instance's present run: how many stand how, and the first of them. */
+/** The children of an instance's current run: counts by outcome, and the first of them. */
 export interface Children extends ChildCounts {
   readonly first: readonly Child[];
 }
 
-/** What is answered to whoever brought a callback. It is stored whatever the answer. */
+/** The result of receiving a callback. It is stored whatever the result. */
 export interface ReceivedCallback {
   readonly id: string;
-  /** It counts, or may: it was applied, waits for its instance, or was kept as late. */
+  /** It was applied, waits for its instance, or is kept as late. */
   readonly accepted: boolean;
-  /** It came after the deadline had struck. */
+  /** It arrived after the deadline. */
   readonly late: boolean;
-  /** It was there already: this is the answer that it got at first. */
+  /** A duplicate; this is the first result again. */
   readonly duplicate: boolean;
   readonly status: Callback["status"];
   /** Why it was refused or rejected. */
@@ -149,7 +152,7 @@ export interface ReceivedCallback {
   readonly receivedAt: Date;
 }
 
-/** Something that came in from outside. */
+/** A callback of an external system. */
 export interface Callback {
   readonly id: string;
   readonly lifecycle: string;
@@ -157,23 +160,24 @@ export interface Callback {
   readonly instance: string;
   readonly key: string | null;
   readonly event: string;
-  /** What its sender calls it: the id of the request that it answers, for example. */
+  /** The sender's id for it, such as the id of a request. */
   readonly dedupeKey: string;
-  /** Who brought it: a `call`, the holder of a `token`, or a `step` whose result came after the deadline. */
+  /** Its source: a `call`, the holder of a `token`, or a `step` that finished after the deadline. */
   readonly source: "call" | "token" | "step";
   readonly actor: string | null;
   readonly payload: unknown;
-  /** What its sender says of its failure; null for a result. */
+  /** The reported error; null for a result. */
   readonly error: { readonly name: string; readonly message: string; readonly code?: string } | null;
   readonly receivedAt: Date;
   readonly isLate: boolean;
   /**
-   * `waiting` for its instance to come to a state that takes it, `applied` as its event, `kept` as late, `rejected` as late,
-   * `refused` by a guard, because all had ended or because its guard, `set` or hook threw four times, `accepted` although late.
+   * `waiting` for a state that accepts it, `applied` as its event, `kept` as late, `rejected` as late, `refused` (by a
+   * guard, because the instance ended, or because its guard, `set` or hook threw four times), or `accepted` although
+   * late.
    */
   readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
   readonly reason: string | null;
-  /** The move that it made. */
+  /** The move that it caused. */
   readonly version: number | null;
   readonly settledAt: Date | null;
 }
@@ -242,7 +246,7 @@ export function entryOf(row: MoveRow): JournalEntry {
   };
 }
 
-/** How claims ended, by their tokens: with a move, or without one. */
+/** The outcomes of claims, by token: with a move, or without one. */
 type Ends = ReadonlyMap<number, { readonly atMs: number; readonly outcome: string }>;
 
 function endsOf(moves: readonly MoveRow[], attempts: readonly AttemptRow[]): Ends {
@@ -262,8 +266,8 @@ function attemptOf(row: AttemptRow, ends: Ends): AttemptEntry {
 }
 
 /**
- * Moves in their own order, which is the version, and attempts laid between them by time. A step that came leased with the
- * move into its state was claimed by that: its worker is the one that made the move.
+ * Orders moves by version, and inserts attempts by time. A step that was claimed together with the move into its state
+ * belongs to the worker that made that move.
  */
 export function historyOf(
   lifecycle: string,
@@ -277,7 +281,7 @@ export function historyOf(
   let next = 0;
   const history: (JournalEntry | AttemptEntry)[] = [];
   for (const move of moves) {
-    // The claim that a move ended comes before it, also at the same moment, and with it what came before that.
+    // The claim that a move ended precedes it, also at the same time, together with everything before that claim.
     const own = move.token === null ? -1 : (places.get(move.token) ?? -1);
     while (next < attempts.length && (next <= own || attempts[next]!.at_ms < move.at_ms))
       history.push(attemptOf(attempts[next++]!, ends));
@@ -295,12 +299,12 @@ export function historyOf(
 export function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): PawlError {
   const ref = refOf(instance);
   const which = "id" in ref ? `the id ${ref.id}` : `the key "${ref.key}"`;
-  return new PawlError("instance_unknown", `There is no \`${lifecycle.name}\` with ${which}.`, {
+  return new PawlError("instance_unknown", `Lifecycle \`${lifecycle.name}\` has no instance with ${which}.`, {
     lifecycle: lifecycle.name,
   });
 }
 
-/** As the database has it; whether it is orphaned depends also on what this process declares. */
+/** The stored schedule; whether it is orphaned also depends on the declarations of this process. */
 export function scheduleOf(row: ScheduleView, isDeclared: boolean): ScheduleStatus {
   const isForsaken = !isDeclared && row.now_ms - row.seen_ms > forsakenAfterMs;
   const status = row.paused_ms !== null ? "paused" : isForsaken ? "orphaned" : "active";
@@ -325,7 +329,7 @@ export function scheduleOf(row: ScheduleView, isDeclared: boolean): ScheduleStat
   };
 }
 
-/** A schedule that is declared here and that no process has kept yet. */
+/** A schedule that is declared but not yet registered. */
 export function newSchedule({ schedule, timing }: Entry): ScheduleStatus {
   return {
     name: schedule.name,

@@ -5,12 +5,12 @@ import type { Snapshot } from "../kernel/types/snapshot.ts";
 import type { Started } from "../kernel/types/start.ts";
 import { type Instance, instanceOf, type StartedInstance } from "./results.ts";
 
-/** An instance as a caller sees it: in its state by the name that it has today, also before the move that writes it so. */
+/** Converts a row to an `Instance`, with the current name of its state even before the next move writes it. */
 export function shownInstance<L extends AnyLifecycle>(kernel: Kernel, lifecycle: L, snapshot: Snapshot): Instance<L> {
   return instanceOf<L>(snapshot, knownLifecycle(kernel, lifecycle).renamed);
 }
 
-/** The instance of a start; throws why there is none. */
+/** Returns the instance of a start, or throws why it failed. */
 export function startedInstance<L extends AnyLifecycle>(
   kernel: Kernel,
   lifecycle: L,
@@ -20,7 +20,7 @@ export function startedInstance<L extends AnyLifecycle>(
   return Object.assign(shownInstance(kernel, lifecycle, started.instance), { created: started.created });
 }
 
-/** States that a caller names, each with the names that it had in earlier versions. */
+/** The states that a caller names, each with its names in earlier versions. */
 export function knownStates(kernel: Kernel, lifecycle: AnyLifecycle, given: string | readonly string[]): string[] {
   const { states, renamed, name } = knownLifecycle(kernel, lifecycle);
   return [given].flat().flatMap((state) => {

@@ -3,11 +3,20 @@ import { PawlError } from "../base/errors.ts";
 
 /** How long something may wait before it is reported as stuck. */
 export interface StuckAfterOptions {
-  /** A task in a lane that no live worker serves. @default "1m" */
+  /**
+   * A task in a lane that no live worker serves.
+   * @default "1m"
+   */
   readonly noWorker?: Duration;
-  /** A task that is ready, whatever keeps workers from claiming it. @default "15m" */
+  /**
+   * A task that is ready, whatever keeps workers from claiming it.
+   * @default "15m"
+   */
   readonly ready?: Duration;
-  /** A timer, a retry, a release or an expired lease that should have been dealt with. @default "1m" */
+  /**
+   * A timer, a retry, a release or an expired lease that should have been dealt with.
+   * @default "1m"
+   */
   readonly overdue?: Duration;
 }
 

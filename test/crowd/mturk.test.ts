@@ -81,7 +81,7 @@ describe("published", () => {
     expect(own.server.calls[0]?.request.Question).toBe('<ExternalQuestion>"a"</ExternalQuestion>');
     const huge = own.marketplace.publish(own.posting({ content: "x".repeat(66_000) }), call);
     await expect(huge).rejects.toThrow(PermanentError);
-    await expect(huge).rejects.toThrow("Mechanical Turk takes 65535");
+    await expect(huge).rejects.toThrow("Mechanical Turk accepts 65535");
     expect(own.server.calls).toHaveLength(1);
   });
 

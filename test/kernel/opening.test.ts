@@ -44,14 +44,18 @@ describe("what createPawl is given", () => {
       await refused(given, "option_invalid", "createPawl needs `lifecycles`: a list");
     }
     for (const other of [undefined, null, "door", {}, { name: "door" }, essays, lifecycle]) {
-      await refused({ lifecycles: [mail, other] }, "option_invalid", "takes what lifecycle() and job() return");
+      await refused(
+        { lifecycles: [mail, other] },
+        "option_invalid",
+        "must list return values of lifecycle() and job()",
+      );
     }
     const twin = lifecycle("door", {
       initial: "a",
       states: { a: { forever: true, on: { go: "b" } }, b: { final: "success" } },
     });
-    await refused({ lifecycles: [door, twin] }, "option_invalid", "Two lifecycles are called `door`");
-    await refused({ lifecycles: [door, door] }, "option_invalid", "Two lifecycles are called `door`");
+    await refused({ lifecycles: [door, twin] }, "option_invalid", "Two lifecycles have the name `door`");
+    await refused({ lifecycles: [door, door] }, "option_invalid", "Two lifecycles have the name `door`");
   });
 
   test("a database that is no URL is refused, and its password is not repeated", async () => {
@@ -102,7 +106,7 @@ describe("the embedded database", () => {
     const file = join(place, "file");
     await writeFile(file, "mine");
     await refused({ lifecycles, folder: file }, "folder_unusable", file);
-    await refused({ lifecycles, folder: join(file, "below") }, "folder_unusable", /cannot be made/);
+    await refused({ lifecycles, folder: join(file, "below") }, "folder_unusable", /Could not create folder/);
     const folder = join(place, "holds-a-file");
     await mkdir(folder);
     await writeFile(join(folder, "db"), "mine");

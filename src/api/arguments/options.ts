@@ -11,74 +11,74 @@ import type { JobStatus } from "../../kernel/tasks/jobs.ts";
 import type { CallOptions, StartCallOptions } from "../../kernel/types/call-options.ts";
 import type { Send } from "../../kernel/types/send.ts";
 
-/** Which instance is meant: its key, or its id. */
+/** Names an instance: by its key, or by its id. */
 export type InstanceRef = string | { readonly id: string } | { readonly key: string };
 
 export interface SendOptions extends StartCallOptions {
-  /** Refuse unless the instance is still at this version. */
+  /** Fail if the instance is not at this version. */
   readonly expectedVersion?: number;
-  /** A repeated call with the same key and content gets the first answer and changes nothing. */
+  /** A repeated call with the same key and content returns the first result and changes nothing. */
   readonly idempotencyKey?: string;
-  /** Send it later: kept in the database until then. */
+  /** Delay the event; it is stored in the database until then. */
   readonly after?: Duration;
   readonly at?: Date;
 }
 
-/** About what a message is published, and within which transaction. */
+/** The aggregate of a message, and the transaction in which it is published. */
 export interface PublishOptions extends CallOptions {
-  /** Messages about the same thing are sent in their order. */
+  /** Messages of the same aggregate are sent in order. */
   readonly aggregate: Aggregate;
 }
 
-/** The end of `send`'s arguments: a payload where the event takes one, then options. */
+/** The last arguments of `send`: the payload, if the event has one, then options. */
 export type SendArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [PayloadOf<L, Event>] extends [undefined]
   ? [options?: SendOptions]
   : undefined extends PayloadOf<L, Event>
     ? [payload?: PayloadOf<L, Event>, options?: SendOptions]
     : [payload: PayloadOf<L, Event>, options?: SendOptions];
 
-/** How a callback is told from others, and who sent it. */
+/** Identifies a callback and its sender. */
 export interface ReceiveOptions extends CallOptions {
-  /** Its own among the callbacks of its instance, such as the id of the request that it answers. */
+  /** Unique among the callbacks of the instance, such as the id of a request. */
   readonly dedupeKey: string;
   readonly actor?: string | undefined;
 }
 
 export interface TokenReceiveOptions {
-  /** Unless given, the same content by the same token is the same callback. */
+  /** Defaults to a hash of the content, so that equal content with the same token is a duplicate. */
   readonly dedupeKey?: string | undefined;
   readonly actor?: string | undefined;
 }
 
-/** What an outside service says of its failure. */
+/** The error that an external system reports. */
 export interface ReportedError {
   readonly message: string;
   readonly name?: string | undefined;
   readonly code?: string | undefined;
 }
 
-/** The end of `receive`'s arguments: a payload where the event takes one, then options. */
+/** The last arguments of `receive`: the payload, if the event has one, then options. */
 export type ReceiveArguments<L extends AnyLifecycle, Event extends EventOf<L>> = [PayloadOf<L, Event>] extends [
   undefined,
 ]
   ? [options: ReceiveOptions]
   : [payload: PayloadOf<L, Event>, options: ReceiveOptions];
 
-/** Which callbacks are wanted. */
+/** Filters callbacks. */
 export interface CallbacksOptions {
   readonly lifecycle?: AnyLifecycle | undefined;
-  /** Only those for this instance of the lifecycle. */
+  /** Only callbacks of this instance of the lifecycle. */
   readonly instance?: InstanceRef | undefined;
   readonly status?: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted" | undefined;
-  /** Only those that came after their deadline. */
+  /** Only callbacks that arrived after their deadline. */
   readonly late?: boolean | undefined;
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /** The maximum number of items, up to 1,000. Defaults to 100. */
   readonly limit?: number | undefined;
-  /** Go on after the last one of the page before. */
+  /** The last item of the previous page. */
   readonly after?: { readonly id: string } | undefined;
 }
 
-/** One of many sends. */
+/** An item of `sendMany`. */
 export type SendItem<L extends AnyLifecycle> = {
   [Event in EventOf<L>]: { readonly to: InstanceRef; readonly event: Event } & (undefined extends PayloadOf<L, Event>
     ? { readonly payload?: PayloadOf<L, Event> }
@@ -88,54 +88,54 @@ export type SendItem<L extends AnyLifecycle> = {
 
 export interface ListOptions<L extends AnyLifecycle> extends CallOptions {
   readonly state?: StateOf<L> | readonly StateOf<L>[];
-  /** Only the children of this instance. */
+  /** Only children of this instance. */
   readonly parent?: { readonly id: string };
-  /** Only those that failed for this reason: `{ failure: "deadline" }`. */
+  /** Only instances that failed for this reason: `{ failure: "deadline" }`. */
   readonly failure?: string;
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /** The maximum number of items, up to 1,000. Defaults to 100. */
   readonly limit?: number;
-  /** Go on after the last one of the page before. */
+  /** The last item of the previous page. */
   readonly after?: { readonly id: string };
 }
 
 export interface WaitOptions<L extends AnyLifecycle> {
-  /** The states to wait for; any final one by default. */
+  /** The states to wait for. Defaults to any final state. */
   readonly until?: StateOf<L> | readonly StateOf<L>[] | undefined;
   /** @default "60s" */
   readonly timeout?: Duration | undefined;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface EnqueueOptions extends StartCallOptions {
   /** Unique while the job is open. */
   readonly key?: string;
-  /** Lower runs sooner; the job's own unless given. */
+  /** Lower runs first. Defaults to the priority of the job. */
   readonly priority?: number;
   readonly after?: Duration;
   readonly at?: Date;
 }
 
 export interface JobsOptions {
-  /** Only those of this job. */
+  /** Only jobs of this name. */
   readonly job?: AnyJob;
   readonly status?: JobStatus["status"];
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /** The maximum number of items, up to 1,000. Defaults to 100. */
   readonly limit?: number;
-  /** Go on after the last one of the page before. */
+  /** The last item of the previous page. */
   readonly after?: { readonly id: string };
 }
 
-/** Which lanes are meant: all of a lifecycle unless one of these is given. Of every version, in all processes. */
+/** Names lanes of a lifecycle, of all versions and in all processes. Defaults to all of them. */
 export interface LanesOptions<L extends AnyLifecycle> {
-  /** Those of one state that works. */
+  /** The lane of one state with a `run`. */
   readonly state?: StateOf<L>;
-  /** Those of the after-effects. */
+  /** The lane of the `after` hooks. */
   readonly effects?: boolean;
 }
 
 export interface PauseOptions<L extends AnyLifecycle> extends LanesOptions<L> {
-  /** Why, for whoever looks at it later. */
+  /** The reason to record. */
   readonly reason: string;
   readonly actor?: string;
 }
@@ -146,15 +146,15 @@ export interface ResumeOptions<L extends AnyLifecycle> extends LanesOptions<L> {
 }
 
 export interface ForceBreakerOptions {
-  /** Why, for whoever looks at it later. Needed unless the breaker is released. */
+  /** The reason to record. Required, except for a release. */
   readonly reason?: string | undefined;
   readonly actor?: string | undefined;
 }
 
-/** One of many jobs to enqueue. */
+/** An item of `enqueueMany`. */
 export type EnqueueItem<J extends AnyJob> = Omit<EnqueueOptions, "tx"> & { readonly payload: JobPayloadOf<J> };
 
-/** The end of `enqueue`'s arguments: the payload, which a job without one need not be given, then options. */
+/** The last arguments of `enqueue`: the payload, which is optional for a job without one, then options. */
 export type EnqueueArguments<J extends AnyJob> =
   Record<string, never> extends JobPayloadOf<J>
     ? [payload?: JobPayloadOf<J>, options?: EnqueueOptions]
@@ -162,7 +162,7 @@ export type EnqueueArguments<J extends AnyJob> =
 
 export function checkedList<Item>(items: readonly Item[]): readonly Item[] {
   if (Array.isArray(items)) return items;
-  throw new PawlError("option_invalid", "A list of items is needed.");
+  throw new PawlError("option_invalid", "`items` must be a list.");
 }
 
 const firstMs = 0;
@@ -170,7 +170,7 @@ const endMs = Date.UTC(10_000, 0);
 
 export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"] {
   const { after, at } = options;
-  if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Give `after` or `at`, not both.");
+  if (after !== undefined && at !== undefined) throw new PawlError("option_invalid", "Use `after` or `at`, not both.");
   if (after !== undefined) return { afterMs: durationMs(after, "after"), atMs: null };
   if (at === undefined) return undefined;
   const atMs = at instanceof Date ? at.getTime() : Number.NaN;
@@ -181,17 +181,20 @@ export function delayOf(options: { after?: Duration; at?: Date }): Send["delay"]
 }
 
 export interface StuckOptions {
-  /** How many instances of each group are listed, those that have waited longest first. @default 10 */
+  /**
+   * The number of instances per group, oldest first.
+   * @default 10
+   */
   readonly limit?: number | undefined;
 }
 
 export function idOf(after: { id: string }): string {
   const ref = refOf(after);
   if ("id" in ref) return ref.id;
-  throw new PawlError("option_invalid", "`after` must be the last instance of the page before, or its { id }.");
+  throw new PawlError("option_invalid", "`after` must be the last instance of the previous page, or its { id }.");
 }
 
-/** What is made of each item of a list; one that cannot be made is told by its place, before anything is written. */
+/** Converts each item of a list; an invalid one throws with its index, before any is written. */
 export function checkedItems<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] {
   return checkedList(items).map((item, index) => {
     try {
@@ -202,7 +205,7 @@ export function checkedItems<Item, Made>(items: readonly Item[], make: (item: It
   });
 }
 
-/** Which schedule is meant: its value, or its name. */
+/** Names a schedule: by its value, or by its name. */
 export function scheduleName(given: AnySchedule | string): string {
   const name: unknown = typeof given === "string" ? given : (given as AnySchedule | null)?.name;
   return checkedText(name, "The name of a schedule");

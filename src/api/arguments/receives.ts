@@ -12,7 +12,7 @@ import type { Verbs } from "../../kernel/verbs.ts";
 import { type ReceivedCallback, receivedOf } from "../results.ts";
 import type { InstanceRef, ReceiveArguments, ReceiveOptions, ReportedError } from "./options.ts";
 
-/** Stores what comes in from outside, for `pawl.receive` and `pawl.callbacks`. */
+/** Receives callbacks, for `pawl.receive` and `pawl.callbacks`. */
 export class Receives {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -23,9 +23,9 @@ export class Receives {
   }
 
   /**
-   * Takes a result that comes in from outside. It is stored first, and then happens: on time as its event; early, when the
-   * instance comes to a state that takes it; after the deadline by the lifecycle's `late`. The same `dedupeKey` again gets the
-   * first answer and changes nothing.
+   * Receives a result from an external system. It is stored first and then applied: as its event; if it is early, once
+   * the instance is in a state that accepts it; after the deadline, according to the lifecycle's `late`. A repeated
+   * `dedupeKey` returns the first result and changes nothing.
    *
    * ```ts
    * const { accepted, late } = await pawl.receive(essay, "sub-42", "graded", { score: 7 }, { dedupeKey: requestId });
@@ -40,7 +40,7 @@ export class Receives {
     const known = knownLifecycle(this.#kernel, lifecycle);
     const given: readonly unknown[] = rest;
     const [payload, options, ...stray] = takesPayload(known, event) || given.length > 1 ? given : [undefined, given[0]];
-    refuseMore(stray, "receive", "It takes a lifecycle, an instance, an event, its payload and options.");
+    refuseMore(stray, "receive", "Its arguments are a lifecycle, an instance, an event, its payload and options.");
     return this.store(lifecycle, instance, event, { payload, error: null }, options as ReceiveOptions);
   }
 
@@ -77,7 +77,7 @@ export class Receives {
 }
 
 export function checkedDedupe(given: unknown): string {
-  return checkedText(given, "`dedupeKey`, which tells this callback from every other one of its instance,");
+  return checkedText(given, "`dedupeKey`, which identifies the callback among those of its instance,");
 }
 
 /** An error as it is kept: whatever the service said, cut to what can be stored. */

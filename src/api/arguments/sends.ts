@@ -33,7 +33,7 @@ export class Sends {
     this.#verbs = verbs;
   }
 
-  /** Sends an event. Throws `transition_refused` with every blocker when the instance does not take it. */
+  /** Sends an event to an instance. Throws `transition_refused` with all blockers if the event is not allowed. */
   async send<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
@@ -48,7 +48,7 @@ export class Sends {
     });
   }
 
-  /** Like `send`, but a refusal is a value: `{ ok: false, error }`. What is not the caller's to mend is still thrown. */
+  /** Like `send`, but returns a refusal as `{ ok: false, error }`. Errors that the caller cannot fix are thrown. */
   async trySend<L extends AnyLifecycle, Event extends EventOf<L>>(
     lifecycle: L,
     instance: InstanceRef,
@@ -58,7 +58,9 @@ export class Sends {
     return orRefusal(async () => ({ ok: true, instance: await this.send(lifecycle, instance, event, ...rest) }));
   }
 
-  /** Sends many events, each for itself: the answers come in the order given, refusals among them as values. */
+  /**
+   * Sends many independent events, and returns the results in the order of the items, refusals among them as values.
+   */
   async sendMany<L extends AnyLifecycle>(
     lifecycle: L,
     items: readonly SendItem<L>[],
@@ -109,24 +111,24 @@ export class Sends {
     };
   }
 
-  /** An event without a payload takes its options at once. */
+  /** Events without a payload have their options in its place. */
   #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
     const takes = takesPayload(knownLifecycle(this.#kernel, lifecycle), event);
     const [payload, options, ...stray] = takes || rest.length > 1 ? rest : [undefined, rest[0]];
-    refuseMore(stray, "send", "It takes a lifecycle, an instance, an event, its payload and options.");
+    refuseMore(stray, "send", "Its arguments are a lifecycle, an instance, an event, its payload and options.");
     if (event === "fail" && rest.length === 1) refuseOptionsAsPayload(payload);
     return { payload, options: checkedOptions(options as SendOptions, sendKeys, "send") };
   }
 }
 
-/** `fail` may be sent without a payload, so that options which follow it at once would be taken for one, and lost. */
+/** `fail` has an optional payload, so options in its place would be stored as payload and lost. */
 function refuseOptionsAsPayload(payload: unknown): void {
   if (typeof payload !== "object" || payload === null) return;
   const keys = Object.keys(payload);
   if (!keys.every((key) => sendKeys.includes(key)) || keys.every((key) => key === "reason")) return;
   throw new PawlError(
     "option_invalid",
-    `\`send\` of \`fail\` was given options (${keys.map((key) => `\`${key}\``).join(", ")}) in the place of its payload. Give the payload first, or undefined: send(lifecycle, instance, "fail", undefined, options).`,
+    `\`send\` of \`fail\` has options (${keys.map((key) => `\`${key}\``).join(", ")}) in the place of its payload. Pass the payload first, or undefined: send(lifecycle, instance, "fail", undefined, options).`,
   );
 }
 

@@ -24,7 +24,7 @@ export class Starts {
     this.#verbs = verbs;
   }
 
-  /** Starts an instance. A key that is taken gives back the instance that has it, with `created: false`. */
+  /** Starts an instance. An existing key returns its instance, with `created: false`. */
   async start<L extends AnyLifecycle>(
     lifecycle: L,
     options: StartOptions<L> & StartCallOptions,
@@ -37,8 +37,8 @@ export class Starts {
   }
 
   /**
-   * Starts many; each gets its answer in the order given. All of them are checked before any is written: a bad one
-   * throws with its place in the list. Without `tx` they are committed in batches.
+   * Starts many instances, and returns the results in the order of the items. All items are validated before any is
+   * written: an invalid one throws with its index. Without `tx`, they are committed in batches.
    */
   async startMany<L extends AnyLifecycle>(
     lifecycle: L,
@@ -55,7 +55,7 @@ export class Starts {
   }
 
   /**
-   * Enqueues a background job. A key that an open job has gives back that job, with `created: false`.
+   * Enqueues a background job. The key of an open job returns that job, with `created: false`.
    *
    * ```ts
    * await pawl.enqueue(sendEmail, { to: "ada@example.com" }, { after: "10m", key: "welcome-ada" });
@@ -70,7 +70,10 @@ export class Starts {
     });
   }
 
-  /** Enqueues many; each gets its answer in the order given. As with `startMany`, all are checked before any is written. */
+  /**
+   * Enqueues many jobs, and returns the results in the order of the items. Like `startMany`, it validates all items
+   * before any is written.
+   */
   async enqueueMany<J extends AnyJob>(
     job: J,
     items: readonly EnqueueItem<J>[],
@@ -109,7 +112,7 @@ export class Starts {
     knownJob(this.#kernel, job);
     const { priority } = item;
     if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) <= 1_000_000)) {
-      throw new PawlError("option_invalid", "`priority` must be a whole number; lower runs sooner.");
+      throw new PawlError("option_invalid", "`priority` must be a whole number; lower runs first.");
     }
     const { afterMs, atMs } = delayOf(item) ?? noDelay;
     const first = { afterMs, atMs, priority };

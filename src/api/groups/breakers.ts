@@ -12,7 +12,7 @@ import { type Kernel, refuseInside } from "../../kernel/kernel.ts";
 import { checkedBreaker } from "../../policy/breaker.ts";
 import type { ForceBreakerOptions } from "../arguments/options.ts";
 
-/** The breakers of outside dependencies: `pawl.breakers`. */
+/** Circuit breakers of external dependencies: `pawl.breakers`. */
 export class Breakers {
   readonly #kernel: Kernel;
 
@@ -21,13 +21,13 @@ export class Breakers {
     this.#kernel = kernel;
   }
 
-  /** How the breakers of outside dependencies stand, over all processes. */
+  /** Lists breakers with their states, shared by all processes. */
   async list(): Promise<Breaker[]> {
     refuseInside(this.#kernel, "breakers.list");
     return showBreakers(this.#kernel);
   }
 
-  /** When and why a breaker opened and closed, newest first. */
+  /** Lists when and why a breaker opened and closed, newest first. */
   async history(breaker: string, options: { limit?: number } = {}): Promise<BreakerFlip[]> {
     refuseInside(this.#kernel, "breakers.history");
     const { limit = 100 } = checkedOptions(options, ["limit"], "breakers.history");
@@ -35,8 +35,8 @@ export class Breakers {
   }
 
   /**
-   * Holds a breaker open or closed in all processes, whatever its calls come to, until it is released with null: then it
-   * finds its own way again, an open one by probes.
+   * Forces a breaker open or closed in all processes, whatever the outcome of its calls. `null` releases it; a breaker
+   * that was forced open then probes before it closes.
    *
    * ```ts
    * await pawl.breakers.force("llm", "open", { reason: "the provider has announced an outage", actor: "grace" });

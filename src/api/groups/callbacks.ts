@@ -22,7 +22,7 @@ import { checkedDedupe, type Receives } from "../arguments/receives.ts";
 import { type Callback, callbackOf, type Instance, noInstance, type ReceivedCallback } from "../results.ts";
 import { shownInstance } from "../shown-instance.ts";
 
-/** What came in from outside: `pawl.callbacks`. */
+/** Callbacks of external systems: `pawl.callbacks`. */
 export class Callbacks {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -36,9 +36,9 @@ export class Callbacks {
   }
 
   /**
-   * Takes an outside service's word that it failed. Stored and matched like a result, but it never completes anything: the
-   * instance fails with the reason `callback_error`, by its state's own `fail` edge if it has one, and recovers as it would
-   * of any other failure.
+   * Receives an error from an external system. It is stored and matched like a result, but never completes a state: the
+   * instance fails with the reason `callback_error`, through the state's `fail` edge if it has one, and recovers like
+   * from any other failure.
    *
    * ```ts
    * await pawl.callbacks.receiveError(essay, "sub-42", "graded", { message: "the model is overloaded" }, { dedupeKey: requestId });
@@ -55,9 +55,8 @@ export class Callbacks {
   }
 
   /**
-   * The same for whoever holds a token that a step has handed out with `step.callbackToken(event)`: instance and event are
-   * the token's. Throws `token_invalid` when it is forged or has expired, and `token_spent` when ten different callbacks came
-   * by it.
+   * Receives a result or an error with a token of `step.callbackToken(event)`, which names the instance and the event.
+   * Throws `token_invalid` if it is forged or has expired, and `token_spent` after ten different callbacks.
    */
   async receiveByToken(
     token: string,
@@ -71,17 +70,17 @@ export class Callbacks {
     const { id, instance_id, lifecycle, event } = redeemed;
     const known = this.#kernel.lifecycles.get(lifecycle);
     if (known === undefined) {
-      const message = `This callback is for a \`${lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`;
+      const message = `The callback is for lifecycle \`${lifecycle}\`, which is not registered in this process. Add it to \`lifecycles\`.`;
       throw new PawlError("lifecycle_unknown", message, { lifecycle });
     }
-    // Its sender may repeat it, and may also send an error first and a result later.
+    // The sender may repeat it, and may send an error first and a result later.
     const dedupeKey = given.dedupeKey ?? `token:${id}:${requestHash(event, payload, error)}`;
     const what = { payload, error: error ?? null };
     await refuseSpent(this.#kernel, redeemed, checkedDedupe(dedupeKey));
     return this.#receives.store(known, { id: instance_id }, event, what, { ...given, dedupeKey }, id);
   }
 
-  /** What came in from outside, newest first: for all instances or for one, all of it or only what came late. */
+  /** Lists callbacks, newest first: of all instances or of one, all or only late ones. */
   async list(options: CallbacksOptions = {}): Promise<Callback[]> {
     const keys = ["lifecycle", "instance", "status", "late", "limit", "after"];
     const {
@@ -104,22 +103,22 @@ export class Callbacks {
     };
     if (instance === undefined) return (await readCallbacks(this.#kernel.db, page)).map(callbackOf);
     if (lifecycle === undefined)
-      throw new PawlError("option_invalid", "Say with `lifecycle` which kind of instance is meant.");
+      throw new PawlError("option_invalid", "Name the lifecycle of the instance with `lifecycle`.");
     const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), undefined);
     if (row === undefined) throw noInstance(lifecycle, instance);
     return (await readCallbacksOf(this.#kernel.db, row.id, page)).map(callbackOf);
   }
 
-  /** One callback; undefined when there is none. */
+  /** Returns a callback; undefined if it does not exist. */
   async get(id: string): Promise<Callback | undefined> {
     const found = await this.#verbs.callback(callbackIdOf(id));
     return found === undefined ? undefined : callbackOf(found);
   }
 
   /**
-   * Accepts a result that came after the deadline and was kept, or that came in time and still waits when its instance has
-   * failed: the instance goes from `failed` the way that the result would have led it in the state where it failed, or where
-   * it is taken. Journaled as `accept_late`, with who did it and why.
+   * Accepts a late result that was kept, or a result in time that still waits while its instance is failed: the
+   * instance leaves `failed` by the edge that the result would have taken in the state where it failed, or where the
+   * result is accepted. The journal records `accept_late` with actor and reason.
    *
    * ```ts
    * const [late] = await pawl.callbacks.list({ lifecycle: essay, instance: "sub-42", late: true });
@@ -159,7 +158,7 @@ function refuseUnacceptable({ id, status, error, is_current }: CallbackView): vo
     throw new PawlError("callback_decided", `Callback ${id} cannot be accepted: ${why}.`, { callback: id, status });
   };
   if (status !== "kept" && status !== "waiting")
-    refuse(`it is ${status}, and only one that was kept as late or still waits can be`);
-  if (error !== null) refuse(`it tells of an error, which completes nothing (${error.message})`);
-  if (!is_current) refuse("its instance has begun anew since it came");
+    refuse(`it is ${status}; only late or waiting callbacks can be accepted`);
+  if (error !== null) refuse(`it reports an error (${error.message})`);
+  if (!is_current) refuse("its instance was restarted since it arrived");
 }

@@ -28,24 +28,24 @@ export class Inspect {
     this.#kernel = kernel;
   }
 
-  /** How many instances are in each state, by the names that the states have today. */
+  /** Counts instances by state, under the current names of the states. */
   async counts<L extends AnyLifecycle>(lifecycle: L): Promise<Partial<Record<StateOf<L>, number>>> {
     refuseInside(this.#kernel, "inspect.counts");
     const rows = await countInstances(this.#kernel, [knownLifecycle(this.#kernel, lifecycle).name]);
     return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
   }
 
-  /** How everything stands, in a few numbers, and what somebody should look at. It scans no table that grows. */
+  /** Returns key figures and what needs attention. It scans no growing table. */
   async overview(): Promise<Overview> {
     refuseInside(this.#kernel, "inspect.overview");
     return showOverview(this.#kernel);
   }
 
   /**
-   * Lists what is stuck: all instances that nothing and nobody moves until somebody acts, grouped by the reason and by the lane,
-   * the state or the queue, each with one sentence of what to do. By the same rules as `explain`, for which the options
-   * `stuckAfter` of `createPawl` set the thresholds. Groups are counted up to 10,000; an instance that is stuck for two
-   * reasons is in both groups. It probes indexes, however many instances are open.
+   * Lists stuck instances: those that nothing moves until a person acts. They are grouped by reason and by lane, state
+   * or queue, each group with one sentence of what to do. The rules are those of `explain`; `stuckAfter` of
+   * `createPawl` sets the thresholds. Groups are counted up to 10,000; an instance that is stuck for two reasons is in
+   * both groups. The cost does not grow with the number of open instances.
    *
    * ```ts
    * for (const { sentence, instances } of await pawl.inspect.stuck({ limit: 3 })) console.log(sentence, instances);
@@ -58,12 +58,12 @@ export class Inspect {
   }
 
   /**
-   * The instance that has this id, or those of all lifecycles whose key begins so; what is the key itself comes first. Of
-   * Pawl's own lifecycles only an id finds an instance.
+   * Finds the instance with this id, or instances of all lifecycles whose key starts with the text, an exact match
+   * first. Internal instances are found only by id.
    */
   async search(text: string, options: { limit?: number } = {}): Promise<Instance[]> {
     refuseInside(this.#kernel, "inspect.search");
-    const wanted = checkedText(text, "What is searched for");
+    const wanted = checkedText(text, "The search text");
     const { limit: given = 20 } = checkedOptions(options, ["limit"], "inspect.search");
     const limit = checkedLimit(given);
     const lifecycles = [...this.#kernel.lifecycles.keys()];
@@ -77,7 +77,7 @@ export class Inspect {
     return rows.map((row) => shownInstance(this.#kernel, this.#kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
   }
 
-  /** Of the instances that stand in a state, those that were started first: what has been under way longest. */
+  /** Lists the oldest instances of a state. */
   async oldest<L extends AnyLifecycle>(
     lifecycle: L,
     state: StateOf<L>,
@@ -100,18 +100,18 @@ export class Inspect {
   }
 
   /**
-   * What is measured, as Prometheus reads it: what this process has done since it began, and what the database tells at
-   * this moment. It never scans a table.
+   * Returns metrics in Prometheus text format: counters of this process since its start, and current values of the
+   * database. It never scans a table.
    */
   async metrics(): Promise<string> {
     refuseInside(this.#kernel, "inspect.metrics");
-    const { prometheusText } = await import("../../telemetry/prometheus.ts"); // Its library is loaded by those who ask.
+    const { prometheusText } = await import("../../telemetry/prometheus.ts"); // The library is loaded on first use.
     return prometheusText(await readAll(this.#kernel));
   }
 
   /**
-   * Holds what is stored against what must always be so: one path through the journal, no stale holder, counts that are
-   * right. Reads only, slice by slice, also while everything runs. An empty list is the good answer.
+   * Checks the stored data against Pawl's invariants: one path through the journal, no stale leases, correct counts. It
+   * only reads, in small batches, and can run at any time. Returns the violations; an empty list is the good result.
    */
   verify(options: VerifyOptions = {}): Promise<Violation[]> {
     refuseInside(this.#kernel, "inspect.verify");

@@ -20,14 +20,16 @@ export class Jobs {
     this.#verbs = verbs;
   }
 
-  /** How a job stands, or undefined when there is none: pending, running, done or error, and how often it was tried. */
+  /**
+   * Returns the status of a job (pending, running, done or error) and its attempts, or undefined if it does not exist.
+   */
   async get<J extends AnyJob>(job: J, instance: InstanceRef): Promise<JobStatus | undefined> {
     const row = await this.#verbs.read(knownJob(this.#kernel, job), refOf(instance), undefined);
     if (row === undefined) return undefined;
     return (await statusOf(this.#kernel, [row]))[0];
   }
 
-  /** Jobs, newest first: of every kind that this process declares, and in every status, unless told which. */
+  /** Lists jobs, newest first. Defaults to all jobs of this process and all statuses. */
   async list(options: JobsOptions = {}): Promise<JobStatus[]> {
     refuseInside(this.#kernel, "jobs.list");
     const {
@@ -48,7 +50,7 @@ export class Jobs {
   }
 }
 
-/** The lifecycle of a job; refuses any other. */
+/** Returns the lifecycle of a job; refuses any other lifecycle. */
 export function knownJob(kernel: Kernel, job: AnyLifecycle): LifecycleModel {
   const known = knownLifecycle(kernel, job);
   if (known.job) return known;

@@ -6,7 +6,7 @@ import { type Lane, listLanes } from "../../kernel/lanes/list-lanes.ts";
 import { type LaneSelection, pauseLanes, resumeLanes } from "../../kernel/lanes/pause-lanes.ts";
 import type { LanesOptions, PauseOptions, ResumeOptions } from "../arguments/options.ts";
 
-/** The lanes in which work waits: `pawl.lanes`. */
+/** Lanes of work: `pawl.lanes`. */
 export class Lanes {
   readonly #kernel: Kernel;
 
@@ -16,8 +16,8 @@ export class Lanes {
   }
 
   /**
-   * Stops work in all processes, within a second: nothing is claimed from these lanes until they are resumed. What runs is
-   * let finish, and what waits keeps its place.
+   * Pauses lanes in all processes, within a second: nothing is claimed from them until you resume them. Running steps
+   * finish, and waiting ones keep their place.
    *
    * ```ts
    * await pawl.lanes.pause(essay, { state: "grading", reason: "the model answers nonsense", actor: "grace" });
@@ -32,7 +32,7 @@ export class Lanes {
     });
   }
 
-  /** Lets work go on; tells whether it was paused. A whole lifecycle is resumed with all its parts. */
+  /** Resumes lanes; returns whether they were paused. A whole lifecycle is resumed with all its lanes. */
   async resume<L extends AnyLifecycle>(lifecycle: L, options: ResumeOptions<L> = {}): Promise<boolean> {
     refuseInside(this.#kernel, "lanes.resume");
     const { reason, actor, ...lanes } = checkedOptions(options, [...lanesKeys, "reason", "actor"], "lanes.resume");
@@ -43,8 +43,8 @@ export class Lanes {
   }
 
   /**
-   * The lanes in which work waits: how much there is in each, what holds it back, and why it is closed if it is. With
-   * `internal` also those of Pawl's own lifecycles that are empty.
+   * Lists lanes with their backlog, limits, and pauses with reasons. With `internal`, includes empty lanes of internal
+   * lifecycles.
    */
   async list(options: { readonly internal?: boolean } = {}): Promise<Lane[]> {
     refuseInside(this.#kernel, "lanes.list");

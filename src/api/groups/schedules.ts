@@ -8,7 +8,7 @@ import { scheduleName } from "../arguments/options.ts";
 import { newSchedule, type ScheduleStatus, type StartedInstance, scheduleOf } from "../results.ts";
 import { startedInstance } from "../shown-instance.ts";
 
-/** What is started at set times: `pawl.schedules`. */
+/** Schedules: `pawl.schedules`. */
 export class Schedules {
   readonly #kernel: Kernel;
 
@@ -17,7 +17,7 @@ export class Schedules {
     this.#kernel = kernel;
   }
 
-  /** How the schedules stand: all that this process declares, and all that the database knows. */
+  /** Lists schedules: those of this process, and all that are stored. */
   async list(): Promise<ScheduleStatus[]> {
     refuseInside(this.#kernel, "schedules.list");
     const { entries } = this.#kernel.timetable;
@@ -28,7 +28,7 @@ export class Schedules {
     return all.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** Runs nothing of a schedule until it is resumed. What falls due meanwhile is left out. */
+  /** Pauses a schedule. Ticks that become due during the pause are skipped. */
   async pause(schedule: AnySchedule | string, options: Omit<StartCallOptions, "tx"> = {}): Promise<void> {
     refuseInside(this.#kernel, "schedules.pause");
     const { actor, reason } = checkedOptions(options, ["actor", "reason"], "schedules.pause");
@@ -36,13 +36,13 @@ export class Schedules {
     await pauseSchedule(this.#kernel, scheduleName(schedule), by);
   }
 
-  /** Lets a schedule go on, with its next tick from now. */
+  /** Resumes a schedule with its next tick from now. */
   async resume(schedule: AnySchedule | string): Promise<void> {
     refuseInside(this.#kernel, "schedules.resume");
     await resumeSchedule(this.#kernel, scheduleName(schedule));
   }
 
-  /** Starts at once what the schedule starts, beside its ticks, with this moment as the tick; also while it is paused. */
+  /** Runs a schedule now, in addition to its ticks, with the current time as the tick; also while it is paused. */
   async runNow(schedule: AnySchedule | string): Promise<StartedInstance> {
     refuseInside(this.#kernel, "schedules.runNow");
     const { lifecycle, started } = await runScheduleNow(this.#kernel, scheduleName(schedule));

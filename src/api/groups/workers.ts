@@ -10,7 +10,7 @@ export class Workers {
     this.#kernel = kernel;
   }
 
-  /** The workers of all processes, as they were at their last sign of life; those that fell silent are kept for an hour. */
+  /** Lists the workers of all processes, as of their last heartbeat. Silent workers are listed for one hour. */
   async list(): Promise<WorkerInfo[]> {
     refuseInside(this.#kernel, "workers.list");
     return listWorkers(this.#kernel);

@@ -12,101 +12,101 @@ import type { BreakerOptions } from "../../policy/breaker.ts";
 import type { DatabaseLocation } from "../../store/port/location.ts";
 import type { Pawl } from "../pawl.ts";
 
-/** How much one caller may ask for, so that nobody keeps the workers and the other callers from their turn. */
+/** Limits per caller, so that no caller starves the workers and the other callers. */
 export interface HttpLimits {
   /**
-   * Requests a second of one token, session or user. Five times as many may come at once.
+   * Requests per second of one token, session or user. Bursts of five times as many are allowed.
    * @default 200
    */
   readonly requestsPerSecond?: number | undefined;
   /**
-   * Requests of one token, session or user that are served at the same time. Eight times as many wait for their turn.
+   * Concurrent requests of one token, session or user. Eight times as many can wait in line.
    * @default 6
    */
   readonly concurrency?: number | undefined;
   /**
-   * Live streams of one token, session or user.
+   * Open live streams of one token, session or user.
    * @default 20
    */
   readonly streams?: number | undefined;
   /**
-   * Failed sign-ins and unknown tokens a minute from one address.
+   * Failed sign-ins and unknown tokens per minute from one address.
    * @default 30
    */
   readonly failedSignInsPerMinute?: number | undefined;
   /**
-   * Connections from one address. Behind a reverse proxy every connection comes from the proxy.
+   * Connections from one address. Behind a reverse proxy, all connections come from the proxy.
    * @default 250
    */
   readonly connectionsPerAddress?: number | undefined;
   /**
-   * Connections to PostgreSQL that all reads over HTTP share in this process, in addition to the `connections` of
-   * `createPawl`: expensive reads leave those of the workers alone.
+   * Connections to PostgreSQL for all HTTP reads of this process, in addition to the `connections` of `createPawl`.
+   * Expensive reads therefore do not take connections from workers.
    * @default 4
    */
   readonly connections?: number | undefined;
   /**
-   * How long one statement of a read over HTTP may take on PostgreSQL. One that takes longer is cancelled, and the request is
-   * answered with 503 and the code `statement_timeout`.
+   * Time limit of one statement of an HTTP read on PostgreSQL. A longer statement is cancelled, and the request fails
+   * with 503 and the code `statement_timeout`.
    * @default "10s"
    */
   readonly statementTimeout?: Duration | undefined;
 }
 
-/** Where Pawl answers over HTTP. */
+/** Settings of the HTTP server. */
 export interface HttpConfig {
-  /** 7295 unless given; 0 for any that is free. */
+  /** The port; 0 for any free one. Defaults to 7295. */
   readonly port?: number | undefined;
-  /** This machine only unless given. Another address needs a `token`. */
+  /** The address to listen on. Defaults to 127.0.0.1. Any other address needs a `token`. */
   readonly host?: string | undefined;
-  /** A token that may do everything, and what `/metrics` asks for, as `Authorization: Bearer …`. */
+  /** A token with all rights; `/metrics` requires it as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
-  /** How much one caller may ask for; false where something in front of it sees to that. */
+  /** Limits per caller; false if a proxy limits requests. */
   readonly limits?: HttpLimits | false | undefined;
   /**
-   * Where the desk may load pictures, sound and video from, as sources of a content security policy.
+   * Origins from which the desk may load pictures, sound and video, as sources of a content security policy.
    * @default ["https:"]
    */
   readonly mediaSources?: readonly string[] | undefined;
 }
 
-/** What `pawl.config.ts` says. Flags and `PAWL_*` variables come before it, defaults after it. */
+/** The settings of `pawl.config.ts`. Flags and `PAWL_*` variables override them. */
 export interface PawlConfig {
-  /** Everything that the `pawl` command works with: what lifecycle() and job() return. */
+  /** Lifecycles and jobs: the return values of lifecycle() and job(). */
   readonly lifecycles: readonly AnyLifecycle[];
-  /** What is started at set times: what schedule() returns. */
+  /** Schedules: the return values of schedule(). */
   readonly schedules?: readonly AnySchedule[] | undefined;
-  /** Where messages go that are put into the outbox: `{ brokers: [rabbitmq({ … })] }`. */
+  /** The outbox: `{ brokers: [rabbitmq({ … })] }`. */
   readonly outbox?: RelayOptions | undefined;
-  /** Who is told when an instance is given up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
+  /** Alert sinks: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
   readonly alerts?: readonly AlertTarget[] | undefined;
-  /** What becomes of dead letters: `{ queues: [deadLetterQueue({ … })], archive: folderArchive(…) }`. */
+  /** Dead letters: `{ queues: [deadLetterQueue({ … })], archive: folderArchive(…) }`. */
   readonly deadLetters?: DeadLetterOptions | undefined;
-  /** The queues in which people label: what queue() returns. */
+  /** Labeling queues: the return values of queue(). */
   readonly queues?: readonly AnyQueue[] | undefined;
-  /** The crowds that are asked on marketplaces: what crowd() returns. */
+  /** Crowds: the return values of crowd(). */
   readonly crowds?: readonly AnyCrowd[] | undefined;
-  /** Where crowds are asked, by the names that they give: `{ mturk: mturk({ … }) }`. */
+  /** Marketplaces of the crowds, by name: `{ mturk: mturk({ … }) }`. */
   readonly marketplaces?: Marketplaces | undefined;
-  /** How the breakers of outside dependencies behave, by name. */
+  /** Settings of the breakers, by name. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
-  /** How long something may wait before it is reported as stuck. */
+  /** Thresholds after which waiting work is reported as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
-   * Where the console, the API and callbacks are. `pawl start` serves them at port 7295 of this machine unless told
-   * otherwise, or `false`; `pawl work` serves them only if this is given.
+   * The HTTP server of the console, the API and callbacks, or `false`. `pawl start` serves on 127.0.0.1:7295 by
+   * default; `pawl work` serves only if this is set.
    */
   readonly http?: HttpConfig | false | undefined;
   /**
-   * PostgreSQL: a URL, options or a `pg.Pool`, as for `createPawl`. `PAWL_DATABASE_URL` and `DATABASE_URL` come before it;
+   * PostgreSQL: a URL, options or a `pg.Pool`, as for `createPawl`. `PAWL_DATABASE_URL` and `DATABASE_URL` override it;
    * without any, the database is embedded.
    */
   readonly database?: DatabaseLocation | undefined;
-  /** Where the embedded database lives, seen from the config file; `.pawl` beside it unless given. */
+  /** The folder of the embedded database, relative to the config file. Defaults to `.pawl`. */
   readonly folder?: string | undefined;
   /**
-   * Runs when `pawl start` finds its embedded database without any instance: something to see in a fresh checkout. A
-   * database server is never seeded, since several processes may meet on it.
+   * Runs when `pawl start` opens an embedded database without instances, to create example data. A database server is
+   * never seeded, because several processes may share it.
    */
   readonly seed?: ((pawl: Pawl) => unknown) | undefined;
 }

@@ -39,48 +39,53 @@ import { Pawl } from "../pawl.ts";
 export interface PawlOptions {
   /**
    * PostgreSQL: a URL, which may name several hosts; options, for TLS or a password that expires; or a `pg.Pool`, with whose
-   * settings Pawl opens connections of its own. Without it, the database is embedded in `folder`.
+   * settings Pawl opens its own connections. Without it, the database is embedded in `folder`.
    */
   readonly database?: DatabaseLocation | undefined;
-  /** Where the embedded database lives; `./.pawl` unless given. One process at a time. */
+  /** The folder of the embedded database, for one process at a time. Defaults to `./.pawl`. */
   readonly folder?: string;
-  /** Everything that this process declares: lifecycles and jobs. */
+  /** The lifecycles and jobs of this process. */
   readonly lifecycles: readonly AnyLifecycle[];
-  /** What is started at set times, by whichever process keeps time. */
+  /** Schedules. Processes that run maintenance start them. */
   readonly schedules?: readonly AnySchedule[] | undefined;
-  /** The queues in which people label samples; see `pawl.people`. */
+  /** Labeling queues; see `pawl.people`. */
   readonly queues?: readonly AnyQueue[] | undefined;
-  /** The crowds that are asked on marketplaces; see `pawl.crowd`. */
+  /** Crowds; see `pawl.crowd`. */
   readonly crowds?: readonly AnyCrowd[] | undefined;
-  /** Where crowds are asked, by the names that they give: `{ mturk: mturk({ … }) }`. */
+  /** Marketplaces of the crowds, by name: `{ mturk: mturk({ … }) }`. */
   readonly marketplaces?: Marketplaces | undefined;
-  /** How the breakers of outside dependencies behave, by the name that states and steps give them; defaults unless given. */
+  /** Settings of the breakers, by the name that states and steps use. */
   readonly breakers?: Readonly<Record<string, BreakerOptions>> | undefined;
-  /** Bring the schema up to date first; true unless given. Safe when many processes start at once. */
+  /** Apply pending migrations first; safe if many processes start at once. Defaults to true. */
   readonly migrate?: boolean;
-  /** The most connections to PostgreSQL; 10 unless given. */
+  /** The maximum number of connections to PostgreSQL. Defaults to 10. */
   readonly connections?: number;
-  /** Where messages go that steps and `pawl.publish` put into the outbox, and how. */
+  /** The brokers of the outbox, for messages of steps and `pawl.publish`. */
   readonly outbox?: RelayOptions | undefined;
-  /** Who is told when Pawl gives an instance up: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
+  /** Alert sinks: `webhookAlerts(…)`, `logAlerts(…)`, functions. */
   readonly alerts?: readonly AlertTarget[] | undefined;
-  /** What becomes of dead letters: queues of brokers that they come from, how long they are kept, where they are archived. */
+  /** Dead letters: broker queues to read them from, retention, and archive. */
   readonly deadLetters?: DeadLetterOptions | undefined;
-  /** How long something may wait before `explain`, `inspect.stuck` and alerts report it as stuck. */
+  /** Thresholds after which `explain`, `inspect.stuck` and alerts report waiting work as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
-   * Wake workers and waiters of other processes by NOTIFY, and be woken by LISTEN; true unless given. With or without it
-   * everything is found by looking, at the latest after the worker's `pollInterval`.
+   * Wake workers and waiters of other processes with LISTEN and NOTIFY. Without it, work is found by polling, at the
+   * latest after the worker's `pollInterval`. Defaults to true.
    */
   readonly notify?: boolean;
-  /** Hears of what is worth knowing but stops nothing: a lost idle connection, a pooler's limits. Logged unless given. */
+  /**
+   * Called with warnings that stop nothing, such as a lost idle connection or limits of a pooler. Defaults to the log.
+   */
   readonly onWarning?: (text: string) => void;
-  /** A pino logger (or one like it), options for pino, or `false`. Unless given: warnings and errors as JSON on stderr. */
+  /**
+   * A pino logger (or a compatible one), options for pino, or `false`. Defaults to warnings and errors as JSON on
+   * stderr.
+   */
   readonly logger?: LogOption;
 }
 
 /**
- * Opens a Pawl: connects, brings the schema up to date, and makes the lifecycles known to the database.
+ * Creates a Pawl: connects to the database, applies pending migrations, and registers the lifecycles.
  *
  * ```ts
  * const pawl = await createPawl({ database: process.env.DATABASE_URL, lifecycles: [essay] });
@@ -103,7 +108,7 @@ interface OpenSeams {
   readonly faults?: Faults | undefined;
   readonly telemetry?: Telemetry;
   readonly hookLimitMs?: number;
-  /** Whether maintenance alerts people to stuck instances; false where a test says when. */
+  /** Whether maintenance raises alerts for stuck instances; false in tests that do it themselves. */
   readonly reportsStuck?: boolean;
 }
 
@@ -112,7 +117,7 @@ function refuseUnnamedDatabase({ database, folder }: PawlOptions): void {
   if (process.env.NODE_ENV !== "production" || (database ?? "") !== "" || folder !== undefined) return;
   throw new PawlError(
     "option_invalid",
-    "createPawl was given no `database`, and NODE_ENV is production. Set `database` to a PostgreSQL URL, or name the `folder` of the embedded database to use that.",
+    "createPawl has no `database`, and NODE_ENV is production. Set `database` to a PostgreSQL URL, or set `folder` to use the embedded database.",
   );
 }
 
@@ -179,16 +184,16 @@ export async function openOn(
     if (asked.length > 0) await registerLifecycles(kernel, asked);
     return { kernel, pawl };
   } catch (error) {
-    await close().catch(() => {}); // What was thrown first says more.
+    await close().catch(() => {}); // The first error is more informative.
     throw error;
   }
 }
 
 function unopened(): never {
-  throw broken("A marketplace was called before there was a Pawl.");
+  throw broken("A marketplace was called before createPawl() returned.");
 }
 
-/** What a Pawl of these options declares, without a database; throws what `createPawl` would refuse of it. @internal */
+/** Returns the declarations of these options without a database; throws what `createPawl` would throw. @internal */
 export function readDeclared(options: PawlOptions): { readonly crowds: readonly AnyCrowd[] } {
   checkOptions(options);
   return { crowds: [...askedOf(options, unopened).families.keys()] };
@@ -204,7 +209,7 @@ async function prepare(db: Db, migrating: boolean): Promise<void> {
   const names = pending.map((one) => one.name).join(", ");
   throw new PawlError(
     "not_migrated",
-    `The database lacks ${pending.length} migrations of this Pawl (${names}). Run \`pawl migrate\`, or leave out \`migrate: false\`.`,
+    `The database lacks ${pending.length} migrations (${names}). Run \`pawl migrate\`, or remove \`migrate: false\`.`,
   );
 }
 
@@ -224,14 +229,14 @@ export async function openDatabase(
   } catch (error) {
     throw new PawlError(
       "folder_unusable",
-      `The folder ${folder} cannot be made: ${(error as Error).message}.`,
+      `Could not create folder ${folder}: ${(error as Error).message}.`,
       { folder },
       { cause: error },
     );
   }
   const { openPglite } = await import("../../store/pglite/open.ts");
   const { shippedDatabase } = await import("../../store/pglite/new-database.ts");
-  // It comes with its schema, which is just what `migrate: false` does not want to happen unasked.
+  // The shipped database has its schema, which `migrate: false` must not install unasked.
   const snapshot = options.migrate === false ? undefined : shippedDatabase();
   return openPglite({ folder: join(folder, "db"), snapshot, onWarning });
 }
@@ -261,27 +266,24 @@ function checkOptions(options: PawlOptions): void {
   if (!Array.isArray(given.lifecycles))
     throw new PawlError(
       "option_invalid",
-      "createPawl needs `lifecycles`: a list of what lifecycle() and job() return.",
+      "createPawl needs `lifecycles`: a list of return values of lifecycle() and job().",
     );
   checkList(given.queues, "queue");
   checkCrowds(given.crowds, given.marketplaces);
   const names = new Set<string>();
   for (const one of given.lifecycles as readonly (Partial<LifecycleModel> | undefined)[]) {
     if (one?.kind !== "lifecycle")
-      throw new PawlError("option_invalid", "`lifecycles` takes what lifecycle() and job() return, and nothing else.");
+      throw new PawlError("option_invalid", "`lifecycles` must list return values of lifecycle() and job().");
     if (isInternal(one.name!))
       throw new PawlError(
         "option_invalid",
-        `The lifecycle \`${one.name}\` needs another name: those that begin with \`${internalPrefix}\` are Pawl's own.`,
+        `Lifecycle \`${one.name}\` needs another name: names that begin with \`${internalPrefix}\` are reserved.`,
       );
     if (names.has(one.name!))
-      throw new PawlError(
-        "option_invalid",
-        `Two lifecycles are called \`${one.name}\`; a name stands for one definition.`,
-      );
+      throw new PawlError("option_invalid", `Two lifecycles have the name \`${one.name}\`. Names must be unique.`);
     names.add(one.name!);
   }
-  askedOf(options, unopened); // Refuses a crowd whose marketplace or queue is not there.
+  askedOf(options, unopened); // Refuses a crowd without its marketplace or queue.
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
   sinksOf(given.alerts);
@@ -304,19 +306,20 @@ function checkOptions(options: PawlOptions): void {
 function checkSchedules(given: unknown, lifecycles: readonly AnyLifecycle[]): void {
   if (given === undefined) return;
   if (!Array.isArray(given)) {
-    throw new PawlError("option_invalid", "`schedules` must be a list of what schedule() returns.");
+    throw new PawlError("option_invalid", "`schedules` must be a list of return values of schedule().");
   }
   const names = new Set<string>();
   for (const one of given as readonly (Partial<AnySchedule> | undefined)[]) {
     if (one?.kind !== "schedule") {
-      throw new PawlError("option_invalid", "`schedules` takes what schedule() returns, and nothing else.");
+      throw new PawlError("option_invalid", "`schedules` must list return values of schedule().");
     }
-    if (names.has(one.name!)) throw new PawlError("option_invalid", `Two schedules are called \`${one.name}\`.`);
+    if (names.has(one.name!))
+      throw new PawlError("option_invalid", `Two schedules have the name \`${one.name}\`. Names must be unique.`);
     names.add(one.name!);
     if (!lifecycles.includes(one.start!)) {
       throw new PawlError(
         "option_invalid",
-        `The schedule \`${one.name}\` starts \`${one.start!.name}\`, which is not among the \`lifecycles\`. Add it there.`,
+        `Schedule \`${one.name}\` starts \`${one.start!.name}\`, which is not in \`lifecycles\`. Add it there.`,
       );
     }
   }
@@ -337,19 +340,22 @@ function checkCrowds(given: unknown, marketplaces: unknown): void {
     throw new PawlError("option_invalid", "`marketplaces` must be an object: { mturk: mturk({ … }) }.");
   }
   if (isMap && Object.hasOwn(marketplaces, ownPeople)) {
-    throw new PawlError("option_invalid", "`marketplaces` cannot have one called `people`: that is Pawl's own.");
+    throw new PawlError(
+      "option_invalid",
+      "`marketplaces` cannot have the name `people`: it is reserved for Pawl's own queues.",
+    );
   }
   checkList(given, "crowd");
 }
 
-/** A list of queues, or of crowds, each under a name of its own. */
+/** A list of queues, or of crowds, with unique names. */
 function checkList(given: unknown, kind: "queue" | "crowd"): void {
   if (given === undefined) return;
   if (!Array.isArray(given) || !given.every((one: { kind?: unknown } | undefined) => one?.kind === kind)) {
-    throw new PawlError("option_invalid", `\`${kind}s\` takes a list of what ${kind}() returns, and nothing else.`);
+    throw new PawlError("option_invalid", `\`${kind}s\` must be a list of return values of ${kind}().`);
   }
   const names = given.map((one: { name: string }) => one.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
-  throw new PawlError("option_invalid", `Two ${kind}s are called \`${twice}\`; a name stands for one ${kind}.`);
+  throw new PawlError("option_invalid", `Two ${kind}s have the name \`${twice}\`. Names must be unique.`);
 }

@@ -4,26 +4,26 @@ import { readNow } from "../../views/now.ts";
 import { type OpenSchema, readOpenSchemas } from "../../views/open-schemas.ts";
 import { type Replication, readReplication } from "../../views/replication.ts";
 
-/** A database itself, for commands that look after it instead of running a Pawl on it. */
+/** A database, for commands that maintain it without running a Pawl. */
 export type Database = Db;
 
-/** How far the schema is: every migration of this Pawl, in order, and whether the database has it. */
+/** Lists all migrations, in order, and whether the database has them. */
 export async function migrationStatus(db: Database): Promise<{ version: number; name: string; applied: boolean }[]> {
   const pending = new Set((await pendingMigrations(db)).map((one) => one.version));
   return knownMigrations().map(({ version, name }) => ({ version, name, applied: !pending.has(version) }));
 }
 
-/** Brings the schema up to date; gives back the names of what was applied. */
+/** Applies pending migrations; returns their names. */
 export function migrateDatabase(db: Database): Promise<string[]> {
   return migrate(db);
 }
 
-/** The time that the database has, in milliseconds; it needs Pawl's schema. */
+/** Returns the database's time in milliseconds; needs Pawl's schema. */
 export function databaseTime(db: Database): Promise<number> {
   return readNow(db);
 }
 
-/** The schemas near Pawl's in which other roles may create. */
+/** Lists the schemas on the search path in which other roles can create objects. */
 export function openSchemas(db: Database): Promise<OpenSchema[]> {
   return readOpenSchemas(db);
 }
@@ -38,12 +38,12 @@ export interface DatabaseVersions {
   readonly pglite: string | undefined;
 }
 
-/** Versions of the engine, where the database can tell. */
+/** Returns the versions of the database engine, if known. */
 export async function databaseVersions(db: Database): Promise<DatabaseVersions | undefined> {
   return hasInfo(db) ? await db.info() : undefined;
 }
 
-/** Leaves word in the lock file of an embedded database where this process listens for the `pawl` command. */
+/** Records in the lock file of an embedded database where this process listens for the `pawl` command. */
 export async function announceSocket(db: Database, path: string): Promise<void> {
   if (canAnnounce(db)) await db.announce(path);
 }

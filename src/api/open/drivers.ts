@@ -18,7 +18,7 @@ import { logFailure } from "../../telemetry/log.ts";
 import type { WorkOptions } from "../../worker/settings.ts";
 import { Worker } from "../../worker/worker.ts";
 
-/** What a Pawl stands on. */
+/** The dependencies of a Pawl. */
 export interface Surroundings {
   readonly close: () => Promise<void>;
   readonly queues: readonly AnyQueue[];
@@ -28,22 +28,25 @@ export interface Surroundings {
   readonly letters: LetterSettings;
 }
 
-/** For a broker, a sink or a marketplace that is closed. */
+/** Time limit for closing a broker, a sink or a marketplace. */
 const closeLimitMs = 30_000;
 
 export interface MaintainOptions {
-  /** How long it rests between two rounds. @default "1s" */
+  /**
+   * The pause between two rounds.
+   * @default "1s"
+   */
   readonly interval?: Duration | undefined;
-  /** Called with every failure of a round; it goes on. */
+  /** Called with each failure of a round; maintenance continues. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
-/** Maintenance that runs in this process. */
+/** The maintenance loop of this process. */
 export interface Maintenance {
   stop(): Promise<void>;
 }
 
-/** What a process runs until it is stopped, for the methods of `Pawl` of the same names. */
+/** Starts and stops the loops of a process, for the methods of `Pawl` of the same names. */
 export class Drivers {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -60,9 +63,9 @@ export class Drivers {
   }
 
   /**
-   * Keeps time in this process: fires what is due, runs schedules, readies what was scheduled, gives back what a dead worker
-   * held; and, until this Pawl is closed, deletes what has ended and outlived its `retention`. Any number of processes may
-   * do so at once. It goes on until `stop`, or until this Pawl is closed.
+   * Runs maintenance in this process: fires due timers, runs schedules, readies delayed tasks, recovers expired leases,
+   * and deletes ended instances after their `retention`. Any number of processes can run it at once. Continues until
+   * `stop`, or until this Pawl is closed.
    */
   maintain(options: MaintainOptions = {}): Maintenance {
     this.#refuseClosed();
@@ -74,7 +77,8 @@ export class Drivers {
   }
 
   /**
-   * Runs steps in this process: claims tasks, runs them, reports. Any number of processes may do so at once.
+   * Runs a worker in this process: claims tasks, runs their steps and reports the results. Any number of processes can
+   * run workers at once.
    *
    * ```ts
    * const worker = await pawl.work({ concurrency: 64 });
@@ -92,8 +96,8 @@ export class Drivers {
   }
 
   /**
-   * Sends messages from the outbox in this process, and does nothing else; `work` does so beside the steps. Any number of
-   * processes may: the messages of one aggregate are sent by one of them at a time, in their order.
+   * Runs only the outbox relay in this process; `work` runs it, too. Any number of processes can run it: the messages
+   * of one aggregate are sent by one process at a time, in order.
    */
   relay(options: Partial<RelayOptions> = {}): Relay {
     this.#refuseClosed();
@@ -102,8 +106,8 @@ export class Drivers {
   }
 
   /**
-   * Whoever keeps time here also deletes what has outlived its retention, tells alerts and looks after dead letters; once is
-   * enough for a process.
+   * The process that runs maintenance also prunes expired instances, delivers alerts and handles dead letters; one loop
+   * of each per process is enough.
    */
   #keepHouse(): void {
     if (this.#keepsHouse) return;
@@ -114,14 +118,14 @@ export class Drivers {
     if (alerts.length > 0) this.#running.add(driveAlerts(this.#kernel, alerts));
   }
 
-  /** Ends this Pawl: its connections are closed, and every later call throws `closed`. */
+  /** Closes this Pawl and its connections; later calls throw `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing ??= this.#close();
     await this.#closing;
   }
 
-  /** All drivers at once, then what they used, then the database: whatever fails on the way, the rest is closed. */
+  /** Stops all drivers at once, then closes what they used, then the database, whatever fails on the way. */
   async #close(): Promise<void> {
     const { outbox, alerts, families, close } = this.#surroundings;
     const marketplaces = new Set(families.map((family) => family.marketplace));
@@ -140,7 +144,7 @@ export class Drivers {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Makes a driver that is stopped when this Pawl is closed, and forgotten once it has stopped. */
+  /** Creates a driver that stops when this Pawl is closed, and is removed once it has stopped. */
   #drive<Driver extends { stop(): Promise<void> }>(begin: (onStopped: () => void) => Driver): Driver {
     const driver = begin(() => this.#running.delete(driver));
     this.#running.add(driver);
@@ -148,6 +152,6 @@ export class Drivers {
   }
 
   #refuseClosed(): void {
-    if (this.#closed) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+    if (this.#closed) throw new PawlError("closed", "This Pawl is closed. Create a new one.");
   }
 }

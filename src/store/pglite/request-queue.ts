@@ -268,5 +268,5 @@ export function isForgotten(error: unknown): boolean {
 }
 
 function closedError(): PawlError {
-  return new PawlError("closed", "This Pawl is closed; create a new one.");
+  return new PawlError("closed", "This Pawl is closed. Create a new one.");
 }

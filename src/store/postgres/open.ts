@@ -236,7 +236,7 @@ class PostgresDb implements Db {
   }
 
   async #using<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw new PawlError("closed", "This Pawl is closed; create a new one.");
+    if (this.#closed !== undefined) throw new PawlError("closed", "This Pawl is closed. Create a new one.");
     return (this.#limited.pool ?? this.#pool).lend(work);
   }
 }

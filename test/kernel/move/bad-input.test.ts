@@ -350,7 +350,7 @@ eachStore((store) => {
     for (const at of [new Date(Number.NaN), "2030-01-01", 1_900_000_000_000, new Date(-1), new Date(8.64e15), {}]) {
       await refused(t, later({ at }), "option_invalid", "`at` must be a valid Date");
     }
-    await refused(t, later({ after: "1h", at: new Date() }), "option_invalid", "Give `after` or `at`, not both");
+    await refused(t, later({ after: "1h", at: new Date() }), "option_invalid", "Use `after` or `at`, not both");
     await t.pawl.send(box, "good", "shut", { at: new Date(t.now().getTime() - 1) });
     await t.maintain();
     expect(await t.pawl.get(box, "good")).toMatchObject({ state: "closed" });
@@ -406,7 +406,7 @@ eachStore((store) => {
     await refused(t, () => list(box, { after: { key: "good" } }), "option_invalid", "`after` must be");
     await refused(t, () => wait(box, "good", { until: "ajar" }), "option_invalid", "has no state `ajar`");
     await refused(t, () => wait(box, "good", { timeout: "soon" }), "option_invalid", "timeout");
-    await refused(t, () => transaction("begin"), "option_invalid", "takes a function");
+    await refused(t, () => transaction("begin"), "option_invalid", "needs a function");
   });
 
   test("what is no transaction is refused as tx, and leaves no trace", async () => {
@@ -460,7 +460,7 @@ eachStore((store) => {
     for (const [verb, call] of Object.entries(calls)) {
       await expect(call(), verb).rejects.toMatchObject({
         code: "closed",
-        message: "This Pawl is closed; create a new one.",
+        message: "This Pawl is closed. Create a new one.",
       });
     }
     expect(await sendMany(box, [{ to: "good", event: "shut" }])).toMatchObject([
