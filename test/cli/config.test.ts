@@ -51,7 +51,7 @@ describe("a config that cannot be used", () => {
       "names a database that is no text",
       "c.mjs",
       "export default { lifecycles: [], database: 1 };",
-      /`database` that is not a string/,
+      /`database` that is not a URL/,
     ],
     ["is no JSON", "c.json", "{", /cannot be read/],
   ])("one that %s is explained", async (_name, file, text, told) => {

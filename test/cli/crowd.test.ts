@@ -137,7 +137,7 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Known marketplaces: memory") });
     for (const one of [astray, repaired])
       expect(one).toMatchObject({ code: 0, stdout: "No discrepancies.\n", stderr: "" });
-    expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining("named by its id.\n") });
+    expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining("found by its id.\n") });
   }, 60_000);
 });
 
@@ -164,6 +164,6 @@ describe("`pawl check`", () => {
       code: 1,
       stderr: expect.stringContaining("`marketplaces.memory` is not a marketplace"),
     });
-    expect(list).toMatchObject({ code: 1, stderr: expect.stringContaining('lists "receipts" as crowds[0]') });
+    expect(list).toMatchObject({ code: 1, stderr: expect.stringContaining('has "receipts" as crowds[0]') });
   }, 60_000);
 });

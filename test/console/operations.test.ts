@@ -167,7 +167,7 @@ inBrowser("the console for operators", () => {
     await page.getByRole("button", { name: "Close", exact: true }).click();
     await messages.getByRole("button", { name: "Requeue…" }).first().click();
     await answer("Requeue");
-    await says("1 message is retried.");
+    await says("1 message is requeued.");
     await button("Discard all dead…").click();
     await answer("Discard");
     await says("2 messages are discarded.");

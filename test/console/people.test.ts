@@ -88,7 +88,7 @@ inBrowser("the console for who leads people and crowds", () => {
     const sample = page.getByRole("complementary", { name: "Sample" });
     await sample.getByText('"kit.png"').waitFor();
     await sample.getByRole("button", { name: "Close…" }).click();
-    await answer("Close", { Reason: "a blurred picture" });
+    await answer("Close sample", { Reason: "a blurred picture" });
     await sample.getByText("closed", { exact: true }).waitFor();
     expect(await t.pawl.people.sample({ queue: "animals", key: "kit" })).toMatchObject({ state: "closed" });
   });
@@ -134,7 +134,7 @@ inBrowser("the console for who leads people and crowds", () => {
     await says("The job is syncing.");
     await t.work();
     await job.getByRole("button", { name: "Close…" }).click();
-    await answer("Close", { Reason: "enough" });
+    await answer("Close job", { Reason: "enough" });
     await says("The job is closed to new workers.");
     await t.work();
     await job.getByText(/^(closed|incomplete)$/).waitFor();

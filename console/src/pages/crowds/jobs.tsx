@@ -86,7 +86,7 @@ function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
     open((close) => (
       <AskReason
         title="Close this job"
-        action="Close"
+        action="Close job"
         dangerous
         said="The job is closed to new workers."
         onDo={async (reason) => {

@@ -16,12 +16,12 @@ export function DecideMessages({ decision, meant, onClose, onDecided }: DecideMe
   const decide = async () => {
     const { messages } = await post<DecidedMessagesAnswer>(`/messages/${decision}`, meant);
     const what = messages === 1 ? "1 message is" : `${messages} messages are`;
-    tell(isRequeue ? `${what} retried.` : `${what} discarded.`);
+    tell(isRequeue ? `${what} requeued.` : `${what} discarded.`);
     await onDecided();
   };
   return (
     <Dialog
-      title={isRequeue ? "Retry" : "Discard"}
+      title={isRequeue ? "Requeue messages" : "Discard messages"}
       action={isRequeue ? "Requeue" : "Discard"}
       dangerous={!isRequeue}
       onDo={decide}

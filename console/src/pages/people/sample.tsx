@@ -115,7 +115,7 @@ function Actions({ sample, open, onChanged }: ActionsProps) {
     open((close) => (
       <AskReason
         title="Close the sample"
-        action="Close"
+        action="Close sample"
         dangerous
         said="Sample closed."
         onDo={async (reason) => {
