@@ -78,7 +78,7 @@ onPostgres("with a database server", () => {
       });
       const serving = shop.begin(["serve", "--port", "0"], project.env);
       await serving.says("Console and API of");
-      const url = /at (http:\/\/\S+)\./.exec(serving.stdout)![1]!;
+      const url = /: (http:\/\/\S+)\./.exec(serving.stdout)![1]!;
       const { stdout } = await shop.begin(["token", "create", "viewer", "--role", "viewer", "--json"], project.env)
         .ended;
       const token = { PAWL_URL: url, PAWL_TOKEN: (JSON.parse(stdout) as { secret: string }).secret };

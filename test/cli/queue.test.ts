@@ -100,7 +100,7 @@ describe("labeling from a terminal, with the process that has the queue", () => 
       project.pawl("queue", "import", "pictures", "none.csv"),
       project.pawl(...words, "--column", "count"),
     ]);
-    expect(done).toMatchObject({ code: 5, stderr: expect.stringContaining('Line 3: Column "count" holds "many".') });
+    expect(done).toMatchObject({ code: 5, stderr: expect.stringContaining('Line 3: Column "count" contains "many".') });
     expect(JSON.parse(done.stdout)).toEqual({ added: 1, known: 0, bad: 1 });
     expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("Queue `nobody` does not exist") });
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.csv cannot be read") });
