@@ -80,7 +80,7 @@ export function checkedDedupe(given: unknown): string {
   return checkedText(given, "`dedupeKey`, which identifies the callback among those of its instance,");
 }
 
-/** An error as it is kept: whatever the service said, cut to what can be stored. */
+/** Converts a reported error to what is stored, cut to size. */
 function errorOf(given: ReportedError): NonNullable<IncomingCallback["error"]> {
   const { name = "Error", message, code } = checkedOptions(given, ["name", "message", "code"], "error");
   if (typeof message !== "string" || message === "" || typeof name !== "string")
